@@ -1,0 +1,113 @@
+//! Arguments that several commands share, and the words that explain a REF.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use backsight::report::{Kind, OnConflict, Origin};
+use backsight::request::Undo;
+use backsight_core::{Code, Error};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use crate::words::safe;
+
+/// Every spelling of a REF, for the long help of the commands that take one.
+macro_rules! references {
+    () => {
+        "\
+A REF is one of:
+  12, '#12'    the snapshot with that number (a bare # starts a shell comment)
+  @, @~2       the latest snapshot, the one two before it
+  1a2b3c4d     an id or a tree id, or the first 4 or more digits of one
+  now          the files on disk
+  session:ID   the steps of a session; message:ID and part:ID likewise"
+    };
+}
+
+/// Examples for the short help and, with the spellings of a REF below them, for the long one.
+macro_rules! examples_then_references {
+    ($examples:expr) => {
+        concat!($examples, "\n\n", $crate::arguments::references!())
+    };
+}
+
+pub(crate) use {examples_then_references, references};
+
+/// What to do about overlapping edits.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Conflicts {
+    /// What to do where later edits overlap
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Policy::Refuse)]
+    on_conflict: Policy,
+}
+
+impl Conflicts {
+    /// In the library's words.
+    pub fn policy(self) -> OnConflict {
+        match self.on_conflict {
+            Policy::Refuse => OnConflict::Refuse,
+            Policy::Skip => OnConflict::Skip,
+            Policy::Merge => OnConflict::Merge,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Policy {
+    /// Change nothing and name every conflict
+    Refuse,
+    /// Leave the conflicting files as they are, do the rest
+    Skip,
+    /// Merge, with conflict markers around what overlaps
+    Merge,
+}
+
+/// A path typed where a REF belongs is an easy mistake; says where paths go.
+pub fn explain(error: Error, start: &Path) -> Error {
+    let reference = error.details()["reference"].as_str().unwrap_or_default().to_owned();
+    if error.code() != Code::RefNotFound || reference.is_empty() || start.join(&reference).symlink_metadata().is_err() {
+        return error;
+    }
+    let path = safe(&reference);
+    error.with_hint(format!("`{path}` is a path: name paths after `--`, as in `-- {path}`"))
+}
+
+/// How far `undo` and `redo` go.
+#[derive(Args, Debug)]
+pub struct Steps {
+    /// How many steps
+    #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    count: u16,
+    #[command(flatten)]
+    conflicts: Conflicts,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Steps {
+    /// In the library's words.
+    pub fn request(&self) -> Undo {
+        Undo {
+            count: usize::from(self.count),
+            on_conflict: self.conflicts.policy(),
+            dry_run: self.dry_run,
+            origin: Origin::default(),
+        }
+    }
+}
+
+/// Paths after `--`.
+#[derive(Args, Debug)]
+pub struct Paths {
+    /// Only these paths and what lies below them
+    #[arg(last = true, value_name = "PATH")]
+    pub paths: Vec<OsString>,
+}
+
+/// Reads the name of a kind of step.
+pub fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    const KINDS: [Kind; 6] = [Kind::Track, Kind::Safety, Kind::Restore, Kind::Revert, Kind::Undo, Kind::Redo];
+    PossibleValuesParser::new(KINDS.map(Kind::as_str))
+        .map(|name| KINDS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Kind::Track))
+}

@@ -1,0 +1,115 @@
+//! What can be typed: the global flags and one variant a command. Each command's own arguments live in its file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{
+    cat, completions, config, demo, diff, doctor, gc, init, log, ls, patch, pin, redo, restore, revert, show, status,
+    track, undo, unpin, usage, verify,
+};
+
+/// What changed since I last looked, and take me back.
+///
+/// Backsight records the files of a workspace step by step, so that an agent or a person can see what changed and
+/// go back, without losing anyone's work and without touching Git.
+#[derive(Debug, Parser)]
+#[command(name = "backsight", version, arg_required_else_help = true, subcommand_required = true)]
+#[command(after_help = AFTER_HELP)]
+pub struct Cli {
+    /// Flags every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  backsight track -m \"before the refactoring\"   record the files as they are
+  backsight status                              what changed since
+  backsight diff @                              the same as a unified diff
+  backsight undo                                take the newest step back
+
+Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not found, 5 damaged store, 6 I/O, 7 busy.";
+
+/// Flags every command takes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print exactly one JSON object on stdout
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Work in the workspace of DIR instead of the current directory
+    #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    /// Wait at most this long for another process that holds the workspace
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, global = true)]
+    pub wait: u64,
+    /// When to use colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE count too
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    #[arg(hide_possible_values = true)]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// The commands, in the order of the help text.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Init(init::Args),
+    Status(status::Args),
+    Track(track::Args),
+    Log(log::Args),
+    Show(show::Args),
+    Ls(ls::Args),
+    Cat(cat::Args),
+    Patch(patch::Args),
+    Diff(diff::Args),
+    Revert(revert::Args),
+    Restore(restore::Args),
+    Undo(undo::Args),
+    Redo(redo::Args),
+    Pin(pin::Args),
+    Unpin(unpin::Args),
+    Usage(usage::Args),
+    Gc(gc::Args),
+    Verify(verify::Args),
+    Doctor(doctor::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+    Demo(demo::Args),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_flag_says_what_it_does() {
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name}");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name} {}", argument.get_id());
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `backsight config`: the settings of a workspace.
+
+use backsight::report::ConfigEntry;
+use backsight_core::Result;
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::page::Sheet;
+use crate::words::safe;
+
+/// List, read or change the settings of this workspace
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight config
+  backsight config get max_file_size
+  backsight config set disk_budget 2GiB")]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print one setting
+    Get {
+        /// Its name
+        key: String,
+    },
+    /// Change one setting
+    Set {
+        /// Its name
+        key: String,
+        /// Its new value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    match &args.action {
+        None => {
+            let entries = workspace.config_list()?;
+            context.answer(&json!({ "settings": entries }), |page| list(&mut page.data, &entries))?;
+        }
+        Some(Action::Get { key }) => {
+            let entry = workspace.config_get(key)?;
+            context.answer(&entry, |page| page.data.line(safe(&entry.value)))?;
+        }
+        Some(Action::Set { key, value }) => {
+            let entry = workspace.config_set(key, value)?;
+            context.answer(&entry, |page| page.data.line(assignment(&page.data, &entry)))?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+fn list(sheet: &mut Sheet, entries: &[ConfigEntry]) {
+    for (index, entry) in entries.iter().enumerate() {
+        if index > 0 {
+            sheet.line("");
+        }
+        let default =
+            if entry.value == entry.default { String::new() } else { format!(" (default: {})", safe(&entry.default)) };
+        let help = sheet.dim(format_args!("# {}{default}", safe(&entry.help)));
+        sheet.line(help);
+        let assignment = assignment(sheet, entry);
+        sheet.line(assignment);
+    }
+}
+
+fn assignment(sheet: &Sheet, entry: &ConfigEntry) -> String {
+    format!("{} = {}", sheet.bold(safe(&entry.key)), safe(&entry.value))
+}

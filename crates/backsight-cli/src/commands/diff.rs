@@ -1,0 +1,217 @@
+//! `backsight diff FROM [TO]`: the differences as a unified diff or as counts.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use backsight::report::{Diff, FileDiff, Status};
+use backsight::request;
+use backsight_core::{RelPath, Result};
+use serde::Serialize;
+
+use crate::arguments::{Paths, examples_then_references, explain};
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::page::{CYAN, GREEN, Page, RED, Sheet};
+use crate::render::{changes, coverage};
+use crate::words::{count, count_of, safe};
+
+/// Show the differences between two states
+///
+/// Without TO, FROM is compared with the files on disk. The output is what `git apply` and `patch -p1` read.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = examples_then_references!("\
+Examples:
+  backsight diff @                   what changed since the latest snapshot
+  backsight diff 3 7 --stat
+  backsight diff @~1 @ -- src/main.rs"))]
+pub struct Args {
+    /// The first state
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// The second state; the disk when left out
+    #[arg(value_name = "TO")]
+    to: Option<String>,
+    #[command(flatten)]
+    only: Paths,
+    /// Count added and removed lines instead of showing them
+    #[arg(long)]
+    stat: bool,
+    /// Exit with status 1 when something differs
+    #[arg(long)]
+    exit_code: bool,
+    /// Lines of context around each change
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    context: usize,
+    /// Leave out the text of files larger than this, and say so
+    #[arg(long, value_name = "SIZE", default_value = "8MB", value_parser = backsight::parse_size)]
+    max_file_bytes: u64,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    let request = request::Diff {
+        from: args.from.clone(),
+        to: args.to.clone(),
+        paths: context.paths(&workspace, &args.only.paths)?,
+        max_file_bytes: args.max_file_bytes,
+        context: args.context,
+    };
+    let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
+    if args.stat {
+        context.answer(&Counts::of(&diff), |page| stat(page, &diff))?;
+    } else {
+        context.answer(&diff, |page| unified(page, &diff))?;
+    }
+    Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))
+}
+
+fn unified(page: &mut Page, diff: &Diff) {
+    for file in &diff.diffs {
+        show_unified(&mut page.data, &file.unified);
+    }
+    for file in diff.diffs.iter().filter(|file| file.unified.is_empty()) {
+        page.note(format_args!("{} differs only in what a unified diff cannot show", file.file));
+    }
+    finish(page, diff);
+}
+
+/// As it is into a file or pipe; on a terminal with control characters made visible.
+fn show_unified(sheet: &mut Sheet, unified: &[u8]) {
+    for line in unified.split_inclusive(|&byte| byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let text = if sheet.is_terminal() { Cow::from(visible(text).into_bytes()) } else { Cow::from(text) };
+        sheet.raw_painted(style_of(line), &text);
+        sheet.raw(&line[line.len() - usize::from(line.ends_with(b"\n"))..]);
+    }
+}
+
+fn style_of(line: &[u8]) -> Style {
+    match line {
+        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Style::new().bold(),
+        [b'+', ..] => GREEN,
+        [b'-', ..] => RED,
+        [b'@', b'@', ..] => CYAN,
+        [b' ', ..] | [b'\\', ..] | [b'\n', ..] | [] => Style::new(),
+        _ => Style::new().bold(),
+    }
+}
+
+/// Control characters as `^[`, so that file contents cannot drive the terminal.
+fn visible(line: &[u8]) -> String {
+    let mut text = String::with_capacity(line.len());
+    for character in String::from_utf8_lossy(line).chars() {
+        match character {
+            '\t' => text.push(character),
+            '\0'..='\x1f' => text.extend(['^', char::from(character as u8 + 64)]),
+            control if control.is_control() => {
+                let _ = write!(text, "<U+{:04X}>", control as u32);
+            }
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+fn stat(page: &mut Page, diff: &Diff) {
+    let width = diff.diffs.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+    for file in &diff.diffs {
+        let (letter, style) = changes::letter(file.status);
+        let letter = page.data.paint(style, letter);
+        let counts = if file.binary { "binary".to_owned() } else { plus_minus(&page.data, file) };
+        page.data.line(format_args!("{letter} {:<width$}  {counts}", name(file)));
+    }
+    if !diff.diffs.is_empty() {
+        let (added, removed) = (count(diff.additions, "line"), count(diff.deletions, "line"));
+        page.data.line(format_args!("{}: {added} added, {removed} removed", count_of(&diff.diffs, "path")));
+    }
+    finish(page, diff);
+}
+
+fn name(file: &FileDiff) -> String {
+    match &file.from_file {
+        Some(from) => format!("{from} -> {}", file.file),
+        None => file.file.to_string(),
+    }
+}
+
+fn plus_minus(sheet: &Sheet, file: &FileDiff) -> String {
+    let added = sheet.paint(GREEN, format_args!("+{}", file.additions));
+    let removed = sheet.paint(RED, format_args!("-{}", file.deletions));
+    format!("{added} {removed}")
+}
+
+fn finish(page: &mut Page, diff: &Diff) {
+    for file in &diff.diffs {
+        if let Some(cut) = &file.cut {
+            page.warning(format_args!("{} is not shown: {}", file.file, safe(cut)));
+        }
+    }
+    if diff.diffs.iter().any(|file| file.cut.is_some()) {
+        page.hint("raise the bound with `--max-file-bytes SIZE`");
+    }
+    if diff.diffs.is_empty() {
+        page.note("no differences");
+    }
+    coverage::unknown(page, &diff.unknown);
+}
+
+/// `--stat --json`: the report without the texts.
+#[derive(Serialize)]
+struct Counts<'a> {
+    from: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    diffs: Vec<FileCounts<'a>>,
+    additions: u64,
+    deletions: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unknown: &'a [backsight_core::Uncovered],
+}
+
+#[derive(Serialize)]
+struct FileCounts<'a> {
+    file: &'a RelPath,
+    additions: u64,
+    deletions: u64,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_file: Option<&'a RelPath>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    binary: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<&'a str>,
+}
+
+impl<'a> Counts<'a> {
+    fn of(diff: &'a Diff) -> Self {
+        let diffs = diff.diffs.iter().map(|file| FileCounts {
+            file: &file.file,
+            additions: file.additions,
+            deletions: file.deletions,
+            status: file.status,
+            from_file: file.from_file.as_ref(),
+            binary: file.binary,
+            cut: file.cut.as_deref(),
+        });
+        Counts {
+            from: diff.from.to_string(),
+            to: diff.to.map(|tree| tree.to_string()),
+            diffs: diffs.collect(),
+            additions: diff.additions,
+            deletions: diff.deletions,
+            unknown: &diff.unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_contents_cannot_drive_the_terminal() {
+        assert_eq!(visible(b"+a\x1b[2Jb\r"), "+a^[[2Jb^M");
+        assert_eq!(visible("+\u{9b}31m\tx".as_bytes()), "+<U+009B>31m\tx");
+    }
+}

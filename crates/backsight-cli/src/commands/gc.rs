@@ -1,0 +1,71 @@
+//! `backsight gc`: removes the contents of old snapshots and what nothing needs any more.
+
+use backsight::report::Collected;
+use backsight::request::Collect;
+use backsight_core::Result;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::page::Page;
+use crate::words::{bytes, count, safe, sequence};
+
+/// Remove the contents of old snapshots by age, count or size
+///
+/// Flags override the settings for this run. Pinned snapshots and the latest one are kept; rows stay in the log.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight gc --dry-run
+  backsight gc --keep-days 14 --keep-count 100
+  backsight gc --disk-budget 500M")]
+pub struct Args {
+    /// Remove contents of snapshots older than this
+    #[arg(long, value_name = "N")]
+    keep_days: Option<u64>,
+    /// Keep at least this many of the newest
+    #[arg(long, value_name = "N")]
+    keep_count: Option<u64>,
+    /// Remove the oldest until the store is at most this large
+    #[arg(long, value_name = "SIZE", value_parser = backsight::parse_size)]
+    disk_budget: Option<u64>,
+    /// Say what would be removed and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let request = Collect {
+        keep_days: args.keep_days,
+        keep_count: args.keep_count,
+        disk_budget: args.disk_budget,
+        dry_run: args.dry_run,
+    };
+    let collected = context.workspace()?.gc(&request)?;
+    context.answer(&collected, |page| show(page, &collected))?;
+    Ok(Verdict::Done)
+}
+
+fn show(page: &mut Page, collected: &Collected) {
+    let remove = if collected.dry_run { "Would remove" } else { "Removed" };
+    let snapshots = match collected.expired.as_slice() {
+        [] => String::new(),
+        expired => format!("the contents of {}: ", sequence(expired)),
+    };
+    if collected.expired.is_empty() && collected.objects_removed == 0 {
+        page.data.line("Nothing to remove");
+    } else {
+        page.data.line(format_args!("{remove} {snapshots}{}", count(collected.objects_removed, "object")));
+    }
+    let (before, after) = (bytes(collected.bytes_before), bytes(collected.bytes_after));
+    match (collected.bytes_before == collected.bytes_after, collected.dry_run) {
+        (true, _) => page.data.line(format_args!("The store takes {after}")),
+        (false, true) => page.data.line(format_args!("The store would go from {before} to {after}")),
+        (false, false) => page.data.line(format_args!("The store went from {before} to {after}")),
+    }
+    for warning in &collected.warnings {
+        page.warning(safe(warning));
+    }
+    if collected.dry_run {
+        page.note("this was a dry run, nothing changed");
+    }
+}

@@ -1,0 +1,59 @@
+//! `backsight init`: sets a workspace up. Optional: first use does the same with the ordinary choices.
+
+use std::os::unix::ffi::OsStrExt;
+
+use backsight::request::{Init, StorePlace};
+use backsight_core::{Result, quote};
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+
+/// Set up this directory as a workspace (optional: first use does it)
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight init                  the store goes to .backsight/ in this directory
+  backsight init --store user     the store goes to your state directory, outside the tree")]
+pub struct Args {
+    /// Where the store lives
+    #[arg(long, value_name = "PLACE", value_enum, default_value_t = Place::Workspace)]
+    store: Place,
+    /// Track this directory even if it is a home directory or the root of the file system
+    #[arg(long)]
+    any_root: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Place {
+    /// In your state directory, outside the tree
+    User,
+    /// In `.backsight/` inside the workspace
+    Workspace,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let store = match args.store {
+        Place::User => StorePlace::User,
+        Place::Workspace => StorePlace::Workspace,
+    };
+    let outer = context.root();
+    let workspace = context.workspace_here()?;
+    let created = workspace.init(&Init { store, any_root: args.any_root })?;
+    let root = quote(workspace.root().as_os_str().as_bytes());
+    let place = workspace.store_path().map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
+    context.answer(&json!({ "created": created, "root": root, "store": place }), |page| {
+        let done = if created { "Set up workspace" } else { "Already a workspace:" };
+        page.data.line(format_args!("{done} {}", page.data.bold(&root)));
+        page.data.line(format_args!("The store is {place}"));
+        if outer != workspace.root() {
+            let outer = quote(outer.as_os_str().as_bytes());
+            page.note(format_args!("it lies inside the workspace {outer}, which keeps its own history"));
+        }
+        if created {
+            page.hint("record the first snapshot with `backsight track -m \"start\"`");
+        }
+    })?;
+    Ok(Verdict::Done)
+}

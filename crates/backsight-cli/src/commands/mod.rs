@@ -1,0 +1,84 @@
+//! One file a command, named as the user types it: its arguments, one call to the library, how the answer looks.
+
+pub mod cat;
+pub mod completions;
+pub mod config;
+pub mod demo;
+pub mod diff;
+pub mod doctor;
+pub mod gc;
+pub mod init;
+pub mod log;
+pub mod ls;
+pub mod patch;
+pub mod pin;
+pub mod redo;
+pub mod restore;
+pub mod revert;
+pub mod show;
+pub mod status;
+pub mod track;
+pub mod undo;
+pub mod unpin;
+pub mod usage;
+pub mod verify;
+
+use backsight_core::{Code, Result};
+
+use crate::cli::Command;
+use crate::context::Context;
+
+/// What a command that ran to its end has to say through its exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Done, or the answer is yes.
+    Done,
+    /// The answer is no: differences with `--exit-code`, a problem found by `doctor`.
+    No,
+    /// `verify` found damage.
+    Damaged,
+}
+
+impl Verdict {
+    /// `No` when the caller asked for a status and there is something to report.
+    pub fn no_if(no: bool) -> Self {
+        if no { Verdict::No } else { Verdict::Done }
+    }
+
+    /// The status of the process.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Verdict::Done => 0,
+            Verdict::No => 1,
+            Verdict::Damaged => Code::Damaged.exit_status(),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
+    match command {
+        Command::Init(args) => init::run(args, context),
+        Command::Status(args) => status::run(args, context),
+        Command::Track(args) => track::run(args, context),
+        Command::Log(args) => log::run(args, context),
+        Command::Show(args) => show::run(args, context),
+        Command::Ls(args) => ls::run(args, context),
+        Command::Cat(args) => cat::run(args, context),
+        Command::Patch(args) => patch::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
+        Command::Revert(args) => revert::run(args, context),
+        Command::Restore(args) => restore::run(args, context),
+        Command::Undo(args) => undo::run(args, context),
+        Command::Redo(args) => redo::run(args, context),
+        Command::Pin(args) => pin::run(args, context),
+        Command::Unpin(args) => unpin::run(args, context),
+        Command::Usage(args) => usage::run(args, context),
+        Command::Gc(args) => gc::run(args, context),
+        Command::Verify(args) => verify::run(args, context),
+        Command::Doctor(args) => doctor::run(args, context),
+        Command::Config(args) => config::run(args, context),
+        Command::Completions(args) => completions::run(args, context),
+        Command::Demo(args) => demo::run(args, context),
+    }
+}

@@ -1,0 +1,50 @@
+//! `backsight revert REF...`: undoes steps and keeps everyone else's edits.
+
+use backsight::report::Origin;
+use backsight::request::Revert;
+use backsight_core::Result;
+
+use crate::arguments::{Conflicts, Paths, examples_then_references, explain};
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::render::applied::{self, Verb};
+
+const VERB: Verb = Verb { present: "revert", past: "reverted", joint: "", back: "backsight undo" };
+
+/// Undo steps and keep everything else
+///
+/// Edits made after a step, by anyone, stay; where they touch the same file the two are merged. A step with declared
+/// paths undoes only those. To go back to a state exactly, see `restore`.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = examples_then_references!("\
+Examples:
+  backsight revert 12 --dry-run
+  backsight revert session:s1
+  backsight revert 12 14 --on-conflict skip -- src"))]
+pub struct Args {
+    /// Which steps
+    #[arg(value_name = "REF", required = true)]
+    references: Vec<String>,
+    #[command(flatten)]
+    only: Paths,
+    #[command(flatten)]
+    conflicts: Conflicts,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    let request = Revert {
+        references: args.references.clone(),
+        paths: context.paths(&workspace, &args.only.paths)?,
+        on_conflict: args.conflicts.policy(),
+        dry_run: args.dry_run,
+        origin: Origin::default(),
+    };
+    let outcome = workspace.revert_steps(&request);
+    let report = outcome.map_err(|error| explain(error, context.start()))?;
+    context.answer(&report, |page| applied::show(page, &report, &VERB))?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,120 @@
+//! What a command stands on: where it was started, which workspace that is, and where its answer goes.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use backsight::{Settings, Workspace};
+use backsight_core::{Code, Error, RelPath, Result, Timestamp, quote};
+use serde::Serialize;
+
+use crate::cli::Global;
+use crate::page::{Page, Screen};
+use crate::paths;
+use crate::progress::Reporter;
+
+/// What a command stands on.
+pub struct Context {
+    /// Where the answer goes.
+    pub screen: Screen,
+    /// The time all ages are counted from.
+    pub now: Timestamp,
+    start: PathBuf,
+    settings: Settings,
+    reporter: Reporter,
+}
+
+impl Context {
+    /// Resolves the start directory; opens nothing yet. Others who wait for this process see `command`.
+    pub fn new(global: &Global, command: &str, screen: Screen) -> Result<Self> {
+        let start = start_directory(global.directory.as_deref())?;
+        let reporter = Reporter::new(Instant::now());
+        let mut settings = Settings::from_environment();
+        settings.wait = Duration::from_secs(global.wait);
+        settings.process_name = format!("backsight {command}");
+        let listener = reporter.clone();
+        settings.progress = Arc::new(move |progress| listener.report(progress));
+        let now = Timestamp::from_system(SystemTime::now());
+        Ok(Context { screen, now, start, settings, reporter })
+    }
+
+    /// The workspace of the start directory: the nearest one above that has a store, else the directory itself.
+    pub fn workspace(&self) -> Result<Workspace> {
+        Workspace::open_with(self.root(), self.settings.clone())
+    }
+
+    /// The start directory as a workspace of its own, even inside another.
+    pub fn workspace_here(&self) -> Result<Workspace> {
+        Workspace::open_with(&self.start, self.settings.clone())
+    }
+
+    /// The directory [`Context::workspace`] opens.
+    pub fn root(&self) -> PathBuf {
+        Workspace::discover(&self.start, &self.settings).unwrap_or_else(|| self.start.clone())
+    }
+
+    /// The directory paths are taken from.
+    pub fn start(&self) -> &Path {
+        &self.start
+    }
+
+    /// The paths as typed, inside the workspace; an empty list means all of it.
+    pub fn paths(&self, workspace: &Workspace, typed: &[OsString]) -> Result<Vec<RelPath>> {
+        let paths: Vec<Option<RelPath>> =
+            typed.iter().map(|path| self.inside(workspace, path)).collect::<Result<_>>()?;
+        // Naming the workspace itself among others still means all of it.
+        Ok(paths.into_iter().collect::<Option<_>>().unwrap_or_default())
+    }
+
+    /// One path as typed, which must not be the workspace itself.
+    pub fn path(&self, workspace: &Workspace, typed: &OsStr) -> Result<RelPath> {
+        self.inside(workspace, typed)?.ok_or_else(|| {
+            let message = format!("path `{}` is the workspace itself", quote(typed.as_bytes()));
+            Error::new(Code::InvalidPath, message).with_hint("name a file inside it")
+        })
+    }
+
+    fn inside(&self, workspace: &Workspace, typed: &OsStr) -> Result<Option<RelPath>> {
+        let outcome = paths::inside(workspace.root(), &self.start, typed);
+        // An absolute path may reach the workspace through a symlinked directory (`/tmp` on some systems).
+        match (&outcome, physical(Path::new(typed))) {
+            (Err(_), Some(path)) => paths::inside(workspace.root(), &self.start, path.as_os_str()).or(outcome),
+            _ => outcome,
+        }
+    }
+
+    /// Writes the report as JSON, or what `human` puts on a page.
+    pub fn answer<T: Serialize>(&self, report: &T, human: impl FnOnce(&mut Page)) -> Result<()> {
+        self.reporter.finish();
+        self.screen.answer(report, human)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.reporter.finish();
+    }
+}
+
+fn start_directory(typed: Option<&Path>) -> Result<PathBuf> {
+    let directory = typed.unwrap_or(Path::new("."));
+    let name = quote(directory.as_os_str().as_bytes());
+    let found = std::fs::canonicalize(directory).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::new(Code::WorkspaceNotFound, format!("directory `{name}` does not exist")).with_source(error)
+        }
+        _ => Error::io(format!("open directory `{name}`"), error),
+    })?;
+    if found.is_dir() {
+        return Ok(found);
+    }
+    Err(Error::new(Code::WorkspaceNotFound, format!("`{name}` is not a directory")))
+}
+
+/// An absolute path with its directory resolved; the last part may be a symlink, or gone, and stays as it is.
+fn physical(path: &Path) -> Option<PathBuf> {
+    let (directory, name) = (path.parent()?, path.file_name()?);
+    if path.is_absolute() { Some(std::fs::canonicalize(directory).ok()?.join(name)) } else { None }
+}

@@ -1,0 +1,52 @@
+//! The `backsight` command: arguments in, one call to the library, the answer rendered for a person or as JSON.
+//! It decides nothing about files or history; that is the library's work.
+
+mod arguments;
+mod cli;
+mod commands;
+mod context;
+mod page;
+mod parse;
+mod paths;
+mod progress;
+mod render;
+mod usage;
+mod words;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use backsight_core::Error;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+
+use crate::cli::Cli;
+use crate::context::Context;
+use crate::page::Screen;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let parsed = Cli::command()
+        .try_get_matches_from(&arguments)
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    match parsed {
+        Ok((cli, matches)) => run(&cli, &matches),
+        Err(error) => usage::report(&error, &arguments),
+    }
+}
+
+/// Runs the command and turns its verdict, or its failure, into an exit status.
+fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
+    let screen = Screen::new(cli.global.json, cli.global.color);
+    let name = matches.subcommand_name().unwrap_or_default();
+    let outcome = Context::new(&cli.global, name, screen).and_then(|context| commands::run(&cli.command, &context));
+    match outcome {
+        Ok(verdict) => ExitCode::from(verdict.exit_status()),
+        Err(error) => fail(&screen, &error),
+    }
+}
+
+fn fail(screen: &Screen, error: &Error) -> ExitCode {
+    // When even the error cannot be written there is nobody left to tell; the status still says it.
+    let _ = screen.refuse(error, |page| render::failure::show(page, error));
+    ExitCode::from(error.code().exit_status())
+}

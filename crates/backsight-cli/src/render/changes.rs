@@ -1,0 +1,70 @@
+//! Changed paths, one a line: a letter and the path.
+
+use anstyle::Style;
+use backsight::report::{PathChange, Status};
+
+use crate::page::{CYAN, GREEN, MAGENTA, RED, Sheet, YELLOW};
+use crate::words::thousands;
+
+/// The letter and its colour.
+pub fn letter(status: Status) -> (char, Style) {
+    match status {
+        Status::Added => ('A', GREEN),
+        Status::Modified => ('M', YELLOW),
+        Status::Deleted => ('D', RED),
+        Status::Renamed => ('R', CYAN),
+        Status::ModeChanged => ('m', MAGENTA),
+        Status::TypeChanged => ('T', MAGENTA),
+    }
+}
+
+/// `M src/a.rs`, `R old -> new`, `m run.sh (0644 -> 0755)`
+pub fn line(sheet: &Sheet, change: &PathChange) -> String {
+    let (letter, style) = letter(change.status);
+    let letter = sheet.paint(style, letter);
+    let path = match &change.from_path {
+        Some(from) => format!("{from} -> {}", change.path),
+        None => change.path.to_string(),
+    };
+    match details(change) {
+        Some(details) => format!("{letter} {path} {}", sheet.dim(format_args!("({details})"))),
+        None => format!("{letter} {path}"),
+    }
+}
+
+/// What the letter does not say: the permission bits or the kinds.
+fn details(change: &PathChange) -> Option<String> {
+    let (before, after) = (change.before?, change.after?);
+    if before.kind != after.kind {
+        return Some(format!("{} -> {}", kind(before.kind), kind(after.kind)));
+    }
+    (before.mode != after.mode).then(|| format!("{:04o} -> {:04o}", before.mode, after.mode))
+}
+
+fn kind(kind: backsight::report::FileKind) -> &'static str {
+    match kind {
+        backsight::report::FileKind::File => "file",
+        backsight::report::FileKind::Symlink => "symlink",
+        backsight::report::FileKind::Directory => "directory",
+    }
+}
+
+/// Every change, indented.
+pub fn list(sheet: &mut Sheet, changes: &[PathChange]) {
+    for change in changes {
+        let line = line(sheet, change);
+        sheet.line(format_args!("  {line}"));
+    }
+}
+
+/// The first changes, indented, and how many more there are and where to see them.
+pub fn list_some(sheet: &mut Sheet, changes: &[PathChange], rest: &str) {
+    const SHOWN: usize = 20;
+    // One line that says "1 more" would take the room of the path itself.
+    let shown = if changes.len() == SHOWN + 1 { changes.len() } else { changes.len().min(SHOWN) };
+    list(sheet, &changes[..shown]);
+    let more = changes.len() - shown;
+    if more > 0 {
+        sheet.line(format_args!("  ... and {} more: {rest}", thousands(more as u64)));
+    }
+}

@@ -1,0 +1,72 @@
+//! What a capture did not see, and why.
+
+use backsight_core::{Coverage, Reason, Uncovered};
+
+use crate::page::{Page, Sheet};
+use crate::words::{count, count_of, thousands};
+
+/// `120 files, 4 ignored, 1 not covered`
+pub fn summary(coverage: &Coverage) -> String {
+    let mut parts = vec![count(coverage.files, "file")];
+    if coverage.ignored > 0 {
+        parts.push(format!("{} ignored", thousands(coverage.ignored)));
+    }
+    if !coverage.uncovered.is_empty() {
+        parts.push(format!("{} not covered", thousands(coverage.uncovered.len() as u64)));
+    }
+    parts.join(", ")
+}
+
+/// Every path, indented, with its reason.
+pub fn list(sheet: &mut Sheet, uncovered: &[Uncovered]) {
+    for Uncovered { path, reason } in uncovered {
+        let reason = sheet.dim(format_args!("({reason})"));
+        sheet.line(format_args!("  ? {path} {reason}"));
+    }
+}
+
+/// Warns about what a capture left out other than what the ignore rules asked for.
+pub fn warn(page: &mut Page, uncovered: &[Uncovered]) {
+    const SHOWN: usize = 10;
+    let notable: Vec<&Uncovered> = uncovered.iter().filter(|entry| entry.reason.is_notable()).collect();
+    if notable.is_empty() {
+        return;
+    }
+    page.warning(format_args!("{}:", not_covered(notable.len())));
+    for Uncovered { path, reason } in notable.iter().take(SHOWN) {
+        page.talk.line(format_args!("  ? {path} ({reason})"));
+    }
+    if notable.len() > SHOWN {
+        page.talk.line(format_args!("  ... and {} more: `backsight status`", notable.len() - SHOWN));
+    }
+    if let Some(hint) = notable.iter().find_map(|entry| advice(entry.reason)) {
+        page.hint(hint);
+    }
+}
+
+/// Says which paths a comparison makes no claim about.
+pub fn unknown(page: &mut Page, unknown: &[Uncovered]) {
+    if unknown.is_empty() {
+        return;
+    }
+    page.warning(format_args!("{} could not be compared:", count_of(unknown, "path")));
+    for Uncovered { path, reason } in unknown {
+        page.talk.line(format_args!("  ? {path} ({reason})"));
+    }
+}
+
+/// What a person can do about a reason.
+pub fn advice(reason: Reason) -> Option<&'static str> {
+    match reason {
+        Reason::TooLarge => Some("raise the limit with `backsight config set max_file_size SIZE`, or ignore the file"),
+        Reason::Unreadable => Some("make it readable, or add it to `.gitignore`"),
+        Reason::Raced => Some("run the command again when the file is quiet"),
+        Reason::Ignored | Reason::Special | Reason::GitAlias => None,
+    }
+}
+
+/// `2 paths are not covered, so no restore will touch them`
+pub fn not_covered(number: usize) -> String {
+    let (verb, them) = if number == 1 { ("is", "it") } else { ("are", "them") };
+    format!("{} {verb} not covered, so no restore will touch {them}", count(number as u64, "path"))
+}

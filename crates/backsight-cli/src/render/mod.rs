@@ -1,0 +1,7 @@
+//! How reports look to a person. Every text that comes from outside is shown without control characters.
+
+pub mod applied;
+pub mod changes;
+pub mod coverage;
+pub mod failure;
+pub mod snapshot;

@@ -1,0 +1,95 @@
+//! Command lines that could not be understood, and the ones that only ask for help.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use backsight_core::{Code, Error};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::page::print_json;
+
+/// Shows what clap has to say, as JSON when the command line asks for it.
+pub fn report(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !asks_for_json(arguments) {
+        // A reader that went away is no failure.
+        let _ = error.print();
+        if let Some(hint) = missing_reference(error) {
+            anstream::eprintln!("\nhint: {hint}");
+        }
+    } else if asked {
+        let key = if error.kind() == ErrorKind::DisplayHelp { "help" } else { "version" };
+        let text = error.render().to_string();
+        let text = text.trim().trim_start_matches("backsight ");
+        let _ = print_json(&json!({ "ok": true, key: text }));
+    } else {
+        let _ = print_json(&envelope(error, arguments).to_json());
+    }
+    if asked { ExitCode::SUCCESS } else { ExitCode::from(Code::Usage.exit_status()) }
+}
+
+/// The flag as typed before any `--`; what follows that is a path.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().skip(1).take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+fn envelope(error: &clap::Error, arguments: &[OsString]) -> Error {
+    let message = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "no command was given".to_owned()
+        }
+        _ => first_paragraph(&error.render().to_string()),
+    };
+    let hint = missing_reference(error).unwrap_or_else(|| match command_typed(arguments) {
+        Some(command) => format!("see `backsight {command} --help`"),
+        None => "see `backsight --help`".to_owned(),
+    });
+    Error::new(Code::Usage, message).with_hint(hint)
+}
+
+fn first_paragraph(text: &str) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or(text);
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+fn command_typed(arguments: &[OsString]) -> Option<String> {
+    let known = Cli::command();
+    let mut typed = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    typed.find_map(|text| known.find_subcommand(text).map(|command| command.get_name().to_owned()))
+}
+
+/// `backsight show #12` loses its argument to the shell, which takes a bare `#` for a comment.
+fn missing_reference(error: &clap::Error) -> Option<String> {
+    let missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let about_reference = error.render().to_string().lines().any(|line| {
+        let name = line.trim();
+        name.starts_with("<REF>") || name.starts_with("<FROM>")
+    });
+    (missing && about_reference).then(|| "a bare # starts a comment in most shells: type `12` or `'#12'`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn json_is_a_flag_only_before_the_paths() {
+        assert!(asks_for_json(&arguments("backsight diff --json")));
+        assert!(!asks_for_json(&arguments("backsight diff @ -- --json")));
+        assert!(!asks_for_json(&arguments("--json")));
+    }
+
+    #[test]
+    fn the_hint_names_the_command() {
+        assert_eq!(command_typed(&arguments("backsight --json track --x")).as_deref(), Some("track"));
+        assert_eq!(command_typed(&arguments("backsight --x")), None);
+    }
+}

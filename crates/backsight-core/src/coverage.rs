@@ -1,0 +1,67 @@
+//! What a capture looked at, and what it did not. Silence means complete.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RelPath;
+
+/// Why a path is not in a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// An ignore rule matches it.
+    Ignored,
+    /// The operating system would not let us read it.
+    Unreadable,
+    /// Larger than the configured `max_file_size`.
+    TooLarge,
+    /// A FIFO, socket or device.
+    Special,
+    /// It kept changing while it was read.
+    Raced,
+    /// A spelling of `.git` that is not exactly `.git`, which some systems treat as the same.
+    GitAlias,
+}
+
+impl Reason {
+    /// Whether a person would want to hear about it; ignored files are as they asked.
+    pub fn is_notable(self) -> bool {
+        self != Reason::Ignored
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Ignored => "ignored",
+            Reason::Unreadable => "unreadable",
+            Reason::TooLarge => "too large",
+            Reason::Special => "special file",
+            Reason::Raced => "changed while being read",
+            Reason::GitAlias => "alias of .git",
+        })
+    }
+}
+
+/// One path that a capture does not hold. A directory stands for everything below it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Uncovered {
+    /// Where.
+    pub path: RelPath,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What a capture holds and what it could not see.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Whether everything that is not ignored was captured.
+    pub complete: bool,
+    /// Files and symlinks captured.
+    pub files: u64,
+    /// Paths left out because an ignore rule matches; a directory counts once.
+    pub ignored: u64,
+    /// Paths left out for any other reason, sorted by path.
+    pub uncovered: Vec<Uncovered>,
+}

@@ -1,0 +1,216 @@
+//! One error type for every interface: a closed code to branch on, a message to show, hints to paste.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Shorthand used by every crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, exit $exit:literal, http $http:literal;)*) => {
+        /// Every way a request can fail. The table below is the only place that maps a code to an exit or HTTP status.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $($(#[$doc])* $variant,)* }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The name on the wire.
+            pub fn as_str(self) -> &'static str { match self { $(Code::$variant => $name,)* } }
+
+            /// The exit status of the command line.
+            pub fn exit_status(self) -> u8 { match self { $(Code::$variant => $exit,)* } }
+
+            /// The status of an HTTP reply.
+            pub fn http_status(self) -> u16 { match self { $(Code::$variant => $http,)* } }
+        }
+    };
+}
+
+codes! {
+    /// The command or request itself is malformed.
+    Usage, "USAGE", exit 2, http 400;
+    /// A path is absolute, leaves the workspace or names a `.git`.
+    InvalidPath, "INVALID_PATH", exit 2, http 422;
+    /// A setting has an unknown name or an unusable value.
+    InvalidConfig, "INVALID_CONFIG", exit 2, http 422;
+    /// Changes overlap later edits and the caller asked to refuse.
+    Conflict, "CONFLICT", exit 3, http 409;
+    /// Files changed while they were being restored; nothing was changed.
+    Raced, "RACED", exit 3, http 409;
+    /// The operation would displace bytes that no snapshot holds.
+    NotCovered, "NOT_COVERED", exit 3, http 409;
+    /// The directory is one Backsight refuses to track without being told.
+    WorkspaceRefused, "WORKSPACE_REFUSED", exit 3, http 409;
+    /// The tree exceeds the configured number of files or bytes.
+    TooLarge, "TOO_LARGE", exit 3, http 413;
+    /// No snapshot answers to the reference.
+    RefNotFound, "REF_NOT_FOUND", exit 4, http 404;
+    /// Several snapshots answer to the reference.
+    RefAmbiguous, "REF_AMBIGUOUS", exit 4, http 409;
+    /// The snapshot existed and was removed by retention.
+    RefExpired, "REF_EXPIRED", exit 4, http 410;
+    /// The snapshot exists, the path in it does not.
+    PathNotFound, "PATH_NOT_FOUND", exit 4, http 404;
+    /// There is no step left to take back, or no undo to take back.
+    NothingToUndo, "NOTHING_TO_UNDO", exit 4, http 404;
+    /// The directory named as workspace does not exist.
+    WorkspaceNotFound, "WORKSPACE_NOT_FOUND", exit 4, http 404;
+    /// A stored object or record is missing or damaged.
+    Damaged, "DAMAGED", exit 5, http 500;
+    /// The store was written by another version of Backsight.
+    StoreVersion, "STORE_VERSION", exit 5, http 500;
+    /// The operating system refused a read or write.
+    Io, "IO", exit 6, http 500;
+    /// No space is left on the device.
+    DiskFull, "DISK_FULL", exit 6, http 507;
+    /// Another process holds the workspace for longer than the caller would wait.
+    Busy, "BUSY", exit 7, http 503;
+}
+
+impl Code {
+    /// Whether the same request may succeed later without being changed.
+    pub fn retryable(self) -> bool {
+        matches!(self, Code::Raced | Code::Busy)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A failure: what happened, to which thing, with which value, and what to do next.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    code: Code,
+    message: String,
+    hint: Option<String>,
+    details: Value,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// A failure with the code to branch on and the message to show.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { code, message: message.into(), hint: None, details: Value::Null, source: None }))
+    }
+
+    /// An operating-system failure while doing `what` (a phrase such as ``read `src/a.rs` ``).
+    pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
+        if source.kind() == std::io::ErrorKind::StorageFull {
+            return Error::new(Code::DiskFull, format!("cannot {what}: no space left on the device"))
+                .with_hint("free some space, or shrink the store with `backsight gc`")
+                .with_source(source);
+        }
+        Error::new(Code::Io, format!("cannot {what}: {source}")).with_source(source)
+    }
+
+    /// Adds advice, best as a command that can be pasted.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds facts a program can read.
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.0.details = details;
+        self
+    }
+
+    /// Adds the cause.
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The code to branch on.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The sentence to show.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The advice, if there is any.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// Facts a program can read; `null` when there are none.
+    pub fn details(&self) -> &Value {
+        &self.0.details
+    }
+
+    /// The envelope every interface answers with.
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": self.0.code.as_str(),
+            "message": self.0.message,
+            "retryable": self.0.code.retryable(),
+        });
+        if let Some(hint) = &self.0.hint {
+            error["hint"] = json!(hint);
+        }
+        if !self.0.details.is_null() {
+            error["details"] = self.0.details.clone();
+        }
+        json!({ "ok": false, "error": error })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_name_and_a_documented_exit_status() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+        assert!(Code::ALL.iter().all(|code| (2..=7).contains(&code.exit_status())));
+    }
+
+    #[test]
+    fn the_envelope_carries_code_message_hint_and_details() {
+        let error = Error::new(Code::Busy, "workspace is busy").with_hint("wait").with_details(json!({"pid": 7}));
+        let expected = json!({"ok": false, "error": {"code": "BUSY", "message": "workspace is busy",
+            "retryable": true, "hint": "wait", "details": {"pid": 7}}});
+        assert_eq!(error.to_json(), expected);
+    }
+
+    #[test]
+    fn a_full_disk_is_its_own_code() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert_eq!(Error::io("write `a`", full).code(), Code::DiskFull);
+    }
+}

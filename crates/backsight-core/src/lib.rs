@@ -1,0 +1,14 @@
+//! The words every Backsight crate shares: ids, errors, paths inside a workspace, coverage, time.
+//! It holds values only: no I/O, no async, no clock of its own.
+
+mod coverage;
+mod error;
+mod id;
+mod path;
+mod time;
+
+pub use coverage::{Coverage, Reason, Uncovered};
+pub use error::{Code, Error, Result};
+pub use id::{ObjectId, Seq, SnapshotId};
+pub use path::{RelPath, quote};
+pub use time::Timestamp;

@@ -1,0 +1,243 @@
+//! The rules of the house, executed: documents that say what is, files that look as they should.
+//! When a generated part of a document differs, `make docs` writes it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use backsight_core::Code;
+use serde_json::Value;
+
+const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
+const LONGEST_FILE: usize = 800;
+
+#[test]
+fn the_architecture_names_every_crate_and_every_edge() {
+    let real = edges_of_the_workspace();
+    let text = read(ARCHITECTURE);
+    assert_eq!(edges_in(&text), real, "the `crates` block of {ARCHITECTURE} is not what the Cargo.toml files say");
+    let exist: BTreeSet<String> = real.into_keys().collect();
+    assert_eq!(crate_table(&text), exist, "the crate table of {ARCHITECTURE} is not the list of crates");
+}
+
+#[test]
+fn a_crate_lives_in_a_folder_of_its_name() {
+    for package in packages() {
+        let manifest = PathBuf::from(text_of(&package, "manifest_path"));
+        let folder = manifest.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        let expected = match text_of(&package, "name") {
+            "backsight-bench" => "benches",
+            name => name,
+        };
+        assert_eq!(folder.as_deref(), Some(expected), "{}", manifest.display());
+    }
+}
+
+#[test]
+fn every_rust_file_says_what_it_is_for_and_fits_a_sitting() {
+    let mut wrong = Vec::new();
+    for path in rust_files() {
+        let text = read(&path);
+        if !text.starts_with("//!") {
+            wrong.push(format!("{path}: does not start with `//!`"));
+        }
+        let lines = text.lines().count();
+        if lines > LONGEST_FILE {
+            wrong.push(format!("{path}: {lines} lines, at most {LONGEST_FILE}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_left_undone_or_switched_off() {
+    // Taken apart, so that this file does not find itself.
+    let banned = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];
+    assert_absent(rust_files(), |line| banned.into_iter().find(|word| line.contains(word)));
+}
+
+#[test]
+fn no_file_speaks_of_one_machine() {
+    let directories = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+    let host = concat!("index.", "crates.io");
+    assert_absent(files(), |line| {
+        let directory = directories.into_iter().find(|directory| starts_a_path(line, directory));
+        directory.or_else(|| line.contains(host).then_some(host))
+    });
+}
+
+#[test]
+fn the_readme_says_how_to_run_and_how_to_test() {
+    let text = read("README.md");
+    assert!(text.contains("make run") && text.contains("make test"), "README.md names `make run` and `make test`");
+}
+
+#[test]
+fn the_tables_of_codes_are_generated() {
+    let text = read(ARCHITECTURE);
+    let expected = with_codes(&text);
+    if text == expected {
+        return;
+    }
+    assert!(std::env::var_os("UPDATE_DOCS").is_some(), "the code tables in {ARCHITECTURE} are old: run `make docs`");
+    fs::write(root().join(ARCHITECTURE), expected).expect("the document can be written");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    let bytes = fs::read(root().join(path)).unwrap_or_else(|error| panic!("cannot read `{path}`: {error}"));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Every file of the workspace that is written by people, relative to its root.
+fn files() -> Vec<String> {
+    let mut found = Vec::new();
+    collect(&root(), "", &mut found);
+    found.sort();
+    found
+}
+
+fn collect(directory: &Path, prefix: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).expect("the workspace can be listed") {
+        let entry = entry.expect("the workspace can be listed");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kind = entry.file_type().expect("an entry has a type");
+        if matches!(name.as_str(), "target" | ".git" | ".backsight") {
+            continue;
+        }
+        if kind.is_dir() {
+            collect(&entry.path(), &format!("{prefix}{name}/"), found);
+        } else if kind.is_file() {
+            found.push(format!("{prefix}{name}"));
+        }
+    }
+}
+
+fn rust_files() -> Vec<String> {
+    let ours = |path: &String| path.starts_with("crates/") || path.starts_with("benches/");
+    files().into_iter().filter(|path| ours(path) && path.ends_with(".rs")).collect()
+}
+
+/// Fails with every line in which `find` finds something.
+fn assert_absent(files: Vec<String>, find: impl Fn(&str) -> Option<&'static str>) {
+    let mut wrong = Vec::new();
+    for path in files {
+        for (index, line) in read(&path).lines().enumerate() {
+            if let Some(word) = find(line) {
+                wrong.push(format!("{path}:{}: `{word}`", index + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Whether `directory` is in `line` as the beginning of an absolute path, not as a part of a longer one.
+fn starts_a_path(line: &str, directory: &str) -> bool {
+    let is_part = |before: char| before.is_alphanumeric() || matches!(before, '.' | '_' | '-' | '}' | '>' | '*');
+    line.match_indices(directory).any(|(index, _)| !line[..index].ends_with(is_part))
+}
+
+fn packages() -> Vec<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(root());
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_else(|| panic!("`{key}` is a text in {value}"))
+}
+
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+/// Dependencies of every kind between crates of this workspace: those given by path.
+fn edges_of_the_workspace() -> Edges {
+    let internal = |package: &Value| {
+        let dependencies = package["dependencies"].as_array().expect("a list of dependencies").iter();
+        dependencies.filter(|other| other["path"].is_string()).map(|other| text_of(other, "name").to_owned()).collect()
+    };
+    packages().iter().map(|package| (text_of(package, "name").to_owned(), internal(package))).collect()
+}
+
+/// The lines `a -> b, c` of the fenced block marked `crates`.
+fn edges_in(text: &str) -> Edges {
+    let block = between(text, "```crates\n", "```");
+    let edge = |line: &str| {
+        let (name, others) = line.split_once("->").unwrap_or((line, ""));
+        let others = others.split(',').map(str::trim).filter(|other| !other.is_empty()).map(str::to_owned);
+        (name.trim().to_owned(), others.collect())
+    };
+    block.lines().map(edge).collect()
+}
+
+/// The first cells of the table headed `| crate |`.
+fn crate_table(text: &str) -> BTreeSet<String> {
+    let table = text.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2);
+    let rows = table.take_while(|line| line.starts_with('|'));
+    rows.filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect()
+}
+
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let start = text.find(begin).unwrap_or_else(|| panic!("{ARCHITECTURE} has no {begin:?}")) + begin.len();
+    let length = text[start..].find(end).unwrap_or_else(|| panic!("{ARCHITECTURE} has no {end:?} after {begin:?}"));
+    &text[start..start + length]
+}
+
+/// The document with its tables of exit statuses and codes as they must be.
+fn with_codes(text: &str) -> String {
+    let (begin, end) = ("<!-- codes:begin -->\n", "<!-- codes:end -->");
+    let old = between(text, begin, end);
+    text.replacen(&format!("{begin}{old}{end}"), &format!("{begin}\n{}\n{}\n{end}", exit_table(), code_table()), 1)
+}
+
+/// The meaning of every exit status, as the design fixes it, and the codes that lead to it.
+fn exit_table() -> String {
+    let meanings = [
+        (0, "done"),
+        (1, "the answer is \"no\": differences with `--exit-code`, or `verify` found damage"),
+        (2, "the request is malformed"),
+        (3, "refused: nothing was changed"),
+        (4, "not found"),
+        (5, "the store is damaged or of another version"),
+        (6, "the operating system refused"),
+        (7, "busy"),
+    ];
+    let mut table = String::from("| exit | means | codes |\n|---|---|---|\n");
+    for (status, meaning) in meanings {
+        let codes = Code::ALL.iter().filter(|code| code.exit_status() == status).map(|code| format!("`{code}`"));
+        let codes = codes.collect::<Vec<_>>().join(", ");
+        writeln!(table, "| {status} | {meaning} | {codes} |").expect("a string can be written to");
+    }
+    table
+}
+
+fn code_table() -> String {
+    let meanings = meanings_of_codes();
+    let mut table = String::from("| code | exit | HTTP | may retry | means |\n|---|---|---|---|---|\n");
+    for code in Code::ALL {
+        let retry = if code.retryable() { "yes" } else { "" };
+        let meaning = meanings.get(code.as_str()).unwrap_or_else(|| panic!("`{code}` has no documentation"));
+        let (exit, http) = (code.exit_status(), code.http_status());
+        writeln!(table, "| `{code}` | {exit} | {http} | {retry} | {meaning} |").expect("a string can be written to");
+    }
+    table
+}
+
+/// What the source says about each code: the comment above its line in the table.
+fn meanings_of_codes() -> BTreeMap<&'static str, String> {
+    let lines: Vec<&str> = include_str!("../src/error.rs").lines().map(str::trim).collect();
+    let meaning = |pair: &[&'static str]| {
+        let comment = pair[0].strip_prefix("/// ")?;
+        let name = pair[1].contains(", exit ").then(|| pair[1].split('"').nth(1)).flatten()?;
+        Some((name, comment.trim_end_matches('.').to_owned()))
+    };
+    lines.windows(2).filter_map(meaning).collect()
+}

@@ -1,0 +1,119 @@
+//! What every other module needs to know about bytes that may be text: whether they are, where the
+//! lines are, and how many lines differ. No formatting happens here.
+
+use crate::changes::{Purpose, changes};
+
+/// How far into a file a NUL byte makes it binary; the same window git looks at.
+const BINARY_WINDOW: usize = 8000;
+
+/// Whether the content should be treated as opaque: a NUL byte among the first 8000 bytes, as git decides.
+#[must_use]
+pub fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(BINARY_WINDOW).any(|&byte| byte == 0)
+}
+
+/// The lines of `content`, each with its terminator; only the last can lack one.
+///
+/// Only `\n` ends a line. A `\r` before it is part of the line, so CRLF files survive every operation unchanged.
+#[must_use]
+pub fn split_lines(content: &[u8]) -> Vec<&[u8]> {
+    imara_diff::sources::byte_lines(content).collect()
+}
+
+/// Added and removed lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Counts {
+    /// Lines present only afterwards.
+    pub additions: usize,
+    /// Lines present only before.
+    pub deletions: usize,
+}
+
+/// How many lines differ between two contents; both numbers are zero when either side is binary.
+///
+/// Agrees with the counts of [`generate_unified_diff`](crate::generate_unified_diff) for the same contents.
+#[must_use]
+pub fn count(before: &[u8], after: &[u8]) -> Counts {
+    if before == after || is_binary(before) || is_binary(after) {
+        return Counts::default();
+    }
+    let (before, after) = differing_lines(before, after);
+    let (before, after) = (split_lines(before), split_lines(after));
+    let mut counts = Counts::default();
+    for change in changes(&before, &after, Purpose::Count) {
+        counts.additions += change.after.len();
+        counts.deletions += change.before.len();
+    }
+    counts
+}
+
+/// Cuts off the whole lines both contents start and end with, which is nearly everything after a small edit.
+/// The diff itself would skip the same lines, only after hashing them.
+fn differing_lines<'a>(before: &'a [u8], after: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+    let same = before.iter().zip(after).take_while(|(left, right)| left == right).count();
+    let start = before[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let (before, after) = (&before[start..], &after[start..]);
+
+    let same = before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
+    let tail = &before[before.len() - same..];
+    // Only past a newline inside the common tail is it certain that both sides are at the start of a line.
+    let keep = tail.iter().position(|&byte| byte == b'\n').map_or(same, |newline| newline + 1);
+    let drop = same - keep;
+    (&before[..before.len() - drop], &after[..after.len() - drop])
+}
+
+/// A line as a person should read it in a message.
+pub(crate) fn describe_line(line: Option<&[u8]>) -> String {
+    match line {
+        None => "the end of the file".to_owned(),
+        Some(line) => match line.strip_suffix(b"\n") {
+            Some(line) => format!("`{}`", String::from_utf8_lossy(line)),
+            None => format!("`{}` without a newline", String::from_utf8_lossy(line)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_makes_a_file_binary_only_near_its_start() {
+        assert!(is_binary(b"a\0b"));
+        assert!(!is_binary(b""));
+        let mut late = vec![b'a'; BINARY_WINDOW];
+        late.push(0);
+        assert!(!is_binary(&late));
+        late[BINARY_WINDOW - 1] = 0;
+        assert!(is_binary(&late));
+    }
+
+    #[test]
+    fn lines_keep_their_terminators() {
+        assert_eq!(split_lines(b"a\r\n\nb"), [&b"a\r\n"[..], b"\n", b"b"]);
+        assert!(split_lines(b"").is_empty());
+    }
+
+    #[test]
+    fn counts_lines_on_both_sides() {
+        let counts = |before: &str, after: &str| {
+            let counts = count(before.as_bytes(), after.as_bytes());
+            (counts.additions, counts.deletions)
+        };
+        assert_eq!(counts("a\nb\nc\n", "a\nb\nc\n"), (0, 0));
+        assert_eq!(counts("", "a\nb"), (2, 0));
+        assert_eq!(counts("a\nb", ""), (0, 2));
+        assert_eq!(counts("a\nb\nc\n", "a\nx\ny\nc\n"), (2, 1));
+        assert_eq!(counts("a", "a\n"), (1, 1));
+        assert_eq!(counts("x\na", "a"), (0, 1));
+        assert_eq!(counts("xa\nb\n", "a\nb\n"), (1, 1));
+        assert_eq!(counts("a\nb\n", "a\0\n"), (0, 0));
+    }
+
+    #[test]
+    fn the_common_edges_are_cut_at_line_starts() {
+        assert_eq!(differing_lines(b"a\nb1\nc\n", b"a\nb2\nc\n"), (&b"b1\n"[..], &b"b2\n"[..]));
+        assert_eq!(differing_lines(b"a\n", b"a\na\n"), (&b""[..], &b"a\n"[..]));
+        assert_eq!(differing_lines(b"xa", b"a"), (&b"xa"[..], &b"a"[..]));
+    }
+}

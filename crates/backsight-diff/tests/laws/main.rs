@@ -1,0 +1,9 @@
+//! What must hold for all inputs, and agreement with `git` and GNU `patch`.
+
+// The lint knows tests by their attribute, which helpers do not have.
+#![allow(clippy::unwrap_used)]
+
+mod inputs;
+mod merging;
+mod patches;
+mod tools;

@@ -1,0 +1,89 @@
+//! What a capture could not see, as a lookup and as a stored blob. What was not seen is never proven absent.
+
+use std::collections::BTreeMap;
+
+use backsight_core::{Code, Error, ObjectId, Reason, Result, Uncovered};
+
+use crate::objects::ObjectStore;
+
+/// Paths (and everything below them) that a capture does not speak about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blind {
+    paths: BTreeMap<Vec<u8>, Reason>,
+}
+
+const REASONS: [(Reason, &str); 6] = [
+    (Reason::Ignored, "ignored"),
+    (Reason::Unreadable, "unreadable"),
+    (Reason::TooLarge, "too_large"),
+    (Reason::Special, "special"),
+    (Reason::Raced, "raced"),
+    (Reason::GitAlias, "git_alias"),
+];
+
+impl Blind {
+    pub(crate) fn new(ignored: &[Vec<u8>], uncovered: &[Uncovered]) -> Self {
+        let mut paths: BTreeMap<Vec<u8>, Reason> = ignored.iter().map(|path| (path.clone(), Reason::Ignored)).collect();
+        paths.extend(uncovered.iter().map(|uncovered| (uncovered.path.as_bytes().to_vec(), uncovered.reason)));
+        Blind { paths }
+    }
+
+    /// Why nothing is known about `path`, if so.
+    pub(crate) fn reason(&self, path: &[u8]) -> Option<Reason> {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        slashes.chain(std::iter::once(path.len())).find_map(|end| self.paths.get(&path[..end]).copied())
+    }
+
+    /// Whether something below `directory` (or the directory itself) was not seen.
+    pub(crate) fn touches(&self, directory: &[u8]) -> bool {
+        let prefix = [directory, b"/"].concat();
+        let below = self.paths.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix));
+        below || self.reason(directory).is_some()
+    }
+
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (path, reason) in &self.paths {
+            let label = REASONS.iter().find(|(known, _)| known == reason).map_or("ignored", |(_, label)| label);
+            bytes.extend_from_slice(label.as_bytes());
+            bytes.push(b' ');
+            bytes.extend_from_slice(path);
+            bytes.push(0);
+        }
+        (!bytes.is_empty()).then_some(bytes)
+    }
+
+    /// The stored form of a snapshot; no id means that everything was seen.
+    pub(crate) fn load(store: &ObjectStore, id: Option<&ObjectId>) -> Result<Self> {
+        let Some(id) = id else { return Ok(Blind::default()) };
+        let malformed = || Error::new(Code::Damaged, format!("object {id} is not a coverage record"));
+        let mut paths = BTreeMap::new();
+        for record in store.read_blob(id)?.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
+            let space = record.iter().position(|&byte| byte == b' ').ok_or_else(malformed)?;
+            let label = REASONS.iter().find(|(_, label)| label.as_bytes() == &record[..space]).ok_or_else(malformed)?;
+            paths.insert(record[space + 1..].to_vec(), label.0);
+        }
+        Ok(Blind { paths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_stands_for_everything_below_it() {
+        let blind = Blind::new(&[b"target".to_vec()], &[]);
+        assert_eq!(blind.reason(b"target/debug/x"), Some(Reason::Ignored));
+        assert_eq!(blind.reason(b"target"), Some(Reason::Ignored));
+        assert_eq!(blind.reason(b"targets"), None);
+        assert_eq!(blind.reason(b"src/target"), None);
+    }
+
+    #[test]
+    fn a_directory_knows_of_what_is_hidden_inside_it() {
+        let blind = Blind::new(&[b"a/b/c.log".to_vec()], &[]);
+        assert!(blind.touches(b"a") && blind.touches(b"a/b"));
+        assert!(!blind.touches(b"a/b2"));
+    }
+}

@@ -1,0 +1,515 @@
+//! From a walk to a tree: reads and hashes what the stat cache cannot vouch for, builds the trees, and either stores
+//! everything or, for a mere look, keeps the new trees in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Uncovered};
+use rayon::prelude::*;
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::blind::Blind;
+use crate::cache::{Cache, CacheWriter, FileTime, Record, RecordKind, Subject};
+use crate::disk::Durability;
+use crate::ignore::join;
+use crate::object::{IdHasher, ObjectKind, object_id};
+use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
+use crate::scan::{Found, Listing, Scan, ScanOptions, open_below, scan, stat_of};
+use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
+
+/// How often a file that changes under our eyes is read before it is reported as raced.
+const ATTEMPTS: usize = 3;
+
+/// The workspace as it is now.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// Its files.
+    pub tree: Tree,
+    /// What was seen and what was not.
+    pub coverage: Coverage,
+    /// The stored list of what was not seen; absent when everything was.
+    pub coverage_id: Option<ObjectId>,
+    pub(crate) blind: Blind,
+    /// Trees that exist only in memory; empty after a real capture.
+    pub(crate) memory: BTreeMap<ObjectId, Vec<u8>>,
+}
+
+/// What long work reports while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureProgress {
+    /// Directories are being walked; files seen so far.
+    Scanning {
+        /// Files seen.
+        files: u64,
+    },
+    /// Contents are being read.
+    Reading {
+        /// Files read.
+        files_done: u64,
+        /// Files to read.
+        files_total: u64,
+        /// Bytes read.
+        bytes_done: u64,
+        /// Bytes to read.
+        bytes_total: u64,
+    },
+}
+
+/// What a capture starts from.
+pub(crate) struct Request<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) store: &'a ObjectStore,
+    pub(crate) cache_file: &'a PathBuf,
+    pub(crate) options: &'a ScanOptions,
+    /// The latest snapshot: its paths stay covered.
+    pub(crate) last: Option<&'a Tree>,
+    /// Paths to cover even where rules ignore them.
+    pub(crate) include: &'a BTreeSet<Vec<u8>>,
+    pub(crate) progress: &'a (dyn Fn(CaptureProgress) + Sync),
+}
+
+/// Whether a capture may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Everything is stored. The caller holds the workspace lock.
+    Record,
+    /// Nothing is written anywhere.
+    Look,
+}
+
+pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture> {
+    let fingerprint = request.store.fingerprint()?;
+    let root = root_identity(request.root)?;
+    let cache = usable_cache(request, root, fingerprint)?;
+    let scanned = scan(request.root, request.options, &cache, request.include, &|files| {
+        (request.progress)(CaptureProgress::Scanning { files });
+    })?;
+    let mut work = Work::new(request, &cache, scanned, purpose)?;
+    work.read_files()?;
+    let contents = work.build_trees()?;
+    let tree = contents.first().copied().flatten().unwrap_or_default().into_tree();
+    let coverage_id = work.store_coverage()?;
+    let memory = work.sink.finish()?;
+    let capture = Capture {
+        tree,
+        coverage: work.coverage(),
+        coverage_id,
+        blind: Blind::new(&work.scan.ignored, &work.scan.uncovered),
+        memory,
+    };
+    if purpose == Purpose::Record {
+        write_cache(request, &cache, &work.scan, &contents, root, &tree)?;
+    }
+    Ok(capture)
+}
+
+fn root_identity(root: &Path) -> Result<(u64, u64)> {
+    let metadata = std::fs::metadata(root).map_err(|error| Error::io(format!("read `{}`", root.display()), error))?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+/// The cache if it speaks of this root, this store and the latest snapshot; else one made from the snapshot alone.
+fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<Cache> {
+    let Some(last) = request.last else { return Ok(Cache::default()) };
+    let cache = Cache::load(request.cache_file);
+    if cache.subject() == Some(Subject { root, store, tree: *last }) {
+        return Ok(cache);
+    }
+    match Cache::from_tree(&Source::new(request.store), last) {
+        Ok(cache) => Ok(cache),
+        // The snapshot before this one is damaged. That must not stop the present from being recorded: what is on disk
+        // is read in full; only "captured before, ignored now" cannot be known.
+        Err(error) if error.code() == Code::Damaged => Ok(Cache::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Option<Contents>], root: (u64, u64), tree: &Tree) -> Result<()> {
+    let subject = Subject { root, store: request.store.fingerprint()?, tree: *tree };
+    let unchanged = scan.directories.iter().all(|visited| matches!(visited.listing, Listing::Cached));
+    if unchanged && cache.subject() == Some(subject) {
+        return Ok(());
+    }
+    let mut writer = CacheWriter::default();
+    let children = children_of(scan);
+    for (index, visited) in scan.directories.iter().enumerate() {
+        match &visited.listing {
+            Listing::Nothing => {}
+            Listing::Cached => {
+                if let Some(directory) = cache.directory(&visited.path) {
+                    writer.unchanged(&visited.path, &directory, contents[index]);
+                }
+            }
+            Listing::Fresh(found) => {
+                let mut records: Vec<Record<'_>> = found.iter().filter_map(record_of).collect();
+                for &child in children[index].iter().filter(|&&child| contents[child].is_some()) {
+                    let visited = &scan.directories[child];
+                    let (kind, id) = (RecordKind::Directory, crate::tree::EMPTY_TREE);
+                    let stat = Default::default();
+                    records.push(Record { name: &visited.name, kind, mode: visited.mode, trusted: false, stat, id });
+                }
+                records.sort_unstable_by_key(|record| record.name);
+                writer.directory(&visited.path, contents[index], records.into_iter());
+            }
+        }
+    }
+    let bytes = writer.finish(&subject);
+    let written = request.store.disk().replace(request.cache_file, &bytes, Durability::Cache);
+    written.map_err(|error| request.store.failed("write the stat cache of", error))
+}
+
+fn record_of(found: &Found) -> Option<Record<'_>> {
+    let Found { kind, mode, trusted, stat, .. } = *found;
+    Some(Record { name: &found.name, kind, mode, trusted, stat, id: found.id? })
+}
+
+fn children_of(scan: &Scan) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); scan.directories.len()];
+    for (index, visited) in scan.directories.iter().enumerate().skip(1) {
+        children[visited.parent].push(index);
+    }
+    children
+}
+
+/// Where objects go.
+enum Sink<'a> {
+    Store(Batch<'a>),
+    Memory(Mutex<BTreeMap<ObjectId, Vec<u8>>>),
+}
+
+impl Sink<'_> {
+    /// A tree, or a blob that belongs to one.
+    fn put(&self, kind: ObjectKind, bytes: &[u8]) -> Result<ObjectId> {
+        match self {
+            Sink::Store(batch) => batch.put(kind, bytes),
+            Sink::Memory(memory) => {
+                let id = object_id(kind, bytes)?;
+                memory.lock().unwrap_or_else(PoisonError::into_inner).insert(id, bytes.to_vec());
+                Ok(id)
+            }
+        }
+    }
+
+    /// The content of a file or symlink. A look needs only its id.
+    fn put_content(&self, bytes: &[u8]) -> Result<ObjectId> {
+        match self {
+            Sink::Store(batch) => batch.put(ObjectKind::Blob, bytes),
+            Sink::Memory(_) => object_id(ObjectKind::Blob, bytes),
+        }
+    }
+
+    /// The content of a large file; nothing when it does not hold `size` bytes.
+    fn put_stream(&self, mut input: impl Read, size: u64) -> Result<Option<ObjectId>> {
+        if let Sink::Store(batch) = self {
+            return batch.put_stream(input, size);
+        }
+        let mut hasher = IdHasher::new(ObjectKind::Blob, size);
+        let mut buffer = vec![0; 1 << 18];
+        let mut total = 0;
+        loop {
+            let count = input.read(&mut buffer).map_err(|error| Error::io("read a large file", error))?;
+            if count == 0 {
+                break;
+            }
+            total += count as u64;
+            hasher.update(&buffer[..count]);
+        }
+        let id = hasher.finish()?;
+        Ok((total == size).then_some(id))
+    }
+
+    fn finish(&mut self) -> Result<BTreeMap<ObjectId, Vec<u8>>> {
+        match std::mem::replace(self, Sink::Memory(Mutex::default())) {
+            Sink::Store(batch) => batch.commit().map(|()| BTreeMap::new()),
+            Sink::Memory(memory) => Ok(memory.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+struct Work<'a> {
+    request: &'a Request<'a>,
+    cache: &'a Cache,
+    scan: Scan,
+    sink: Sink<'a>,
+    files_total: u64,
+    bytes_total: u64,
+    /// Files the walk counted that could then not be read, or were gone.
+    dropped: u64,
+}
+
+/// What became of a file that had to be read.
+enum Outcome {
+    Content { id: ObjectId, found: Found },
+    Gone,
+    Blind(Reason),
+}
+
+impl<'a> Work<'a> {
+    fn new(request: &'a Request<'a>, cache: &'a Cache, scan: Scan, purpose: Purpose) -> Result<Self> {
+        let unread = scan.directories.iter().flat_map(unread_of);
+        let (files_total, bytes_total) = unread.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.stat.size));
+        let limit = request.options.max_new_bytes;
+        if bytes_total > limit {
+            return Err(Error::new(Code::TooLarge, format!("{bytes_total} bytes would have to be stored, more than the {limit} allowed"))
+                .with_hint(format!("ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_new_bytes {}`", bytes_total * 2))
+                .with_details(serde_json::json!({ "bytes": bytes_total, "max_new_bytes": limit, "files": files_total })));
+        }
+        let fresh = scan.directories.iter().filter(|visited| matches!(visited.listing, Listing::Fresh(_))).count();
+        let sink = match purpose {
+            Purpose::Record => Sink::Store(request.store.batch(files_total as usize + fresh)),
+            Purpose::Look => Sink::Memory(Mutex::default()),
+        };
+        Ok(Work { request, cache, scan, sink, files_total, bytes_total, dropped: 0 })
+    }
+
+    /// Reads every file the cache cannot vouch for, in parallel, directory by directory.
+    fn read_files(&mut self) -> Result<()> {
+        let mut directories = std::mem::take(&mut self.scan.directories);
+        let (files_done, bytes_done) = (AtomicU64::new(0), AtomicU64::new(0));
+        let this = &*self;
+        let reports: Vec<(Vec<Uncovered>, u64)> = directories
+            .par_iter_mut()
+            .filter(|visited| unread_of(visited).next().is_some())
+            .map(|visited| {
+                let Listing::Fresh(found) = &mut visited.listing else { return Ok(Default::default()) };
+                this.read_directory(&visited.path, found, &files_done, &bytes_done)
+            })
+            .collect::<Result<_>>()?;
+        self.scan.directories = directories;
+        for (uncovered, dropped) in reports {
+            self.scan.uncovered.extend(uncovered);
+            self.dropped += dropped;
+        }
+        Ok(())
+    }
+
+    fn read_directory(&self, path: &[u8], entries: &mut Vec<Found>, files_done: &AtomicU64, bytes_done: &AtomicU64) -> Result<(Vec<Uncovered>, u64)> {
+        let directory = match open_below(&self.scan.root, path) {
+            Ok(directory) => directory,
+            Err(_) => {
+                let lost = std::mem::take(entries);
+                return Ok((lost.iter().map(|found| blind(path, &found.name, Reason::Raced)).collect(), lost.len() as u64));
+            }
+        };
+        let outcomes: Vec<Option<Outcome>> = entries
+            .par_iter()
+            .with_min_len(8)
+            .map(|found| {
+                if found.id.is_some() {
+                    return Ok(None);
+                }
+                let outcome = self.read_entry(&directory, found)?;
+                let files = files_done.fetch_add(1, Ordering::Relaxed) + 1;
+                let bytes = bytes_done.fetch_add(found.stat.size, Ordering::Relaxed) + found.stat.size;
+                if files.is_multiple_of(256) {
+                    self.report(files, bytes);
+                }
+                Ok(Some(outcome))
+            })
+            .collect::<Result<_>>()?;
+        let before = entries.len();
+        let (mut uncovered, mut outcomes) = (Vec::new(), outcomes.into_iter());
+        entries.retain_mut(|entry| match outcomes.next().flatten() {
+            None => true,
+            Some(Outcome::Content { id, found }) => {
+                *entry = Found { id: Some(id), ..found };
+                true
+            }
+            Some(Outcome::Gone) => false,
+            Some(Outcome::Blind(reason)) => {
+                uncovered.push(blind(path, &entry.name, reason));
+                false
+            }
+        });
+        Ok((uncovered, (before - entries.len()) as u64))
+    }
+
+    fn report(&self, files_done: u64, bytes_done: u64) {
+        let (files_total, bytes_total) = (self.files_total, self.bytes_total);
+        (self.request.progress)(CaptureProgress::Reading { files_done, files_total, bytes_done, bytes_total });
+    }
+
+    /// Reads until what was read is what the file was before and after, or gives up and says so.
+    fn read_entry(&self, directory: &OwnedFd, found: &Found) -> Result<Outcome> {
+        for _ in 0..ATTEMPTS {
+            let attempt = match found.kind {
+                RecordKind::Symlink => self.read_symlink(directory, found)?,
+                _ => self.read_file(directory, found)?,
+            };
+            if let Some(outcome) = attempt {
+                return Ok(outcome);
+            }
+        }
+        Ok(Outcome::Blind(Reason::Raced))
+    }
+
+    fn read_symlink(&self, directory: &OwnedFd, found: &Found) -> Result<Option<Outcome>> {
+        let looked_at = coarse_now();
+        let text = match rustix::fs::readlinkat(directory, found.name.as_slice(), Vec::new()) {
+            Ok(text) => text,
+            Err(Errno::NOENT) => return Ok(Some(Outcome::Gone)),
+            Err(Errno::INVAL) => return Ok(Some(Outcome::Blind(Reason::Raced))),
+            Err(_) => return Ok(Some(Outcome::Blind(Reason::Unreadable))),
+        };
+        let id = self.sink.put_content(text.as_bytes())?;
+        let found = Found { trusted: found.stat.is_settled(looked_at), ..found.clone() };
+        Ok(Some(Outcome::Content { id, found }))
+    }
+
+    /// Nothing when the file changed while it was read.
+    fn read_file(&self, directory: &OwnedFd, found: &Found) -> Result<Option<Outcome>> {
+        // Not blocking, in case a FIFO took the file's place since the walk.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(directory, found.name.as_slice(), flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(Some(Outcome::Gone)),
+            Err(Errno::LOOP) => return Ok(Some(Outcome::Blind(Reason::Raced))),
+            Err(_) => return Ok(Some(Outcome::Blind(Reason::Unreadable))),
+        };
+        let looked_at = coarse_now();
+        let Ok(before) = rustix::fs::fstat(file.as_fd()) else { return Ok(Some(Outcome::Blind(Reason::Unreadable))) };
+        if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
+            return Ok(Some(Outcome::Blind(Reason::Raced)));
+        }
+        let stat = stat_of(&before);
+        if stat.size > self.request.options.max_file_size {
+            return Ok(Some(Outcome::Blind(Reason::TooLarge)));
+        }
+        let id = match self.read_content(&file, stat.size) {
+            Ok(id) => id,
+            Err(ReadError::Input) => return Ok(Some(Outcome::Blind(Reason::Unreadable))),
+            Err(ReadError::Store(error)) => return Err(error),
+        };
+        let Ok(after) = rustix::fs::fstat(file.as_fd()) else { return Ok(None) };
+        let Some(id) = id.filter(|_| stat_of(&after) == stat) else { return Ok(None) };
+        let mode = (before.st_mode & 0o7777) as u16;
+        let found = Found { mode, stat, trusted: stat.is_settled(looked_at), ..found.clone() };
+        Ok(Some(Outcome::Content { id, found }))
+    }
+
+    /// Nothing when the file does not hold exactly `size` bytes.
+    fn read_content(&self, file: &File, size: u64) -> Result<Option<ObjectId>, ReadError> {
+        if size > STREAM_LIMIT {
+            return self.sink.put_stream(file.take(size + 1), size).map_err(ReadError::Store);
+        }
+        let mut bytes = Vec::with_capacity(size as usize + 1);
+        file.take(size + 1).read_to_end(&mut bytes).map_err(|_| ReadError::Input)?;
+        if bytes.len() as u64 != size {
+            return Ok(None);
+        }
+        self.sink.put_content(&bytes).map(Some).map_err(ReadError::Store)
+    }
+
+    /// The contents of every directory, deepest first; directories of one depth in parallel.
+    fn build_trees(&self) -> Result<Vec<Option<Contents>>> {
+        let directories = &self.scan.directories;
+        let children = children_of(&self.scan);
+        let mut contents: Vec<Option<Contents>> = vec![None; directories.len()];
+        for level in by_depth(&self.scan).into_iter().rev() {
+            let built: Vec<(usize, Option<Contents>)> = level
+                .into_par_iter()
+                .with_min_len(16)
+                .map(|index| Ok((index, self.build_tree(index, &children[index], &contents)?)))
+                .collect::<Result<_>>()?;
+            built.into_iter().for_each(|(index, built)| contents[index] = built);
+        }
+        if contents.first().copied().flatten().is_none_or(|root| root.tree.is_none()) {
+            self.sink.put(ObjectKind::Tree, b"")?;
+        }
+        Ok(contents)
+    }
+
+    fn build_tree(&self, index: usize, children: &[usize], contents: &[Option<Contents>]) -> Result<Option<Contents>> {
+        let visited = &self.scan.directories[index];
+        let cached = self.cache.directory(&visited.path);
+        let mut entries: Vec<Entry> = match &visited.listing {
+            Listing::Nothing => return Ok(None),
+            Listing::Fresh(found) => found.iter().filter_map(|found| Some(file_entry(&found.name, found.kind, found.mode, found.id?))).collect(),
+            Listing::Cached => {
+                let same = |&child: &usize| {
+                    let before = self.cache.directory(&self.scan.directories[child].path).and_then(|known| known.contents());
+                    before.is_some() && before == contents[child]
+                };
+                if let Some(known) = cached.and_then(|known| known.contents()).filter(|_| children.iter().all(same)) {
+                    return Ok(Some(known));
+                }
+                let records = cached.iter().flat_map(|known| known.records()).filter(|record| record.kind != RecordKind::Directory);
+                records.map(|record| file_entry(record.name, record.kind, record.mode, record.id)).collect()
+            }
+        };
+        for &child in children {
+            let Some(inner) = contents[child] else { continue };
+            let visited = &self.scan.directories[child];
+            entries.push(Entry { name: visited.name.clone(), node: Node::Directory { mode: visited.mode }, contents: inner });
+        }
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        encode_directory(&entries, &mut |kind, bytes| self.sink.put(kind, bytes)).map(Some)
+    }
+
+    /// Stores the list of what was not seen.
+    fn store_coverage(&self) -> Result<Option<ObjectId>> {
+        let blind = Blind::new(&self.scan.ignored, &self.scan.uncovered);
+        blind.encode().map(|bytes| self.sink.put(ObjectKind::Blob, &bytes)).transpose()
+    }
+
+    fn coverage(&self) -> Coverage {
+        let mut uncovered = self.scan.uncovered.clone();
+        uncovered.sort();
+        Coverage {
+            complete: uncovered.is_empty(),
+            files: self.scan.files - self.dropped,
+            ignored: self.scan.ignored.len() as u64,
+            uncovered,
+        }
+    }
+}
+
+enum ReadError {
+    Input,
+    Store(Error),
+}
+
+fn unread_of(visited: &crate::scan::Visited) -> impl Iterator<Item = &Found> {
+    let found: &[Found] = match &visited.listing {
+        Listing::Fresh(found) => found,
+        _ => &[],
+    };
+    found.iter().filter(|found| found.id.is_none())
+}
+
+fn by_depth(scan: &Scan) -> Vec<Vec<usize>> {
+    let mut depths = vec![0usize; scan.directories.len()];
+    let mut levels: Vec<Vec<usize>> = Vec::new();
+    for (index, visited) in scan.directories.iter().enumerate() {
+        let depth = if index == 0 { 0 } else { depths[visited.parent] + 1 };
+        depths[index] = depth;
+        if levels.len() <= depth {
+            levels.resize_with(depth + 1, Vec::new);
+        }
+        levels[depth].push(index);
+    }
+    levels
+}
+
+fn file_entry(name: &[u8], kind: RecordKind, mode: u16, id: ObjectId) -> Entry {
+    let node = if kind == RecordKind::Symlink { Node::Symlink { id } } else { Node::File { mode, id } };
+    Entry { name: name.to_vec(), node, contents: Contents::default() }
+}
+
+fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {
+    let path = RelPath::new(join(directory, name)).expect("the walk yields only names without `/`, `.`, `..` or `.git`");
+    Uncovered { path, reason }
+}
+
+/// The clock that stamps files, with its own granularity.
+fn coarse_now() -> FileTime {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    FileTime { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
+}

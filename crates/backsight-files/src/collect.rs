@@ -1,0 +1,233 @@
+//! Room on disk: what the store takes, what is reachable, and removing the rest. The caller holds the workspace lock.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use backsight_core::{Code, Error, ObjectId, Result};
+
+use crate::object::ObjectKind;
+use crate::objects::ObjectStore;
+use crate::pack::{Pack, PackEntry, PackWriter};
+use crate::tree::parse_tree;
+
+/// Live loose objects above this number are put into a pack.
+const LOOSE_TO_PACK: usize = 1_000;
+/// As in Git: this many objects in one of the 256 directories suggest about 6,900 loose ones in all.
+const LOOSE_SAMPLE: usize = 27;
+
+/// What a store takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes in packs and their indexes.
+    pub pack_bytes: u64,
+    /// How many packs.
+    pub packs: u64,
+    /// Bytes in loose objects.
+    pub loose_bytes: u64,
+    /// How many loose objects.
+    pub loose_objects: u64,
+}
+
+/// What a collection did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Objects removed.
+    pub objects_removed: u64,
+    /// What could not be done and why.
+    pub warnings: Vec<String>,
+}
+
+impl ObjectStore {
+    /// Counts what is there.
+    pub fn room(&self) -> Result<Room> {
+        let mut room = Room::default();
+        for path in files_in(&self.directory().join("objects/pack"))? {
+            room.pack_bytes += size_of(&path);
+            room.packs += u64::from(path.extension().is_some_and(|extension| extension == "pack"));
+        }
+        for (_, path) in self.loose_objects()? {
+            room.loose_bytes += size_of(&path);
+            room.loose_objects += 1;
+        }
+        Ok(room)
+    }
+
+    /// Every loose object and its file.
+    pub(crate) fn loose_objects(&self) -> Result<Vec<(ObjectId, PathBuf)>> {
+        let mut found = Vec::new();
+        for byte in 0..=255u8 {
+            let prefix = format!("{byte:02x}");
+            for path in files_in(&self.directory().join("objects").join(&prefix))? {
+                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                found.extend(ObjectId::from_hex(&format!("{prefix}{name}")).map(|id| (id, path)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Everything reachable from `roots`. Damage is an error: what lies behind it cannot be told from garbage.
+    pub(crate) fn reachable(&self, roots: &[ObjectId]) -> Result<HashSet<ObjectId>> {
+        let mut seen: HashSet<ObjectId> = HashSet::new();
+        let mut pending: Vec<ObjectId> = roots.to_vec();
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let (kind, content) = self.read(&id)?;
+            if kind != ObjectKind::Tree {
+                continue;
+            }
+            let entries = parse_tree(&content).ok_or_else(|| Error::new(Code::Damaged, format!("object {id} is not a tree")))?;
+            for entry in entries {
+                match entry.mode {
+                    0o40000 => pending.push(entry.id),
+                    // Blobs need not be read to know that they are reachable.
+                    _ => drop(seen.insert(entry.id)),
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// How many bytes each object takes in the store, its copies added up.
+    pub fn stored_sizes(&self) -> Result<HashMap<ObjectId, u64>> {
+        let mut sizes: HashMap<ObjectId, u64> = HashMap::new();
+        for (id, path) in self.loose_objects()? {
+            *sizes.entry(id).or_default() += size_of(&path);
+        }
+        for pack in self.packs(true)?.iter() {
+            for (id, size) in pack.sizes() {
+                *sizes.entry(id).or_default() += size;
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// How many bytes everything reachable from `roots` takes.
+    pub fn bytes_of(&self, roots: &[ObjectId], sizes: &HashMap<ObjectId, u64>) -> Result<u64> {
+        Ok(self.reachable(roots)?.iter().map(|id| sizes.get(id).copied().unwrap_or_default()).sum())
+    }
+
+    /// Removes every object that `roots` do not reach, pack by pack, so that it never needs room for more than one.
+    pub fn sweep(&self, roots: &[ObjectId]) -> Result<Swept> {
+        self.clean_temporaries()?;
+        let live = self.reachable(roots)?;
+        let mut swept = Swept::default();
+        self.sweep_loose(&live, &mut swept)?;
+        for index in self.index_paths()? {
+            match Pack::open(&index) {
+                Ok(Ok(pack)) => self.sweep_pack(&pack, &index, &live, &mut swept)?,
+                Ok(Err(problem)) => swept.warnings.push(format!("`{}` was left alone: {problem}", index.display())),
+                Err(error) => return Err(self.failed("read", error)),
+            }
+        }
+        self.remove_orphan_packs()?;
+        self.packs(true)?;
+        Ok(swept)
+    }
+
+    fn sweep_loose(&self, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
+        let loose = self.loose_objects()?;
+        let (kept, dead): (Vec<_>, Vec<_>) = loose.into_iter().partition(|(id, _)| live.contains(id));
+        for (_, path) in &dead {
+            self.remove(path)?;
+            swept.objects_removed += 1;
+        }
+        if kept.len() > LOOSE_TO_PACK { self.pack_loose(&kept) } else { Ok(()) }
+    }
+
+    /// Packs loose objects when they have become many. Cheap when they have not.
+    pub fn maintain(&self) -> Result<()> {
+        if files_in(&self.directory().join("objects/17"))?.len() < LOOSE_SAMPLE {
+            return Ok(());
+        }
+        let loose = self.loose_objects()?;
+        self.pack_loose(&loose)
+    }
+
+    fn pack_loose(&self, loose: &[(ObjectId, PathBuf)]) -> Result<()> {
+        let ids: Vec<ObjectId> = loose.iter().map(|(id, _)| *id).collect();
+        let packed = self.write_pack(&ids)?;
+        for (_, path) in loose.iter().filter(|(id, _)| packed.contains(id)) {
+            self.remove(path)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the readable ones of `ids` into new packs and says which they are.
+    fn write_pack(&self, ids: &[ObjectId]) -> Result<HashSet<ObjectId>> {
+        let failed = |error| self.failed("write to", error);
+        let directory = self.directory().join("objects/pack");
+        let mut writer = PackWriter::create(self.disk(), &directory, self.temporary_path()).map_err(failed)?;
+        let mut packed = HashSet::new();
+        for id in ids {
+            match self.read(id) {
+                Ok((kind, content)) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(failed)?,
+                // A damaged object stays where it is: `verify` names it, a later capture may mend it.
+                Err(error) if error.code() == Code::Damaged => continue,
+                Err(error) => return Err(error),
+            }
+            packed.insert(*id);
+        }
+        writer.finish(self.disk()).map_err(failed)?;
+        self.packs(true)?;
+        Ok(packed)
+    }
+
+    fn sweep_pack(&self, pack: &Pack, index: &Path, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
+        let kept: Vec<ObjectId> = pack.ids().filter(|id| live.contains(id)).collect();
+        let damaged = kept.iter().any(|id| pack.read(id).is_none_or(|read| read.is_err()));
+        if kept.len() == pack.len() && !damaged {
+            return Ok(());
+        }
+        if !kept.is_empty() {
+            let free = free_bytes(self.directory());
+            if free < pack.size() {
+                swept.warnings.push(format!("`{}` was not rewritten: it may need {} bytes and {free} are free", index.display(), pack.size()));
+                return Ok(());
+            }
+            let packed = self.write_pack(&kept)?;
+            if kept.iter().any(|id| !packed.contains(id)) {
+                swept.warnings.push(format!("`{}` holds damaged objects and was left alone", index.display()));
+                return Ok(());
+            }
+        }
+        swept.objects_removed += (pack.len() - kept.len()) as u64;
+        // The index goes first: without it nobody looks for objects in the pack.
+        self.remove(index)?;
+        self.remove(&pack.path)
+    }
+
+    /// Packs whose index was never written or is gone: leftovers of a killed process.
+    fn remove_orphan_packs(&self) -> Result<()> {
+        for path in files_in(&self.directory().join("objects/pack"))? {
+            if path.extension().is_some_and(|extension| extension == "pack") && !path.with_extension("idx").exists() {
+                self.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        self.disk().remove_file(path).map_err(|error| Error::io(format!("remove `{}`", path.display()), error))
+    }
+}
+
+/// Free space on the device of `path`; none when it cannot be asked.
+pub fn free_bytes(path: &Path) -> u64 {
+    rustix::fs::statvfs(path).map_or(0, |space| space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+fn size_of(path: &Path) -> u64 {
+    fs::symlink_metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+fn files_in(directory: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| Error::io(format!("read `{}`", directory.display()), error);
+    match fs::read_dir(directory) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed(error)),
+    }
+}

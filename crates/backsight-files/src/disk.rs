@@ -1,0 +1,212 @@
+//! The few operations by which Backsight changes the disk, each a place where a test can stop the process.
+//!
+//! A stopped `Disk` fails this and every later operation, as a killed process would do nothing more; the write it
+//! stops in leaves half of its bytes behind. Nothing outside this file writes, renames or removes anything.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+
+/// Access to the disk for writing.
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    budget: Option<Arc<AtomicU64>>,
+}
+
+impl Disk {
+    /// The disk as it is.
+    pub fn new() -> Self {
+        Disk::default()
+    }
+
+    /// A disk on which the process dies after `operations` operations.
+    pub fn stopping_after(operations: u64) -> Self {
+        Disk { budget: Some(Arc::new(AtomicU64::new(operations))) }
+    }
+
+    /// How many operations are left before the stop; none when it never stops.
+    pub fn remaining(&self) -> Option<u64> {
+        self.budget.as_ref().map(|budget| budget.load(Ordering::SeqCst))
+    }
+
+    fn step(&self) -> io::Result<()> {
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let spent = budget.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        spent.map(drop).map_err(|_| io::Error::other("stopped by the test"))
+    }
+
+    /// Creates `path`, which must not exist.
+    pub(crate) fn create(&self, path: &Path) -> io::Result<DiskFile> {
+        self.step()?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(DiskFile { file, disk: self.clone() })
+    }
+
+    /// Creates `name` in an open directory; it must not exist.
+    pub(crate) fn create_at(&self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<DiskFile> {
+        self.step()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o600))?;
+        Ok(DiskFile { file: File::from(file), disk: self.clone() })
+    }
+
+    /// Changes an existing file in place.
+    pub(crate) fn amend<T>(&self, path: &Path, change: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+        self.step()?;
+        change(&mut File::options().read(true).write(true).open(path)?)
+    }
+
+    /// Writes a whole file that readers see either as it was or as it becomes.
+    pub(crate) fn replace(&self, path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+        let temporary = path.with_extension("tmp");
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = self.create(&temporary)?;
+        file.write_all(bytes)?;
+        if durability == Durability::Synced {
+            file.sync()?;
+        }
+        self.rename(&temporary, path)?;
+        match (durability, path.parent()) {
+            (Durability::Synced, Some(parent)) => self.sync_directory(parent),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        fs::rename(from, to)
+    }
+
+    pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        fs::remove_file(path)
+    }
+
+    /// Makes `path` and what is missing above it, for the owner alone.
+    pub(crate) fn create_private_directories(&self, path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        self.step()?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    }
+
+    pub(crate) fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        fs::remove_dir(path)
+    }
+
+    pub(crate) fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        File::open(path)?.sync_all()
+    }
+
+    pub(crate) fn sync_directory_at(&self, directory: &OwnedFd) -> io::Result<()> {
+        self.step()?;
+        Ok(rustix::fs::fsync(directory)?)
+    }
+
+    pub(crate) fn make_directory_at(&self, directory: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Result<()> {
+        self.step()?;
+        rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o700))?;
+        self.set_mode_at(directory, name, mode)
+    }
+
+    pub(crate) fn remove_directory_at(&self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+        self.step()?;
+        Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
+    }
+
+    pub(crate) fn remove_file_at(&self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+        self.step()?;
+        Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?)
+    }
+
+    pub(crate) fn symlink_at(&self, target: &[u8], directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+        self.step()?;
+        Ok(rustix::fs::symlinkat(target, directory, name)?)
+    }
+
+    /// Sets the permission bits of something that is known not to be a symlink.
+    pub(crate) fn set_mode_at(&self, directory: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Result<()> {
+        self.step()?;
+        Ok(rustix::fs::chmodat(directory, name, Mode::from_raw_mode(mode.into()), AtFlags::empty())?)
+    }
+
+    /// Renames without replacing anything, or swaps two names in one step.
+    pub(crate) fn rename_at(&self, from: (BorrowedFd<'_>, &[u8]), to: (BorrowedFd<'_>, &[u8]), how: Rename) -> io::Result<()> {
+        self.step()?;
+        let flags = match how {
+            Rename::NoReplace => RenameFlags::NOREPLACE,
+            Rename::Exchange => RenameFlags::EXCHANGE,
+        };
+        Ok(rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)?)
+    }
+}
+
+/// What a rename does about its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rename {
+    /// It must not exist.
+    NoReplace,
+    /// It must exist, and the two change places.
+    Exchange,
+}
+
+/// Whether a write must survive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Yes.
+    Synced,
+    /// No: the file can be made again.
+    Cache,
+}
+
+/// A new file being written.
+#[derive(Debug)]
+pub(crate) struct DiskFile {
+    file: File,
+    disk: Disk,
+}
+
+impl DiskFile {
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.disk.step()?;
+        self.file.sync_data()
+    }
+
+    pub(crate) fn set_mode(&self, mode: u16) -> io::Result<()> {
+        self.disk.step()?;
+        self.file.set_permissions(fs::Permissions::from_mode(mode.into()))
+    }
+
+    /// Gives the file the owner of what it replaces, as far as the system allows.
+    pub(crate) fn set_owner(&self, uid: u32, gid: u32) {
+        let owner = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
+        // Only a privileged process can give a file away; anyone else keeps it, as any editor would.
+        let _ = rustix::fs::fchown(self.file.as_fd(), Some(owner.0), Some(owner.1));
+    }
+}
+
+impl Write for DiskFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(stopped) = self.disk.step() {
+            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(stopped);
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

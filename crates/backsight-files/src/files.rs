@@ -1,0 +1,330 @@
+//! The files lane of one workspace: capture, compare, plan, apply. It knows trees and paths, not history.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use backsight_core::{Error, ObjectId, RelPath, Result, Seq, Uncovered};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::apply::{Applied, Applier};
+use crate::blind::Blind;
+use crate::cache::{Cache, CacheWriter, Record, RecordKind, Subject};
+use crate::capture::{Capture, CaptureProgress, Purpose, Request, capture};
+use crate::compare::{Change, compare, edit_tree};
+use crate::disk::{Disk, Durability};
+use crate::object::ObjectKind;
+use crate::objects::ObjectStore;
+use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
+use crate::scan::ScanOptions;
+use crate::tree::{Node, Source, Tree};
+
+/// One workspace's files and the store that holds their snapshots.
+pub struct Files {
+    root: PathBuf,
+    journal: PathBuf,
+    cache_file: PathBuf,
+    objects: ObjectStore,
+}
+
+/// Told about a capture while it runs.
+pub type Progress<'a> = &'a (dyn Fn(CaptureProgress) + Sync);
+
+impl Files {
+    /// Opens the store in `store` for the workspace at `root`, making what is missing.
+    pub fn open(root: &Path, store: &Path, disk: Disk) -> Result<Self> {
+        let cache = store.join("cache");
+        disk.create_private_directories(&cache).map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
+        Ok(Files {
+            root: root.to_owned(),
+            journal: store.join("journal"),
+            cache_file: cache.join("stat"),
+            objects: ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), disk)?,
+        })
+    }
+
+    /// The objects.
+    pub fn objects(&self) -> &ObjectStore {
+        &self.objects
+    }
+
+    /// Records the workspace as it is. `last` is the latest snapshot; `include` is covered whatever rules say.
+    /// The caller holds the workspace lock.
+    pub fn capture(&self, options: &ScanOptions, last: Option<&Tree>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+        self.objects.clean_temporaries()?;
+        capture(&self.request(options, last, include, progress), Purpose::Record)
+    }
+
+    /// Looks at the workspace without writing anything.
+    pub fn look(&self, options: &ScanOptions, last: Option<&Tree>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+        capture(&self.request(options, last, include, progress), Purpose::Look)
+    }
+
+    fn request<'a>(&'a self, options: &'a ScanOptions, last: Option<&'a Tree>, include: &'a BTreeSet<Vec<u8>>, progress: Progress<'a>) -> Request<'a> {
+        Request { root: &self.root, store: &self.objects, cache_file: &self.cache_file, options, last, include, progress }
+    }
+
+    /// What differs between two stored trees.
+    pub fn compare(&self, before: &Tree, after: &Tree) -> Result<Vec<Change>> {
+        compare(&Source::new(&self.objects), before, after)
+    }
+
+    /// What differs between a stored tree and the workspace as `now` saw it.
+    pub fn compare_with_now(&self, before: &Tree, now: &Capture) -> Result<Vec<Change>> {
+        let root = self.open_root()?;
+        compare(&Source::with_look(&self.objects, &now.memory, &root), before, &now.tree)
+    }
+
+    fn open_root(&self) -> Result<OwnedFd> {
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
+        rustix::fs::open(&self.root, flags, rustix::fs::Mode::empty())
+            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error.into()))
+    }
+
+    /// Splits changes into those both captures can vouch for and those one of them could not see.
+    pub fn split_unknown(&self, changes: Vec<Change>, before: Option<&ObjectId>, after: &Unseen<'_>) -> Result<(Vec<Change>, Vec<Uncovered>)> {
+        let before = Blind::load(&self.objects, before)?;
+        let loaded;
+        let after = match after {
+            Unseen::Stored(id) => {
+                loaded = Blind::load(&self.objects, *id)?;
+                &loaded
+            }
+            Unseen::Now(capture) => &capture.blind,
+        };
+        let mut unknown = BTreeSet::new();
+        let known = changes.into_iter().filter(|change| {
+            let path = change.path.as_bytes();
+            let missing = match (change.before, change.after) {
+                (Some(_), None) => after.reason(path),
+                // A file that was ignored and is not any more is news; one that could not be read is not.
+                (None, Some(_)) => before.reason(path).filter(|reason| reason.is_notable()),
+                _ => None,
+            };
+            unknown.extend(missing.map(|reason| Uncovered { path: change.path.clone(), reason }));
+            missing.is_none()
+        });
+        let known: Vec<Change> = known.collect();
+        Ok((known, unknown.into_iter().collect()))
+    }
+
+    /// The content of a file or symlink that `now` saw at `path`, stored or still on disk.
+    pub fn content_now(&self, now: &Capture, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
+        let root = self.open_root()?;
+        Source::with_look(&self.objects, &now.memory, &root).content(path, id)
+    }
+
+    /// What stands at `path` in a stored tree, or in the workspace as `now` saw it.
+    pub fn find(&self, tree: &Tree, now: Option<&Capture>, path: &RelPath) -> Result<Option<Node>> {
+        let root = self.open_root()?;
+        Ok(self.source(now, &root).find(tree, path)?.map(|entry| entry.node))
+    }
+
+    /// Everything in a stored tree, or in the workspace as `now` saw it, parents first; directories only if empty.
+    pub fn list(&self, tree: &Tree, now: Option<&Capture>) -> Result<Vec<(RelPath, Node)>> {
+        let root = self.open_root()?;
+        let mut found = Vec::new();
+        self.source(now, &root).walk(&tree.contents(), b"", &mut |path, entry| {
+            if !entry.node.is_directory() || entry.contents == Default::default() {
+                found.push((RelPath::new(path)?, entry.node));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn source<'a>(&'a self, now: Option<&'a Capture>, root: &'a OwnedFd) -> Source<'a> {
+        match now {
+            Some(now) => Source::with_look(&self.objects, &now.memory, root),
+            None => Source::new(&self.objects),
+        }
+    }
+
+    /// Plans to take the selected paths to what they are in `target`.
+    pub fn plan_restore(&self, now: &Capture, target: &Tree, target_coverage: Option<&ObjectId>, selection: &[RelPath]) -> Result<Plan> {
+        let root = self.open_root()?;
+        let unseen = Blind::load(&self.objects, target_coverage)?;
+        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, selection)
+    }
+
+    /// Plans to undo `steps`, newest first, keeping everything else.
+    pub fn plan_revert(&self, now: &Capture, steps: &[StepToUndo], selection: &[RelPath], on_conflict: OnConflict) -> Result<Plan> {
+        let root = self.open_root()?;
+        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, selection, on_conflict)
+    }
+
+    /// Paths that a plan may write to: a capture before it must look at them even where rules ignore them.
+    pub fn paths_in(&self, changes: &[Change], selection: &[RelPath]) -> BTreeSet<Vec<u8>> {
+        let selected = changes.iter().filter(|change| is_selected(&change.path, selection));
+        selected.map(|change| change.path.as_bytes().to_vec()).collect()
+    }
+
+    /// Reads every object the plan needs, so that a dry run finds what a real run would.
+    pub fn check_plan(&self, plan: &Plan) -> Result<()> {
+        plan.changes.par_iter().try_for_each(|change| match change.after.and_then(|node| node.blob()) {
+            Some(id) if !plan.blobs.contains_key(&id) => self.objects.read_blob(&id).map(drop),
+            _ => Ok(()),
+        })
+    }
+
+    /// Stores the plan's merges and the tree the workspace will be after it.
+    pub fn store_result(&self, now: &Tree, plan: &Plan) -> Result<Tree> {
+        let batch = self.objects.batch(plan.blobs.len());
+        for bytes in plan.blobs.values() {
+            batch.put(ObjectKind::Blob, bytes)?;
+        }
+        let tree = edit_tree(&Source::new(&self.objects), now, &plan.changes, &mut |kind, bytes| batch.put(kind, bytes))?;
+        batch.commit()?;
+        Ok(tree)
+    }
+
+    /// Applies a plan whose result is stored. On error nothing has changed, or the message says what remains.
+    pub fn apply(&self, id: &str, plan: &Plan, note: Value, progress: &dyn Fn(u64, u64)) -> Result<Applied> {
+        self.applier(progress).apply(id, &plan.changes, note)
+    }
+
+    /// Whether a killed process left a restore to be finished or undone.
+    pub fn needs_recovery(&self) -> Result<bool> {
+        self.applier(&|_, _| {}).is_pending()
+    }
+
+    /// Finishes or undoes what a killed process left; record each answer, then `finish` it. Needs the workspace lock.
+    pub fn recover(&self) -> Result<Vec<Applied>> {
+        self.applier(&|_, _| {}).recover()
+    }
+
+    /// Removes displaced files and the journal entry, once the step is recorded.
+    pub fn finish(&self, applied: &Applied) -> Result<()> {
+        self.applier(&|_, _| {}).finish(applied)
+    }
+
+    fn applier<'a>(&'a self, progress: &'a dyn Fn(u64, u64)) -> Applier<'a> {
+        Applier { root: &self.root, journal_directory: &self.journal, store: &self.objects, progress }
+    }
+
+    /// Paths of the plan that share their file with other names: replacing one leaves the others as they were.
+    pub fn hard_links(&self, plan: &Plan) -> Vec<RelPath> {
+        use std::os::unix::fs::MetadataExt;
+        let replaced = plan.changes.iter().filter(|change| matches!(change.before, Some(Node::File { .. })));
+        let linked = replaced.filter(|change| {
+            fs::symlink_metadata(self.root.join(change.path.as_path())).is_ok_and(|metadata| metadata.nlink() > 1)
+        });
+        linked.map(|change| change.path.clone()).collect()
+    }
+
+    /// Tells the stat cache what a plan changed, so that the next capture reads those files and no others.
+    pub fn update_cache<'c>(&self, before: &Tree, after: &Tree, changes: impl Iterator<Item = &'c Change>) -> Result<()> {
+        let cache = Cache::load(&self.cache_file);
+        let Some(subject) = cache.subject().filter(|subject| subject.tree == *before) else { return Ok(()) };
+        let changes: Vec<&Change> = changes.collect();
+        let subject = Subject { store: self.objects.fingerprint()?, tree: *after, ..subject };
+        let bytes = edited_cache(&cache, &changes).finish(&subject);
+        let written = self.objects.disk().replace(&self.cache_file, &bytes, Durability::Cache);
+        written.map_err(|error| Error::io("write the stat cache", error))
+    }
+
+    /// Tells the stat cache that objects moved within the store while every one it needs was kept.
+    pub fn refresh_cache(&self) -> Result<()> {
+        let Some(subject) = Cache::load(&self.cache_file).subject() else { return Ok(()) };
+        self.update_cache(&subject.tree, &subject.tree, std::iter::empty())
+    }
+
+    /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.
+    pub fn forget_cache(&self) -> Result<()> {
+        match fs::remove_file(&self.cache_file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove the stat cache", error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Names a snapshot's objects in the store, so that any Git sees them as wanted.
+    pub fn write_reference(&self, seq: Seq, tree: &Tree, coverage: Option<&ObjectId>) -> Result<()> {
+        let directory = self.reference_directory(seq);
+        let write = || -> std::io::Result<()> {
+            self.objects.disk().create_private_directories(&directory)?;
+            let beside = [("tree", Some(tree.id)), ("attributes", tree.attributes), ("coverage", coverage.copied())];
+            for (name, id) in beside {
+                if let Some(id) = id {
+                    self.objects.disk().replace(&directory.join(name), format!("{id}\n").as_bytes(), Durability::Cache)?;
+                }
+            }
+            Ok(())
+        };
+        write().map_err(|error| Error::io("write to the store's references", error))
+    }
+
+    /// Forgets the names given by `write_reference`.
+    pub fn remove_reference(&self, seq: Seq) -> Result<()> {
+        match fs::remove_dir_all(self.reference_directory(seq)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove a reference of the store", error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn reference_directory(&self, seq: Seq) -> PathBuf {
+        // A thousand to a directory: listing stays quick however long the history.
+        self.objects.directory().join(format!("refs/backsight/{}/{}", seq.0 / 1000, seq.0))
+    }
+}
+
+/// Where to find what the later of two captures did not see.
+pub enum Unseen<'a> {
+    /// In a stored snapshot.
+    Stored(Option<&'a ObjectId>),
+    /// In a capture of this moment.
+    Now(&'a Capture),
+}
+
+fn edited_cache(cache: &Cache, changes: &[&Change]) -> CacheWriter {
+    use std::collections::BTreeMap;
+    let mut edits: BTreeMap<&[u8], BTreeMap<&[u8], Option<Node>>> = BTreeMap::new();
+    let mut touched: BTreeSet<&[u8]> = BTreeSet::from([&b""[..]]);
+    let mut gone: BTreeSet<&[u8]> = BTreeSet::new();
+    for change in changes {
+        edits.entry(change.path.parent()).or_default().insert(change.path.name(), change.after);
+        touched.extend(change.path.ancestors());
+        let was = change.before.is_some_and(|node| node.is_directory());
+        match (was, change.after.is_some_and(|node| node.is_directory())) {
+            (true, false) => drop(gone.insert(change.path.as_bytes())),
+            (_, true) => drop(edits.entry(change.path.as_bytes()).or_default()),
+            _ => {}
+        }
+    }
+    let mut writer = CacheWriter::default();
+    for (path, directory) in cache.directories() {
+        if gone.contains(path) {
+            continue;
+        }
+        let Some(edit) = edits.remove(path) else {
+            let contents = directory.contents().filter(|_| !touched.contains(path));
+            writer.unchanged(path, &directory, contents);
+            continue;
+        };
+        let mut records: BTreeMap<&[u8], Record<'_>> = directory.records().map(|record| (record.name, record)).collect();
+        edit_records(&mut records, &edit);
+        writer.directory(path, None, records.into_values());
+    }
+    for (path, edit) in edits {
+        let mut records = BTreeMap::new();
+        edit_records(&mut records, &edit);
+        writer.directory(path, None, records.into_values());
+    }
+    writer
+}
+
+fn edit_records<'r>(records: &mut std::collections::BTreeMap<&'r [u8], Record<'r>>, edit: &std::collections::BTreeMap<&'r [u8], Option<Node>>) {
+    for (&name, node) in edit {
+        let (kind, mode, id) = match node {
+            None => {
+                records.remove(name);
+                continue;
+            }
+            Some(Node::File { mode, id }) => (RecordKind::File, *mode, *id),
+            Some(Node::Symlink { id }) => (RecordKind::Symlink, 0o777, *id),
+            Some(Node::Directory { mode }) => (RecordKind::Directory, *mode, crate::tree::EMPTY_TREE),
+        };
+        records.insert(name, Record { name, kind, mode, trusted: false, stat: Default::default(), id });
+    }
+}

@@ -1,0 +1,115 @@
+//! Reads which paths the user's Git tracks. Read only, tolerant, and never the reason a capture fails.
+
+use std::fs;
+use std::path::Path;
+
+/// Sorted paths, relative to the repository's root.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TrackedPaths {
+    paths: Vec<Vec<u8>>,
+}
+
+impl TrackedPaths {
+    /// The paths in `git_dir`'s index; none when there is no index or it cannot be understood.
+    pub(crate) fn load(git_dir: &Path) -> Self {
+        let mut paths = Vec::new();
+        let mut next = Some(git_dir.join("index"));
+        // A split index names the shared file it builds on. The union of both may hold a path that was removed since:
+        // capturing a file too many is the harmless side to err on.
+        while let Some(path) = next.take() {
+            let Ok(bytes) = fs::read(&path) else { break };
+            let Some(parsed) = parse(&bytes) else { break };
+            paths.extend(parsed.paths);
+            next = parsed.shared.filter(|_| paths.len() < 100_000_000).map(|hex| git_dir.join(format!("sharedindex.{hex}")));
+        }
+        paths.sort_unstable();
+        paths.dedup();
+        TrackedPaths { paths }
+    }
+
+    pub(crate) fn contains(&self, path: &[u8]) -> bool {
+        self.paths.binary_search_by(|tracked| tracked.as_slice().cmp(path)).is_ok()
+    }
+
+    /// Every tracked path below `directory`.
+    pub(crate) fn below(&self, directory: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut prefix = directory.to_vec();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        let start = self.paths.partition_point(|path| path.as_slice() < prefix.as_slice());
+        self.paths[start..].iter().map(Vec::as_slice).take_while(move |path| path.starts_with(&prefix))
+    }
+}
+
+struct Parsed {
+    paths: Vec<Vec<u8>>,
+    shared: Option<String>,
+}
+
+/// Versions 2 to 4 of the format in Git's `index-format` document.
+fn parse(bytes: &[u8]) -> Option<Parsed> {
+    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
+    }
+    let (version, count) = (word(4)?, word(8)?);
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut paths: Vec<Vec<u8>> = Vec::new();
+    let mut at = 12;
+    let mut previous: Vec<u8> = Vec::new();
+    for _ in 0..count {
+        let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
+        let name_at = at + if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
+        if version == 4 {
+            let (strip, used) = variable_width(bytes.get(name_at..)?)?;
+            let suffix = until_nul(bytes.get(name_at + used..)?)?;
+            previous.truncate(previous.len().checked_sub(strip)?);
+            previous.extend_from_slice(suffix);
+            at = name_at + used + suffix.len() + 1;
+        } else {
+            let name = until_nul(bytes.get(name_at..)?)?;
+            previous.clear();
+            previous.extend_from_slice(name);
+            at += (name_at - at + name.len() + 8) & !7;
+        }
+        // Entries of a split index that only replace a shared one have no name.
+        if !previous.is_empty() {
+            paths.push(previous.clone());
+        }
+    }
+    Some(Parsed { paths, shared: shared_index(bytes, at) })
+}
+
+fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.iter().position(|&byte| byte == 0).map(|end| &bytes[..end])
+}
+
+/// The number Git writes with continuation bits, as in pack offsets; and how many bytes it took.
+fn variable_width(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0usize;
+    for (index, &byte) in bytes.iter().enumerate().take(9) {
+        value = (value << 7) | usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, index + 1));
+        }
+        value += 1;
+    }
+    None
+}
+
+/// The id in a `link` extension, unless it is the null id.
+fn shared_index(bytes: &[u8], mut at: usize) -> Option<String> {
+    let end = bytes.len().checked_sub(20)?;
+    while at + 8 <= end {
+        let size = u32::from_be_bytes(bytes.get(at + 4..at + 8)?.try_into().ok()?) as usize;
+        if bytes.get(at..at + 4)? == b"link" {
+            let id = backsight_core::ObjectId::from_slice(bytes.get(at + 8..at + 28)?)?;
+            return (id.as_bytes() != &[0; 20]).then(|| id.to_string());
+        }
+        at += 8 + size;
+    }
+    None
+}

@@ -1,0 +1,40 @@
+//! Byte-exact, crash-safe file snapshots in a Git object store.
+//!
+//! [`Files`] captures a workspace as a [`Tree`], compares trees, plans a restore or a revert as a value, and applies
+//! it so that a crash at any instant leaves the workspace exactly before or exactly after. It knows nothing of
+//! history, sessions or users: the `backsight` crate does.
+
+mod apply;
+mod blind;
+mod cache;
+mod capture;
+mod collect;
+mod compare;
+mod disk;
+mod files;
+mod git_index;
+mod ignore;
+mod lock;
+mod object;
+mod objects;
+mod observe;
+mod pack;
+mod plan;
+mod scan;
+mod tree;
+mod verify;
+
+pub use apply::Applied;
+pub use capture::{Capture, CaptureProgress};
+pub use collect::{Room, Swept, free_bytes};
+pub use compare::{Change, renames};
+pub use disk::Disk;
+pub use files::{Files, Progress, Unseen};
+pub use ignore::Surroundings;
+pub use lock::WorkspaceLock;
+pub use object::{ObjectKind, object_id};
+pub use objects::ObjectStore;
+pub use plan::{Conflict, OnConflict, Plan, StepToUndo};
+pub use scan::{OWN_DIRECTORY, ScanOptions};
+pub use tree::{Node, Tree};
+pub use verify::{ObjectReport, TreeReport};

@@ -1,0 +1,92 @@
+//! One writer per workspace: a kernel lock that dies with its process. The file's text only says who holds it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use backsight_core::{Code, Error, Result};
+
+/// The right to change a workspace, given back when dropped.
+#[derive(Debug)]
+pub struct WorkspaceLock {
+    file: File,
+}
+
+impl WorkspaceLock {
+    /// Takes the lock in `path`. When another process holds it, `waiting` is told who, and after `wait` it is an error.
+    pub fn acquire(path: &Path, who: &str, wait: Duration, waiting: &dyn Fn(&str)) -> Result<Self> {
+        let failed = |error| Error::io(format!("lock `{}`", path.display()), error);
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+        let mut file = match file.try_lock() {
+            Ok(()) => file,
+            Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                let holder = read_holder(path);
+                waiting(&holder);
+                wait_for(file, wait).ok_or_else(|| busy(&holder, wait))?.map_err(failed)?
+            }
+        };
+        let text = format!("{who} (pid {})\n", std::process::id());
+        // Who holds the lock is a courtesy to others; failing to say so is no reason to stop.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
+        Ok(WorkspaceLock { file })
+    }
+}
+
+impl Drop for WorkspaceLock {
+    fn drop(&mut self) {
+        let _ = self.file.set_len(0);
+        let _ = self.file.unlock();
+    }
+}
+
+/// Blocks in a thread of its own, since the system has no lock with a time limit. If nobody waits any more when the
+/// lock comes, the thread drops it again.
+fn wait_for(file: File, wait: Duration) -> Option<std::io::Result<File>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let locked = file.lock().map(|()| file);
+        // The receiver is gone when the time was up: dropping the file gives the lock back.
+        drop(sender.send(locked));
+    });
+    receiver.recv_timeout(wait).ok()
+}
+
+fn read_holder(path: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(200).read_to_string(&mut text));
+    match read {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "another process".to_owned(),
+    }
+}
+
+fn busy(holder: &str, wait: Duration) -> Error {
+    Error::new(Code::Busy, format!("{holder} held the workspace for more than {} s", wait.as_secs()))
+        .with_hint("wait for it, or allow more time with `--wait SECONDS`")
+        .with_details(serde_json::json!({ "holder": holder, "waited_seconds": wait.as_secs() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_taker_is_told_who_holds_it_and_gives_up_in_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = WorkspaceLock::acquire(&path, "backsight track", Duration::ZERO, &|_| {}).unwrap();
+        let told = std::sync::Mutex::new(String::new());
+        let refused = WorkspaceLock::acquire(&path, "backsight gc", Duration::from_millis(20), &|holder| {
+            *told.lock().unwrap() = holder.to_owned();
+        });
+        assert_eq!(refused.unwrap_err().code(), Code::Busy);
+        assert_eq!(*told.lock().unwrap(), format!("backsight track (pid {})", std::process::id()));
+        drop(held);
+        WorkspaceLock::acquire(&path, "backsight gc", Duration::from_secs(5), &|_| {}).unwrap();
+    }
+}

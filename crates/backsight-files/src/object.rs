@@ -1,0 +1,135 @@
+//! Git objects as values: kinds, ids, and the compressed form they are stored in.
+
+use std::io::{Read, Write};
+
+use backsight_core::{Code, Error, ObjectId, Result};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+
+/// The kinds of object a store holds. Backsight writes blobs and trees; the others can only come from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// A file's bytes or a symlink's text.
+    Blob,
+    /// A directory.
+    Tree,
+    /// A commit.
+    Commit,
+    /// A tag.
+    Tag,
+}
+
+impl ObjectKind {
+    /// The name in an object's header.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ObjectKind::Blob => "blob",
+            ObjectKind::Tree => "tree",
+            ObjectKind::Commit => "commit",
+            ObjectKind::Tag => "tag",
+        }
+    }
+
+    pub(crate) fn from_name(name: &[u8]) -> Option<Self> {
+        [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit, ObjectKind::Tag]
+            .into_iter()
+            .find(|kind| kind.as_str().as_bytes() == name)
+    }
+
+    /// The number in a pack entry's header.
+    pub(crate) fn pack_code(self) -> u8 {
+        match self {
+            ObjectKind::Commit => 1,
+            ObjectKind::Tree => 2,
+            ObjectKind::Blob => 3,
+            ObjectKind::Tag => 4,
+        }
+    }
+}
+
+/// What precedes an object's content when it is hashed, and in a loose object.
+pub(crate) fn header(kind: ObjectKind, size: u64) -> Vec<u8> {
+    format!("{} {size}\0", kind.as_str()).into_bytes()
+}
+
+/// Computes an id while the content streams by.
+pub(crate) struct IdHasher(sha1dc::Hasher);
+
+impl IdHasher {
+    pub(crate) fn new(kind: ObjectKind, size: u64) -> Self {
+        let mut hasher = sha1dc::Hasher::new();
+        hasher.update(&header(kind, size));
+        IdHasher(hasher)
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn finish(self) -> Result<ObjectId> {
+        match self.0.finalize() {
+            Ok(digest) => Ok(ObjectId::from_bytes(digest.to_bytes())),
+            Err(_) => Err(Error::new(Code::Damaged, "content was built to collide with another object's id")
+                .with_hint("find out who made this file: an ordinary file never looks like this")),
+        }
+    }
+}
+
+/// The id of an object held in memory.
+pub fn object_id(kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
+    let mut hasher = IdHasher::new(kind, content.len() as u64);
+    hasher.update(content);
+    hasher.finish()
+}
+
+/// Level 1: three times the speed of level 3 for a third more room, and gc may pack tighter later.
+const LEVEL: Compression = Compression::new(1);
+
+pub(crate) fn encoder<W: Write>(output: W) -> ZlibEncoder<W> {
+    ZlibEncoder::new(output, LEVEL)
+}
+
+pub(crate) fn deflate(parts: &[&[u8]]) -> Vec<u8> {
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    let mut encoder = encoder(Vec::with_capacity(total / 2 + 32));
+    // Writing into memory cannot fail.
+    for part in parts {
+        let _ = encoder.write_all(part);
+    }
+    encoder.finish().unwrap_or_default()
+}
+
+/// Inflates exactly `size` bytes, or says what is wrong.
+pub(crate) fn inflate(input: impl Read, size: u64) -> Result<Vec<u8>, String> {
+    // The declared size may itself be damaged, so it is not trusted for an allocation.
+    let mut content = Vec::with_capacity(size.min(1 << 20) as usize);
+    let mut limited = ZlibDecoder::new(input).take(size.saturating_add(1));
+    limited.read_to_end(&mut content).map_err(|error| format!("cannot be inflated: {error}"))?;
+    if content.len() as u64 != size {
+        return Err(format!("holds {} bytes where its header says {size}", content.len()));
+    }
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_gits() {
+        let empty_tree = object_id(ObjectKind::Tree, b"").unwrap();
+        assert_eq!(empty_tree.to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+        let hello = object_id(ObjectKind::Blob, b"hello\n").unwrap();
+        assert_eq!(hello.to_string(), "ce013625030ba8dba906f756967f9e9ca394464a");
+    }
+
+    #[test]
+    fn a_wrong_size_is_noticed_both_ways() {
+        let packed = deflate(&[b"hello"]);
+        assert_eq!(inflate(&packed[..], 5).unwrap(), b"hello");
+        assert!(inflate(&packed[..], 4).is_err());
+        assert!(inflate(&packed[..], 6).is_err());
+        assert!(inflate(&packed[..packed.len() - 6], 5).is_err());
+    }
+}

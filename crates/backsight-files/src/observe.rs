@@ -1,0 +1,89 @@
+//! Looks at single paths of the workspace, through no symlink: what stands there, byte for byte.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::object::{IdHasher, ObjectKind, object_id};
+use crate::scan::open_below;
+use crate::tree::Node;
+
+/// What stands at a name. Devices, sockets and FIFOs are `Other`.
+pub(crate) enum Standing {
+    Nothing,
+    Known(Node),
+    Other,
+}
+
+impl Standing {
+    pub(crate) fn is(&self, expected: Option<&Node>) -> bool {
+        match (self, expected) {
+            (Standing::Nothing, None) => true,
+            (Standing::Known(node), Some(expected)) => node == expected,
+            _ => false,
+        }
+    }
+}
+
+/// Looks at `name` in an open directory; files are read and hashed.
+pub(crate) fn observe(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Standing> {
+    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Standing::Nothing),
+        Err(error) => return Err(error.into()),
+    };
+    let mode = (stat.st_mode & 0o7777) as u16;
+    let node = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Node::Directory { mode },
+        FileType::RegularFile => Node::File { mode, id: hash_file(open_file(directory, name)?)? },
+        FileType::Symlink => {
+            let text = rustix::fs::readlinkat(directory, name, Vec::new())?;
+            let id = object_id(ObjectKind::Blob, text.as_bytes()).map_err(io::Error::other)?;
+            Node::Symlink { id }
+        }
+        _ => return Ok(Standing::Other),
+    };
+    Ok(Standing::Known(node))
+}
+
+fn open_file(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?))
+}
+
+fn hash_file(mut file: File) -> io::Result<ObjectId> {
+    let size = file.metadata()?.len();
+    let mut hasher = IdHasher::new(ObjectKind::Blob, size);
+    let mut buffer = vec![0; (size.min(1 << 18) as usize).max(1)];
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return hasher.finish().map_err(io::Error::other);
+        }
+        hasher.update(&buffer[..count]);
+    }
+}
+
+/// Reads a file or symlink that must still have the content it was seen with.
+pub(crate) fn read_exactly(root: &OwnedFd, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
+    let read = || -> io::Result<Vec<u8>> {
+        let directory = open_below(root, path.parent())?;
+        if let Ok(text) = rustix::fs::readlinkat(&directory, path.name(), Vec::new()) {
+            return Ok(text.into_bytes());
+        }
+        let mut bytes = Vec::new();
+        open_file(directory.as_fd(), path.name())?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let raced = || Error::new(Code::Raced, format!("`{path}` changed while it was being compared")).with_hint("ask again");
+    match read() {
+        Ok(bytes) if object_id(ObjectKind::Blob, &bytes)? == *id => Ok(bytes),
+        Ok(_) => Err(raced()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(raced()),
+        Err(error) => Err(Error::io(format!("read `{path}`"), error)),
+    }
+}

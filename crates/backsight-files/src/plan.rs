@@ -1,0 +1,344 @@
+//! Decides what a restore or a revert would change, as a value. Nothing here writes: a dry run is this plan, printed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result};
+use backsight_diff::{Labels, Merge};
+
+use crate::blind::Blind;
+use crate::capture::Capture;
+use crate::compare::{Change, compare};
+use crate::ignore::join;
+use crate::object::{ObjectKind, object_id};
+use crate::tree::{Node, Source, Tree};
+
+/// What will happen to the files on disk, and what will not and why.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Every path that changes: `before` is what the disk holds now, `after` what it will hold. Parents first.
+    pub changes: Vec<Change>,
+    /// Of these, the ones where later edits were kept by merging.
+    pub merged: BTreeSet<RelPath>,
+    /// Of these, the ones that get conflict markers.
+    pub marked: Vec<Conflict>,
+    /// Paths left as they are although the target differs, and why.
+    pub kept: Vec<(RelPath, String)>,
+    /// Paths where the change to undo overlaps later edits, left as they are.
+    pub conflicts: Vec<Conflict>,
+    /// Contents that are in no snapshot yet: results of merges.
+    pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
+}
+
+/// A path that cannot be reverted without losing a later edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Where.
+    pub path: RelPath,
+    /// What happened to it since the step.
+    pub reason: String,
+    /// What the step left there.
+    pub step: Option<Node>,
+    /// What is there now.
+    pub current: Option<Node>,
+    /// What the revert wants there.
+    pub wanted: Option<Node>,
+}
+
+/// What to do about conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnConflict {
+    /// Leave them in `Plan::conflicts`; the caller refuses or goes on without them.
+    Leave,
+    /// Write texts with conflict markers where both sides are text.
+    Mark,
+}
+
+/// One step to be undone.
+pub struct StepToUndo {
+    /// The files before it.
+    pub before: Tree,
+    /// What the capture behind `before` did not see.
+    pub before_coverage: Option<ObjectId>,
+    /// The files after it.
+    pub after: Tree,
+    /// Only these paths belong to the step; empty means all it changed.
+    pub declared: Vec<RelPath>,
+    /// What to call the earlier state in conflict markers.
+    pub label: String,
+}
+
+/// Whether `path` is selected: an empty selection means everything.
+pub(crate) fn is_selected(path: &RelPath, selection: &[RelPath]) -> bool {
+    selection.is_empty() || selection.iter().any(|selected| path.is_within(selected))
+}
+
+/// Takes the selected paths to what they are in `target`.
+pub(crate) fn plan_restore(source: &Source<'_>, now: &Capture, target: &Tree, unseen: &Blind, selection: &[RelPath]) -> Result<Plan> {
+    let all = compare(source, &now.tree, target)?;
+    let mut plan = Plan::default();
+    let mut uncapturable = Vec::new();
+    let mut standing: BTreeSet<Vec<u8>> = BTreeSet::new();
+    // Children before parents, so that a directory is known to stay when something in it stays.
+    for change in all.iter().rev() {
+        if !is_selected(&change.path, selection) && !is_needed_parent(change, &all, selection) {
+            note_standing(change, &mut standing);
+            continue;
+        }
+        match obstacle(change, now, unseen, &standing) {
+            None => plan.changes.push(change.clone()),
+            Some(Obstacle::Keep(reason)) => {
+                note_standing(change, &mut standing);
+                plan.kept.push((change.path.clone(), reason));
+            }
+            Some(Obstacle::Refuse(reason)) => uncapturable.push((change.path.clone(), reason)),
+        }
+    }
+    if !uncapturable.is_empty() {
+        return Err(not_covered(&uncapturable));
+    }
+    plan.changes.reverse();
+    plan.kept.sort();
+    Ok(plan)
+}
+
+/// A directory above something selected that has to be made first.
+fn is_needed_parent(change: &Change, all: &[Change], selection: &[RelPath]) -> bool {
+    let makes_directory = change.before.is_none() && change.after.is_some_and(|node| node.is_directory());
+    makes_directory
+        && all.iter().any(|other| other.after.is_some() && other.path.is_within(&change.path) && is_selected(&other.path, selection))
+        && !selection.is_empty()
+}
+
+fn note_standing(change: &Change, standing: &mut BTreeSet<Vec<u8>>) {
+    if change.before.is_some() {
+        standing.extend(change.path.ancestors().map(<[u8]>::to_vec));
+    }
+}
+
+enum Obstacle {
+    Keep(String),
+    Refuse(String),
+}
+
+/// Why a path cannot become what the target has there.
+fn obstacle(change: &Change, now: &Capture, unseen: &Blind, standing: &BTreeSet<Vec<u8>>) -> Option<Obstacle> {
+    let path = change.path.as_bytes();
+    let was_directory = change.before.is_some_and(|node| node.is_directory());
+    let occupied = was_directory && (standing.contains(path) || now.blind.touches(path));
+    match change.after {
+        None => {
+            if let Some(reason) = unseen.reason(path) {
+                return Some(Obstacle::Keep(format!("not known to be absent then: {reason}")));
+            }
+            occupied.then(|| Obstacle::Keep("holds files that stay".to_owned()))
+        }
+        Some(after) if occupied && !after.is_directory() => {
+            Some(Obstacle::Refuse("is a directory with files in it that no snapshot holds".to_owned()))
+        }
+        Some(_) if change.before.is_some() => None,
+        // The capture looked for every path of the target, ignored or not; anything else it did not see may be there.
+        Some(_) => now.blind.reason(path).filter(|reason| *reason != Reason::Ignored).map(|reason| Obstacle::Refuse(reason.to_string())),
+    }
+}
+
+fn not_covered(paths: &[(RelPath, String)]) -> Error {
+    let named: Vec<String> = paths.iter().take(5).map(|(path, reason)| format!("`{path}` ({reason})")).collect();
+    let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
+    let details: Vec<_> = paths.iter().map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason })).collect();
+    Error::new(Code::NotCovered, format!("what is on disk at {}{more} is in no snapshot and would be lost", named.join(", ")))
+        .with_hint("move these away, or make them readable or allow larger files (`backsight config set max_file_size 1GB`) so that they can be captured first")
+        .with_details(serde_json::json!({ "paths": details }))
+}
+
+/// Undoes `steps`, newest first, and keeps everything else.
+pub(crate) fn plan_revert(source: &Source<'_>, now: &Capture, steps: &[StepToUndo], selection: &[RelPath], on_conflict: OnConflict) -> Result<Plan> {
+    let mut revert = Revert { source, now, on_conflict, current: BTreeMap::new(), plan: Plan::default() };
+    for step in steps {
+        let unseen = Blind::load(source.store, step.before_coverage.as_ref())?;
+        for change in compare(source, &step.before, &step.after)?.iter().rev() {
+            if is_selected(&change.path, selection) && is_selected(&change.path, &step.declared) {
+                revert.undo(change, &unseen, &step.label)?;
+            }
+        }
+    }
+    revert.finish()
+}
+
+struct Revert<'a> {
+    source: &'a Source<'a>,
+    now: &'a Capture,
+    on_conflict: OnConflict,
+    /// What each touched path will be.
+    current: BTreeMap<RelPath, Option<Node>>,
+    plan: Plan,
+}
+
+/// What undoing one change comes to.
+enum Verdict {
+    Becomes(Option<Node>),
+    Merges(Node, Vec<u8>),
+    Marks(Node, Vec<u8>, String),
+    Stays(String),
+    Conflicts(String),
+}
+
+impl Revert<'_> {
+    fn undo(&mut self, change: &Change, unseen: &Blind, label: &str) -> Result<()> {
+        let path = &change.path;
+        let current = match self.current.get(path) {
+            Some(current) => *current,
+            None => self.source.find(&self.now.tree, path)?.map(|entry| entry.node),
+        };
+        let verdict = self.decide(change, current, unseen, label)?;
+        let conflict = |reason: String| Conflict { path: path.clone(), reason, step: change.after, current, wanted: change.before };
+        match verdict {
+            Verdict::Becomes(node) => drop(self.current.insert(path.clone(), node)),
+            Verdict::Merges(node, bytes) => {
+                self.plan.blobs.extend(node.blob().map(|id| (id, bytes)));
+                self.plan.merged.insert(path.clone());
+                self.current.insert(path.clone(), Some(node));
+            }
+            Verdict::Marks(node, bytes, reason) => {
+                self.plan.blobs.extend(node.blob().map(|id| (id, bytes)));
+                self.plan.marked.push(conflict(reason));
+                self.current.insert(path.clone(), Some(node));
+            }
+            Verdict::Stays(reason) => self.plan.kept.push((path.clone(), reason)),
+            Verdict::Conflicts(reason) => self.plan.conflicts.push(conflict(reason)),
+        }
+        Ok(())
+    }
+
+    fn decide(&self, change: &Change, current: Option<Node>, unseen: &Blind, label: &str) -> Result<Verdict> {
+        let path = change.path.as_bytes();
+        if current == change.before {
+            return Ok(Verdict::Stays("already as it was before the step".to_owned()));
+        }
+        if change.before.is_none() && let Some(reason) = unseen.reason(path) {
+            return Ok(Verdict::Stays(format!("not known to be absent before the step: {reason}")));
+        }
+        if current.is_none() && let Some(reason) = self.now.blind.reason(path).filter(|reason| *reason != Reason::Ignored) {
+            return Ok(Verdict::Conflicts(format!("cannot be captured now: {reason}")));
+        }
+        if current == change.after {
+            return Ok(self.undo_exactly(change));
+        }
+        match (change.before, change.after, current) {
+            // Directories are only permissions here; whoever changed them last wins.
+            (Some(Node::Directory { .. }), _, Some(Node::Directory { .. })) => Ok(Verdict::Stays("its permissions were changed since".to_owned())),
+            (None, Some(Node::Directory { .. }), _) => Ok(Verdict::Stays("was changed since".to_owned())),
+            (Some(before @ Node::File { .. }), Some(after @ Node::File { .. }), Some(current @ Node::File { .. })) => self.merge(&change.path, before, after, current, label),
+            (None, Some(_), Some(_)) => Ok(Verdict::Conflicts("the step created it and it was edited since".to_owned())),
+            (Some(_), None, Some(_)) => Ok(Verdict::Conflicts("the step deleted it and it was created again since".to_owned())),
+            (_, Some(_), None) => Ok(Verdict::Conflicts("it was deleted since".to_owned())),
+            _ => Ok(Verdict::Conflicts("it became something else since".to_owned())),
+        }
+    }
+
+    /// The path is just as the step left it, so it can go back, unless it is a directory that others now use.
+    fn undo_exactly(&self, change: &Change) -> Verdict {
+        let leaves_directory = change.after.is_some_and(|node| node.is_directory()) && !change.before.is_some_and(|node| node.is_directory());
+        if !leaves_directory {
+            return Verdict::Becomes(change.before);
+        }
+        match (self.is_emptied(&change.path), change.before) {
+            (Ok(true), before) => Verdict::Becomes(before),
+            (_, None) => Verdict::Stays("holds files that stay".to_owned()),
+            (_, Some(_)) => Verdict::Conflicts("a directory with other files stands in its place".to_owned()),
+        }
+    }
+
+    /// Whether everything in the directory goes. Children are undone before their parents, so they are decided.
+    fn is_emptied(&self, directory: &RelPath) -> Result<bool> {
+        if self.now.blind.touches(directory.as_bytes()) {
+            return Ok(false);
+        }
+        let Some(entry) = self.source.find(&self.now.tree, directory)? else { return Ok(true) };
+        for child in self.source.entries(&entry.contents)? {
+            let path = RelPath::new(join(directory.as_bytes(), &child.name))?;
+            if self.current.get(&path) != Some(&None) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Base: what the step left. Ours: what is there now. Theirs: what was there before the step.
+    fn merge(&self, path: &RelPath, before: Node, after: Node, current: Node, label: &str) -> Result<Verdict> {
+        let (Node::File { mode: before_mode, id: before_id }, Node::File { mode: after_mode, id: after_id }) = (before, after) else {
+            return Ok(Verdict::Conflicts("it became something else since".to_owned()));
+        };
+        let Node::File { mode: current_mode, id: current_id } = current else {
+            return Ok(Verdict::Conflicts("it became something else since".to_owned()));
+        };
+        let mode = if current_mode == after_mode { before_mode } else { current_mode };
+        if current_id == after_id {
+            return Ok(Verdict::Becomes(Some(Node::File { mode, id: before_id })));
+        }
+        if before_id == after_id || current_id == before_id {
+            return Ok(Verdict::Becomes(Some(Node::File { mode, id: current_id })));
+        }
+        let (base, ours, theirs) = (self.content(path, &after_id)?, self.content(path, &current_id)?, self.content(path, &before_id)?);
+        let file = |bytes: &[u8]| -> Result<Node> { Ok(Node::File { mode, id: object_id(ObjectKind::Blob, bytes)? }) };
+        Ok(match backsight_diff::merge(&base, &ours, &theirs, &Labels { ours: "now", theirs: label }) {
+            Merge::Clean(bytes) => Verdict::Merges(file(&bytes)?, bytes),
+            Merge::Conflict { text, conflicts } if self.on_conflict == OnConflict::Mark => {
+                let reason = format!("{conflicts} overlapping edit{} marked in the file", if conflicts == 1 { "" } else { "s" });
+                Verdict::Marks(file(&text)?, text, reason)
+            }
+            Merge::Conflict { conflicts, .. } => {
+                Verdict::Conflicts(format!("{conflicts} later edit{} overlap{} the step", if conflicts == 1 { "" } else { "s" }, if conflicts == 1 { "s" } else { "" }))
+            }
+            Merge::Binary => Verdict::Conflicts("it is binary and was changed since".to_owned()),
+        })
+    }
+
+    fn content(&self, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
+        match self.plan.blobs.get(id) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => self.source.content(path, id),
+        }
+    }
+
+    fn finish(mut self) -> Result<Plan> {
+        self.add_missing_parents()?;
+        for (path, after) in std::mem::take(&mut self.current) {
+            let before = self.source.find(&self.now.tree, &path)?.map(|entry| entry.node);
+            if before != after {
+                self.plan.changes.push(Change { path, before, after });
+            }
+        }
+        let changed: BTreeSet<&RelPath> = self.plan.changes.iter().map(|change| &change.path).collect();
+        self.plan.kept.retain(|(path, _)| !changed.contains(path));
+        self.plan.kept.sort();
+        self.plan.kept.dedup();
+        self.plan.merged.retain(|path| self.plan.changes.iter().any(|change| &change.path == path));
+        self.plan.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(self.plan)
+    }
+
+    /// A file that comes back needs the directories above it, which someone may have removed since.
+    fn add_missing_parents(&mut self) -> Result<()> {
+        let returning: Vec<RelPath> = self.current.iter().filter(|(_, node)| node.is_some()).map(|(path, _)| path.clone()).collect();
+        for path in returning {
+            for parent in path.ancestors() {
+                let parent = RelPath::new(parent)?;
+                let stands = match self.current.get(&parent) {
+                    Some(node) => *node,
+                    None => self.source.find(&self.now.tree, &parent)?.map(|entry| entry.node),
+                };
+                match stands {
+                    Some(Node::Directory { .. }) => break,
+                    None => drop(self.current.insert(parent, Some(Node::Directory { mode: 0o755 }))),
+                    Some(_) => {
+                        self.current.remove(&path);
+                        let reason = format!("`{parent}` is a file now");
+                        self.plan.conflicts.push(Conflict { path: path.clone(), reason, step: None, current: None, wanted: None });
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,439 @@
+//! The parallel walk: what is in the workspace now, and which of it must be read because the stat cache cannot vouch
+//! for it. It opens directories only, never follows a symlink, and reports whatever it could not look at.
+
+use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result, Uncovered};
+use rayon::Scope;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::io::Errno;
+
+use crate::cache::{Cache, CachedDirectory, FileTime, Record, RecordKind, Stat};
+use crate::ignore::{Holds, Rules, Surroundings, join};
+
+/// The directory Backsight keeps for itself; never captured, at any depth.
+pub const OWN_DIRECTORY: &str = ".backsight";
+
+/// What a walk covers.
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    /// Patterns in `.gitignore` syntax that go before all others.
+    pub exclude: Vec<String>,
+    /// Files with more bytes are reported, not captured.
+    pub max_file_size: u64,
+    /// More files than this and the walk is refused.
+    pub max_files: u64,
+    /// More bytes than this to be read and stored and the capture is refused.
+    pub max_new_bytes: u64,
+    /// Where ignore rules outside the workspace are found.
+    pub surroundings: Surroundings,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        ScanOptions {
+            exclude: Vec::new(),
+            max_file_size: 100 << 20,
+            max_files: 1_000_000,
+            max_new_bytes: 20 << 30,
+            surroundings: Surroundings::default(),
+        }
+    }
+}
+
+/// Everything a walk found.
+pub(crate) struct Scan {
+    pub(crate) root: OwnedFd,
+    /// Parents before children; the first is the workspace's root.
+    pub(crate) directories: Vec<Visited>,
+    pub(crate) files: u64,
+    /// Paths an ignore rule hides; a directory stands for what is below it.
+    pub(crate) ignored: Vec<Vec<u8>>,
+    pub(crate) uncovered: Vec<Uncovered>,
+}
+
+/// One directory of the walk.
+pub(crate) struct Visited {
+    pub(crate) path: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) mode: u16,
+    pub(crate) parent: usize,
+    pub(crate) listing: Listing,
+}
+
+/// What a directory holds.
+pub(crate) enum Listing {
+    /// Exactly what the cache says, all of it vouched for.
+    Cached,
+    /// At least one name is new, gone, or not vouched for.
+    Fresh(Vec<Found>),
+    /// It went away, or could not be read (then it is in `uncovered`).
+    Nothing,
+}
+
+/// A file or symlink of the walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: RecordKind,
+    pub(crate) mode: u16,
+    pub(crate) stat: Stat,
+    /// Known without reading.
+    pub(crate) id: Option<ObjectId>,
+    pub(crate) trusted: bool,
+}
+
+/// Walks `root`. `cache` says what was captured last: such paths stay covered whatever the ignore rules say now.
+/// `include` names paths to look at even where rules ignore them.
+pub(crate) fn scan(
+    root: &Path,
+    options: &ScanOptions,
+    cache: &Cache,
+    include: &BTreeSet<Vec<u8>>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Scan> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let descriptor = rustix::fs::open(root, flags, Mode::empty())
+        .map_err(|error| Error::io(format!("open the workspace `{}`", root.display()), error.into()))?;
+    let walk = Walk {
+        root,
+        options,
+        cache,
+        include,
+        progress,
+        next: AtomicU32::new(1),
+        files: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        output: Mutex::new(Output::default()),
+    };
+    let rules = Rules::at_root(root, &options.surroundings, &options.exclude);
+    let top = Arc::new(rustix::io::dup(&descriptor).map_err(|error| Error::io("walk the workspace", error.into()))?);
+    let task = Task { index: 0, parent: 0, name: Vec::new(), path: Vec::new(), mode: 0o755, rules, wanted: None };
+    rayon::scope(|scope| walk.visit(scope, Opened::Already(top), task));
+    let output = walk.output.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = output.error {
+        return Err(error);
+    }
+    let mut directories = output.directories;
+    directories.sort_unstable_by_key(|(index, _)| *index);
+    Ok(Scan {
+        root: descriptor,
+        directories: directories.into_iter().map(|(_, visited)| visited).collect(),
+        files: walk.files.load(Ordering::Relaxed),
+        ignored: output.ignored,
+        uncovered: output.uncovered,
+    })
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    options: &'a ScanOptions,
+    cache: &'a Cache,
+    include: &'a BTreeSet<Vec<u8>>,
+    progress: &'a (dyn Fn(u64) + Sync),
+    next: AtomicU32,
+    files: AtomicU64,
+    stop: AtomicBool,
+    output: Mutex<Output>,
+}
+
+#[derive(Default)]
+struct Output {
+    directories: Vec<(u32, Visited)>,
+    ignored: Vec<Vec<u8>>,
+    uncovered: Vec<Uncovered>,
+    error: Option<Error>,
+}
+
+/// A directory to be visited.
+struct Task {
+    index: u32,
+    parent: u32,
+    name: Vec<u8>,
+    path: Vec<u8>,
+    mode: u16,
+    rules: Arc<Rules>,
+    /// Inside an ignored directory: the only files to look at, sorted.
+    wanted: Option<Arc<Vec<Vec<u8>>>>,
+}
+
+/// How to get at the directory of a task.
+enum Opened {
+    Already(Arc<OwnedFd>),
+    Inside(Arc<OwnedFd>),
+}
+
+/// A name with what the directory itself says about it.
+struct Name {
+    bytes: Vec<u8>,
+    kind: FileType,
+}
+
+/// What one directory yields, collected before it is published under the lock.
+#[derive(Default)]
+struct Yield {
+    found: Vec<Found>,
+    ignored: Vec<Vec<u8>>,
+    uncovered: Vec<Uncovered>,
+    children: Vec<Task>,
+    /// How many names match the cache, subdirectories included.
+    vouched: usize,
+    entries: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn visit<'s>(&'s self, scope: &Scope<'s>, opened: Opened, mut task: Task) {
+        if self.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let descriptor = match opened {
+            Opened::Already(descriptor) => descriptor,
+            Opened::Inside(parent) => match open_directory(&parent, &task.name) {
+                Ok(descriptor) => Arc::new(descriptor),
+                Err(error) => return self.publish_nothing(task, error),
+            },
+        };
+        let names = match self.names(&descriptor, &task) {
+            Ok(names) => names,
+            Err(error) => return self.publish_nothing(task, error),
+        };
+        let holds = holds(&names);
+        if holds.any() && task.wanted.is_none() {
+            task.rules = task.rules.enter(&task.path, &self.absolute(&task.path), holds);
+        }
+        let mut yielded = Yield::default();
+        self.match_names(&descriptor, &task, names, &mut yielded);
+        let files = yielded.found.len() as u64;
+        let total = self.files.fetch_add(files, Ordering::Relaxed) + files;
+        if total > self.options.max_files {
+            return self.refuse(total);
+        }
+        if (total - files) / 4096 != total / 4096 {
+            (self.progress)(total);
+        }
+        for child in std::mem::take(&mut yielded.children) {
+            let parent = descriptor.clone();
+            scope.spawn(move |scope| self.visit(scope, Opened::Inside(parent), child));
+        }
+        self.publish(task, yielded);
+    }
+
+    fn absolute(&self, path: &[u8]) -> PathBuf {
+        use std::os::unix::ffi::OsStrExt;
+        self.root.join(std::ffi::OsStr::from_bytes(path))
+    }
+
+    /// The names to look at, sorted.
+    fn names(&self, descriptor: &OwnedFd, task: &Task) -> Result<Vec<Name>, Errno> {
+        if let Some(wanted) = &task.wanted {
+            return Ok(names_towards(wanted, &task.path));
+        }
+        let mut names = Vec::new();
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 32 << 10];
+        let mut entries = RawDir::new(descriptor, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let bytes = entry.file_name().to_bytes();
+            if bytes != b"." && bytes != b".." {
+                names.push(Name { bytes: bytes.to_vec(), kind: entry.file_type() });
+            }
+        }
+        names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+        Ok(names)
+    }
+
+    fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: Vec<Name>, yielded: &mut Yield) {
+        let cached = self.cache.directory(&task.path);
+        let mut records = cached.iter().flat_map(CachedDirectory::records).peekable();
+        for name in names {
+            if is_own_or_git(&name, &task.path, yielded) {
+                continue;
+            }
+            while records.next_if(|record| record.name < name.bytes.as_slice()).is_some() {}
+            let known = records.next_if(|record| record.name == name.bytes);
+            self.match_name(descriptor, task, name, known, yielded);
+        }
+    }
+
+    fn match_name(&self, descriptor: &OwnedFd, task: &Task, name: Name, known: Option<Record<'_>>, yielded: &mut Yield) {
+        let path = join(&task.path, &name.bytes);
+        // What was captured before stays covered, so only new files and directories are asked about.
+        let hint = match (name.kind, &known) {
+            (FileType::Directory, _) => Some(true),
+            (FileType::Unknown, None) => None,
+            (_, None) => Some(false),
+            (_, Some(_)) => Some(false),
+        };
+        if known.is_none() && task.wanted.is_none() && hint == Some(false) && self.is_hidden_file(task, &path) {
+            return yielded.ignored.push(path);
+        }
+        let stat = match rustix::fs::statat(descriptor, name.bytes.as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return,
+            Err(_) => return report(yielded, path, Reason::Unreadable),
+        };
+        let mode = (stat.st_mode & 0o7777) as u16;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => self.match_directory(task, name.bytes, path, mode, known, yielded),
+            kind @ (FileType::RegularFile | FileType::Symlink) => {
+                let unasked = known.is_none() && task.wanted.is_none() && hint.is_none();
+                if unasked && self.is_hidden_file(task, &path) {
+                    return yielded.ignored.push(path);
+                }
+                if kind == FileType::RegularFile && stat.st_size as u64 > self.options.max_file_size {
+                    return report(yielded, path, Reason::TooLarge);
+                }
+                let kind = if kind == FileType::Symlink { RecordKind::Symlink } else { RecordKind::File };
+                self.match_file(name.bytes, kind, mode, stat_of(&stat), known, yielded);
+            }
+            _ => report(yielded, path, Reason::Special),
+        }
+    }
+
+    fn is_hidden_file(&self, task: &Task, path: &[u8]) -> bool {
+        task.rules.is_ignored(path, false) && !self.include.contains(path) && !task.rules.is_tracked(path)
+    }
+
+    fn match_file(&self, name: Vec<u8>, kind: RecordKind, mode: u16, stat: Stat, known: Option<Record<'_>>, yielded: &mut Yield) {
+        let same = known.filter(|record| record.trusted && record.kind == kind && record.stat == stat);
+        yielded.entries += 1;
+        yielded.vouched += usize::from(same.is_some_and(|record| record.mode == mode || kind == RecordKind::Symlink));
+        let id = same.map(|record| record.id);
+        yielded.found.push(Found { name, kind, mode, stat, id, trusted: id.is_some() });
+    }
+
+    fn match_directory(&self, task: &Task, name: Vec<u8>, path: Vec<u8>, mode: u16, known: Option<Record<'_>>, yielded: &mut Yield) {
+        let mut wanted = task.wanted.clone();
+        if wanted.is_none() && task.rules.is_ignored(&path, true) {
+            let files = self.wanted_below(task, &path);
+            if files.is_empty() {
+                return yielded.ignored.push(path);
+            }
+            yielded.ignored.push(path.clone());
+            wanted = Some(Arc::new(files));
+        }
+        yielded.entries += 1;
+        yielded.vouched += usize::from(known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode));
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        yielded.children.push(Task { index, parent: task.index, name, path, mode, rules: task.rules.clone(), wanted });
+    }
+
+    /// Files inside an ignored directory that are covered all the same: captured before, tracked by Git, or asked for.
+    fn wanted_below(&self, task: &Task, directory: &[u8]) -> Vec<Vec<u8>> {
+        let mut files = self.cache.files_below(directory);
+        files.extend(task.rules.tracked_below(directory));
+        let prefix = [directory, b"/"].concat();
+        files.extend(self.include.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).cloned());
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    fn publish(&self, task: Task, yielded: Yield) {
+        let cached = self.cache.directory(&task.path).map(|directory| directory.len());
+        let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
+        let listing = if unchanged { Listing::Cached } else { Listing::Fresh(yielded.found) };
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.ignored.extend(yielded.ignored);
+        output.uncovered.extend(yielded.uncovered);
+        output.directories.push((task.index, visited(task, listing)));
+    }
+
+    fn publish_nothing(&self, task: Task, error: Errno) {
+        let reason = match error {
+            Errno::NOENT => None,
+            // It became a file or a symlink between the listing and now.
+            Errno::NOTDIR | Errno::LOOP => Some(Reason::Raced),
+            _ => Some(Reason::Unreadable),
+        };
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        match (reason, RelPath::new(task.path.as_slice())) {
+            (Some(reason), Ok(path)) => output.uncovered.push(Uncovered { path, reason }),
+            (Some(_), Err(_)) => output.error = Some(Error::io("read the workspace's directory", error.into())),
+            (None, _) => {}
+        }
+        output.directories.push((task.index, visited(task, Listing::Nothing)));
+    }
+
+    fn refuse(&self, files: u64) {
+        self.stop.store(true, Ordering::Relaxed);
+        let limit = self.options.max_files;
+        let error = Error::new(Code::TooLarge, format!("the workspace holds more than {limit} files that are not ignored"))
+            .with_hint(format!(
+                "ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_files {}`",
+                (limit * 2).max(files)
+            ))
+            .with_details(serde_json::json!({ "max_files": limit }));
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+    }
+}
+
+fn visited(task: Task, listing: Listing) -> Visited {
+    Visited { path: task.path, name: task.name, mode: task.mode, parent: task.parent as usize, listing }
+}
+
+fn holds(names: &[Name]) -> Holds {
+    let has = |wanted: &[u8]| names.binary_search_by(|name| name.bytes.as_slice().cmp(wanted)).is_ok();
+    Holds { gitignore: has(b".gitignore"), git: has(b".git") }
+}
+
+/// Skips what is Git's or ours; other spellings of `.git` are reported, since some systems take them for it.
+fn is_own_or_git(name: &Name, directory: &[u8], yielded: &mut Yield) -> bool {
+    if name.bytes == OWN_DIRECTORY.as_bytes() {
+        return true;
+    }
+    let alias = name.bytes.eq_ignore_ascii_case(b".git");
+    if alias && name.bytes != b".git" {
+        report(yielded, join(directory, &name.bytes), Reason::GitAlias);
+    }
+    alias
+}
+
+fn report(yielded: &mut Yield, path: Vec<u8>, reason: Reason) {
+    if let Ok(path) = RelPath::new(path) {
+        yielded.uncovered.push(Uncovered { path, reason });
+    }
+}
+
+/// The next parts of `wanted` paths below `directory`, as if a listing had named them.
+fn names_towards(wanted: &[Vec<u8>], directory: &[u8]) -> Vec<Name> {
+    let skip = if directory.is_empty() { 0 } else { directory.len() + 1 };
+    let prefix = [directory, b"/"].concat();
+    let mut names: Vec<Vec<u8>> = wanted
+        .iter()
+        .filter(|path| directory.is_empty() || path.starts_with(&prefix))
+        .filter_map(|path| path[skip..].split(|&byte| byte == b'/').next().map(<[u8]>::to_vec))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|bytes| Name { bytes, kind: FileType::Unknown }).collect()
+}
+
+pub(crate) fn open_directory(parent: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// Opens a directory below `root`, part by part, through no symlink.
+pub(crate) fn open_below(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
+    let mut current = rustix::io::dup(root)?;
+    for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty()) {
+        current = open_directory(&current, part)?;
+    }
+    Ok(current)
+}
+
+#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
+pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+    Stat {
+        size: stat.st_size as u64,
+        modified: FileTime { seconds: stat.st_mtime as i64, nanoseconds: stat.st_mtime_nsec as u32 },
+        changed: FileTime { seconds: stat.st_ctime as i64, nanoseconds: stat.st_ctime_nsec as u32 },
+        inode: stat.st_ino as u64,
+    }
+}

@@ -1,0 +1,370 @@
+//! A whole-workspace file state as Git objects: a Git tree, and beside it what Git trees cannot hold.
+//!
+//! Git keeps one permission bit and no empty directories. The rest is in a second tree of the same shape, the
+//! *attributes*: for every directory that needs it, a blob `m` with the exceptions, and below `d<name>` the
+//! attributes of a subdirectory. Directories with ordinary permissions have none, and unchanged ones share theirs.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+
+use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::ignore::join;
+use crate::object::ObjectKind;
+use crate::objects::ObjectStore;
+use crate::observe::read_exactly;
+
+/// A file state: the Git tree id and the id of its attributes, if it needs any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Tree {
+    /// The id Git would give this tree.
+    pub id: ObjectId,
+    /// Permission bits and empty directories that the Git tree cannot hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attributes: Option<ObjectId>,
+}
+
+/// The tree with nothing in it.
+pub(crate) const EMPTY_TREE: ObjectId = ObjectId::from_bytes([
+    0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49, 0x04,
+]);
+
+/// The contents of a directory as two object ids; both absent for one that is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Contents {
+    pub(crate) tree: Option<ObjectId>,
+    pub(crate) attributes: Option<ObjectId>,
+}
+
+impl Tree {
+    pub(crate) fn contents(&self) -> Contents {
+        Contents { tree: (self.id != EMPTY_TREE).then_some(self.id), attributes: self.attributes }
+    }
+}
+
+impl Contents {
+    pub(crate) fn into_tree(self) -> Tree {
+        Tree { id: self.tree.unwrap_or(EMPTY_TREE), attributes: self.attributes }
+    }
+}
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Node {
+    /// A regular file.
+    File {
+        /// All twelve permission bits.
+        mode: u16,
+        /// The blob with its bytes.
+        id: ObjectId,
+    },
+    /// A symbolic link.
+    Symlink {
+        /// The blob with its text.
+        id: ObjectId,
+    },
+    /// A directory.
+    Directory {
+        /// All twelve permission bits.
+        mode: u16,
+    },
+}
+
+impl Node {
+    /// The blob, for files and symlinks.
+    pub fn blob(&self) -> Option<ObjectId> {
+        match self {
+            Node::File { id, .. } | Node::Symlink { id } => Some(*id),
+            Node::Directory { .. } => None,
+        }
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self, Node::Directory { .. })
+    }
+}
+
+/// A name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: Vec<u8>,
+    pub(crate) node: Node,
+    /// For directories, what is in them.
+    pub(crate) contents: Contents,
+}
+
+/// Where objects are read from: the store, and for a mere look at the disk also memory and the disk itself.
+pub(crate) struct Source<'a> {
+    pub(crate) store: &'a ObjectStore,
+    memory: Option<&'a BTreeMap<ObjectId, Vec<u8>>>,
+    workspace: Option<&'a OwnedFd>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(store: &'a ObjectStore) -> Self {
+        Source { store, memory: None, workspace: None }
+    }
+
+    /// A source that also knows what a capture saw without storing it.
+    pub(crate) fn with_look(store: &'a ObjectStore, memory: &'a BTreeMap<ObjectId, Vec<u8>>, workspace: &'a OwnedFd) -> Self {
+        Source { store, memory: Some(memory), workspace: Some(workspace) }
+    }
+
+    fn remembered(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        self.memory?.get(id).cloned()
+    }
+
+    fn tree(&self, id: &ObjectId) -> Result<Vec<u8>> {
+        self.remembered(id).map_or_else(|| self.store.read_tree(id), Ok)
+    }
+
+    fn blob(&self, id: &ObjectId) -> Result<Vec<u8>> {
+        self.remembered(id).map_or_else(|| self.store.read_blob(id), Ok)
+    }
+
+    /// The content of a file or symlink: stored, or still on disk at `path` just as the look saw it.
+    pub(crate) fn content(&self, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
+        match self.workspace {
+            Some(workspace) if !self.store.contains(id)? => read_exactly(workspace, path, id),
+            _ => self.store.read_blob(id),
+        }
+    }
+
+    /// The entries of a directory, sorted by name.
+    pub(crate) fn entries(&self, contents: &Contents) -> Result<Vec<Entry>> {
+        let attributes = match &contents.attributes {
+            Some(id) => self.attributes(id)?,
+            None => Attributes::default(),
+        };
+        let mut entries = Vec::new();
+        if let Some(id) = &contents.tree {
+            for raw in parse_tree(&self.tree(id)?).ok_or_else(|| malformed(id))? {
+                entries.push(attributes.entry(raw).ok_or_else(|| malformed(id))?);
+            }
+        }
+        for (name, mode) in &attributes.empty {
+            let inner = Contents { tree: None, attributes: attributes.children.get(name).copied() };
+            entries.push(Entry { name: name.clone(), node: Node::Directory { mode: *mode }, contents: inner });
+        }
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn attributes(&self, id: &ObjectId) -> Result<Attributes> {
+        let mut attributes = Attributes::default();
+        for raw in parse_tree(&self.tree(id)?).ok_or_else(|| malformed(id))? {
+            match raw.name.split_first() {
+                Some((b'm', [])) => attributes.read(&self.blob(&raw.id)?).ok_or_else(|| malformed(&raw.id))?,
+                Some((b'd', name)) => drop(attributes.children.insert(name.to_vec(), raw.id)),
+                _ => return Err(malformed(id)),
+            }
+        }
+        Ok(attributes)
+    }
+
+    /// What stands at `path`, and for directories what is in it.
+    pub(crate) fn find(&self, tree: &Tree, path: &RelPath) -> Result<Option<Entry>> {
+        let mut contents = tree.contents();
+        let mut parts = path.as_bytes().split(|&byte| byte == b'/').peekable();
+        while let Some(part) = parts.next() {
+            let Some(entry) = self.entries(&contents)?.into_iter().find(|entry| entry.name == part) else { return Ok(None) };
+            if parts.peek().is_none() {
+                return Ok(Some(entry));
+            }
+            contents = entry.contents;
+        }
+        Ok(None)
+    }
+
+    /// Calls `visit` for everything in the tree, parents before children, sorted by name within a directory.
+    pub(crate) fn walk(&self, contents: &Contents, at: &[u8], visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>) -> Result<()> {
+        for entry in self.entries(contents)? {
+            let path = join(at, &entry.name);
+            visit(&path, &entry)?;
+            if entry.node.is_directory() {
+                self.walk(&entry.contents, &path, visit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn malformed(id: &ObjectId) -> Error {
+    Error::new(Code::Damaged, format!("object {id} is not a tree Backsight can read"))
+        .with_hint("see what is affected with `backsight verify`")
+}
+
+/// One line of a Git tree.
+pub(crate) struct RawEntry {
+    pub(crate) mode: u32,
+    pub(crate) name: Vec<u8>,
+    pub(crate) id: ObjectId,
+}
+
+pub(crate) fn parse_tree(bytes: &[u8]) -> Option<Vec<RawEntry>> {
+    let mut entries = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let space = rest.iter().position(|&byte| byte == b' ')?;
+        let nul = rest.iter().position(|&byte| byte == 0).filter(|&nul| nul > space)?;
+        let mode = u32::from_str_radix(std::str::from_utf8(&rest[..space]).ok()?, 8).ok()?;
+        let id = ObjectId::from_slice(rest.get(nul + 1..nul + 21)?)?;
+        entries.push(RawEntry { mode, name: rest[space + 1..nul].to_vec(), id });
+        rest = &rest[nul + 21..];
+    }
+    Some(entries)
+}
+
+/// The bytes of a Git tree, in Git's order: as if directory names ended in a slash.
+fn encode_tree(mut entries: Vec<RawEntry>) -> Vec<u8> {
+    let key = |entry: &RawEntry| {
+        let mut name = entry.name.clone();
+        if entry.mode == 0o40000 {
+            name.push(b'/');
+        }
+        name
+    };
+    entries.sort_by_cached_key(key);
+    let mut bytes = Vec::with_capacity(entries.len() * 48);
+    for entry in entries {
+        bytes.extend_from_slice(format!("{:o} ", entry.mode).as_bytes());
+        bytes.extend_from_slice(&entry.name);
+        bytes.push(0);
+        bytes.extend_from_slice(entry.id.as_bytes());
+    }
+    bytes
+}
+
+/// Builds the objects of one directory and hands them to `put`.
+pub(crate) fn encode_directory(entries: &[Entry], put: &mut dyn FnMut(ObjectKind, &[u8]) -> Result<ObjectId>) -> Result<Contents> {
+    let git: Vec<RawEntry> = entries.iter().filter_map(git_entry).collect();
+    let tree = if git.is_empty() { None } else { Some(put(ObjectKind::Tree, &encode_tree(git))?) };
+    let mut attributes: Vec<RawEntry> = Vec::new();
+    if let Some(blob) = encode_modes(entries) {
+        attributes.push(RawEntry { mode: 0o100644, name: b"m".to_vec(), id: put(ObjectKind::Blob, &blob)? });
+    }
+    for entry in entries {
+        if let Some(id) = entry.contents.attributes {
+            attributes.push(RawEntry { mode: 0o40000, name: [b"d", entry.name.as_slice()].concat(), id });
+        }
+    }
+    let attributes = if attributes.is_empty() { None } else { Some(put(ObjectKind::Tree, &encode_tree(attributes))?) };
+    Ok(Contents { tree, attributes })
+}
+
+fn git_entry(entry: &Entry) -> Option<RawEntry> {
+    let (mode, id) = match entry.node {
+        Node::File { mode, id } => (if mode & 0o100 != 0 { 0o100755 } else { 0o100644 }, id),
+        Node::Symlink { id } => (0o120000, id),
+        Node::Directory { .. } => (0o40000, entry.contents.tree?),
+    };
+    Some(RawEntry { mode, name: entry.name.clone(), id })
+}
+
+/// The classes that share a default within a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    File,
+    Executable,
+    Directory,
+}
+
+const CLASSES: [(Class, &str, u16); 3] =
+    [(Class::File, "file", 0o644), (Class::Executable, "exec", 0o755), (Class::Directory, "dir", 0o755)];
+
+fn class_of(entry: &Entry) -> Option<(Class, u16)> {
+    match entry.node {
+        Node::File { mode, .. } if mode & 0o100 != 0 => Some((Class::Executable, mode)),
+        Node::File { mode, .. } => Some((Class::File, mode)),
+        Node::Directory { mode } if entry.contents.tree.is_some() => Some((Class::Directory, mode)),
+        _ => None,
+    }
+}
+
+/// Exceptions to the ordinary permissions, as NUL-ended records `class mode` (what most of that class have here)
+/// and `class mode name`. Directories that Git cannot hold are always named: `empty mode name`.
+fn encode_modes(entries: &[Entry]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    for (class, label, ordinary) in CLASSES {
+        let members = || entries.iter().filter_map(|entry| Some((entry, class_of(entry)?))).filter(|(_, found)| found.0 == class);
+        let usual = most_common(members().map(|(_, (_, mode))| mode)).unwrap_or(ordinary);
+        if usual != ordinary {
+            text.extend_from_slice(format!("{label} {usual:o}\0").as_bytes());
+        }
+        for (entry, (_, mode)) in members().filter(|(_, (_, mode))| *mode != usual) {
+            push_record(&mut text, label, mode, &entry.name);
+        }
+    }
+    for entry in entries {
+        if let (Node::Directory { mode }, None) = (entry.node, entry.contents.tree) {
+            push_record(&mut text, "empty", mode, &entry.name);
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn push_record(text: &mut Vec<u8>, label: &str, mode: u16, name: &[u8]) {
+    text.extend_from_slice(format!("{label} {mode:o} ").as_bytes());
+    text.extend_from_slice(name);
+    text.push(0);
+}
+
+/// The most common mode; of equally common ones the smallest, so that the answer never depends on order.
+fn most_common(modes: impl Iterator<Item = u16>) -> Option<u16> {
+    let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+    modes.for_each(|mode| *counts.entry(mode).or_default() += 1);
+    let most = counts.values().copied().max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(mode, _)| mode)
+}
+
+/// The parsed attributes of one directory.
+#[derive(Default)]
+struct Attributes {
+    usual: BTreeMap<Class, u16>,
+    named: BTreeMap<Vec<u8>, u16>,
+    empty: BTreeMap<Vec<u8>, u16>,
+    children: BTreeMap<Vec<u8>, ObjectId>,
+}
+
+impl Attributes {
+    fn read(&mut self, text: &[u8]) -> Option<()> {
+        for record in text.strip_suffix(b"\0")?.split(|&byte| byte == 0) {
+            let mut parts = record.splitn(3, |&byte| byte == b' ');
+            let label = std::str::from_utf8(parts.next()?).ok()?;
+            let mode = u16::from_str_radix(std::str::from_utf8(parts.next()?).ok()?, 8).ok()? & 0o7777;
+            let class = CLASSES.iter().find(|(_, name, _)| *name == label).map(|(class, _, _)| *class);
+            match (class, label, parts.next()) {
+                (Some(class), _, None) => drop(self.usual.insert(class, mode)),
+                (Some(_), _, Some(name)) => drop(self.named.insert(name.to_vec(), mode)),
+                (None, "empty", Some(name)) => drop(self.empty.insert(name.to_vec(), mode)),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn entry(&self, raw: RawEntry) -> Option<Entry> {
+        let mode = |class: Class, ordinary: u16| {
+            let usual = self.usual.get(&class).copied().unwrap_or(ordinary);
+            self.named.get(&raw.name).copied().unwrap_or(usual)
+        };
+        let mut contents = Contents::default();
+        let node = match raw.mode {
+            0o40000 => {
+                contents = Contents { tree: Some(raw.id), attributes: self.children.get(&raw.name).copied() };
+                Node::Directory { mode: mode(Class::Directory, 0o755) }
+            }
+            0o120000 => Node::Symlink { id: raw.id },
+            0o100755 => Node::File { mode: mode(Class::Executable, 0o755), id: raw.id },
+            0o100644 | 0o100664 => Node::File { mode: mode(Class::File, 0o644), id: raw.id },
+            _ => return None,
+        };
+        // A stored name that could leave the workspace or reach a `.git` is damage, whoever made it.
+        let safe = !raw.name.contains(&b'/') && !raw.name.eq_ignore_ascii_case(b".git");
+        RelPath::new(raw.name.as_slice()).ok().filter(|_| safe)?;
+        Some(Entry { name: raw.name, node, contents })
+    }
+}

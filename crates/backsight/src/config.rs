@@ -1,0 +1,233 @@
+//! Settings of a workspace: one table that says what each is called, means and allows, over a TOML file.
+
+use std::fs;
+use std::path::Path;
+
+use backsight_core::{Code, Error, Result};
+use toml_edit::{DocumentMut, Item, Value};
+
+use crate::report::ConfigEntry;
+
+/// Settings as the library uses them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) any_root: bool,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) max_file_size: u64,
+    pub(crate) max_files: u64,
+    pub(crate) max_new_bytes: u64,
+    pub(crate) keep_days: u64,
+    pub(crate) keep_count: u64,
+    pub(crate) disk_budget: u64,
+}
+
+/// What a setting holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Flag,
+    Number,
+    Size,
+    Patterns,
+}
+
+struct Setting {
+    key: &'static str,
+    shape: Shape,
+    default: &'static str,
+    help: &'static str,
+}
+
+const SETTINGS: [Setting; 8] = [
+    Setting { key: "any_root", shape: Shape::Flag, default: "false", help: "track this directory even if it is a home directory or `/`" },
+    Setting { key: "disk_budget", shape: Shape::Size, default: "0", help: "`gc` removes the oldest contents until the store is at most this large; 0 means no limit" },
+    Setting { key: "exclude", shape: Shape::Patterns, default: "[]", help: "patterns in .gitignore syntax that are not captured, whatever other rules say" },
+    Setting { key: "keep_count", shape: Shape::Number, default: "0", help: "`gc` keeps the contents of at most this many snapshots, the newest; 0 means all" },
+    Setting { key: "keep_days", shape: Shape::Number, default: "0", help: "`gc` removes the contents of snapshots older than this many days; 0 means never" },
+    Setting { key: "max_file_size", shape: Shape::Size, default: "100MB", help: "larger files are reported in the coverage and not captured" },
+    Setting { key: "max_files", shape: Shape::Number, default: "1000000", help: "a workspace with more files is refused" },
+    Setting { key: "max_new_bytes", shape: Shape::Size, default: "20GB", help: "a capture that would have to store more bytes than this is refused" },
+];
+
+impl Config {
+    /// The settings in `file`; a missing file means the defaults.
+    pub(crate) fn load(file: &Path) -> Result<Config> {
+        let document = read(file)?;
+        let text = |key: &str| value_of(&document, setting(key)?, file);
+        Ok(Config {
+            any_root: text("any_root")? == "true",
+            exclude: patterns(&text("exclude")?).unwrap_or_default(),
+            max_file_size: size(&text("max_file_size")?).unwrap_or_default(),
+            max_files: size(&text("max_files")?).unwrap_or_default(),
+            max_new_bytes: size(&text("max_new_bytes")?).unwrap_or_default(),
+            keep_days: size(&text("keep_days")?).unwrap_or_default(),
+            keep_count: size(&text("keep_count")?).unwrap_or_default(),
+            disk_budget: size(&text("disk_budget")?).unwrap_or_default(),
+        })
+    }
+}
+
+/// Every setting with its value.
+pub(crate) fn list(file: &Path) -> Result<Vec<ConfigEntry>> {
+    let document = read(file)?;
+    SETTINGS.iter().map(|setting| entry(&document, setting, file)).collect()
+}
+
+/// One setting with its value.
+pub(crate) fn get(file: &Path, key: &str) -> Result<ConfigEntry> {
+    entry(&read(file)?, setting(key)?, file)
+}
+
+/// The text of the file with one setting changed, comments and order kept.
+pub(crate) fn with(file: &Path, key: &str, value: &str) -> Result<String> {
+    let setting = setting(key)?;
+    let normal = check(setting, value).map_err(|problem| invalid(setting, value, &problem))?;
+    let mut document = read(file)?;
+    document[key] = match setting.shape {
+        Shape::Flag => toml_edit::value(normal == "true"),
+        Shape::Number => toml_edit::value(i64::try_from(size(&normal).unwrap_or_default()).unwrap_or(i64::MAX)),
+        Shape::Size => toml_edit::value(normal),
+        Shape::Patterns => Item::Value(Value::Array(patterns(&normal).unwrap_or_default().into_iter().collect())),
+    };
+    Ok(document.to_string())
+}
+
+fn setting(key: &str) -> Result<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key).ok_or_else(|| {
+        let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
+        Error::new(Code::InvalidConfig, format!("no setting is called `{}`", backsight_core::quote(key.as_bytes())))
+            .with_hint(format!("the settings are {}", known.join(", ")))
+    })
+}
+
+fn read(file: &Path) -> Result<DocumentMut> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Error::io(format!("read `{}`", file.display()), error)),
+    };
+    let document: DocumentMut = text.parse().map_err(|error| {
+        Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display())).with_hint("mend or remove the file")
+    })?;
+    let misspelt = document.iter().map(|(key, _)| key).find(|key| SETTINGS.iter().all(|setting| setting.key != *key));
+    // A misspelt limit that is silently ignored would be worse than an error.
+    if let Some(error) = misspelt.and_then(|key| setting(key).err()) {
+        return Err(in_file(file, &error));
+    }
+    Ok(document)
+}
+
+fn in_file(file: &Path, error: &Error) -> Error {
+    Error::new(Code::InvalidConfig, format!("in `{}`: {}", file.display(), error.message())).with_hint(error.hint().unwrap_or_default())
+}
+
+fn entry(document: &DocumentMut, setting: &Setting, file: &Path) -> Result<ConfigEntry> {
+    Ok(ConfigEntry {
+        key: setting.key.to_owned(),
+        value: value_of(document, setting, file)?,
+        default: setting.default.to_owned(),
+        help: setting.help.to_owned(),
+    })
+}
+
+fn value_of(document: &DocumentMut, setting: &Setting, file: &Path) -> Result<String> {
+    let Some(item) = document.get(setting.key) else { return Ok(setting.default.to_owned()) };
+    let text = match item.as_value() {
+        Some(Value::String(text)) => text.value().clone(),
+        // Without the comment that may stand behind it.
+        Some(value) => value.clone().decorated("", "").to_string(),
+        None => item.to_string(),
+    };
+    check(setting, &text).map_err(|problem| in_file(file, &invalid(setting, &text, &problem)))
+}
+
+fn invalid(setting: &Setting, value: &str, problem: &str) -> Error {
+    Error::new(Code::InvalidConfig, format!("`{}` cannot be `{}`: {problem}", setting.key, backsight_core::quote(value.as_bytes())))
+        .with_hint(format!("{}; default {}", setting.help, setting.default))
+}
+
+/// The value in its normal spelling, or what is wrong with it.
+fn check(setting: &Setting, value: &str) -> Result<String, String> {
+    let value = value.trim();
+    match setting.shape {
+        Shape::Flag if value == "true" || value == "false" => Ok(value.to_owned()),
+        Shape::Flag => Err("it is true or false".to_owned()),
+        Shape::Number => value.parse::<u64>().map(|number| number.to_string()).map_err(|_| "it is a whole number".to_owned()),
+        Shape::Size => size(value).map(|_| value.to_owned()),
+        Shape::Patterns => patterns(value).map(|patterns| {
+            let array: toml_edit::Array = patterns.into_iter().collect();
+            array.to_string().trim().to_owned()
+        }),
+    }
+}
+
+/// A TOML array of texts, or texts with commas between them.
+fn patterns(value: &str) -> Result<Vec<String>, String> {
+    let value = value.trim();
+    if !value.starts_with('[') {
+        return Ok(value.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).map(str::to_owned).collect());
+    }
+    let parsed: Value = value.parse().map_err(|_| "it is a list of patterns such as [\"data/\", \"*.bin\"]".to_owned())?;
+    let texts = parsed.as_array().map(|array| array.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>());
+    texts.flatten().ok_or_else(|| "it is a list of texts".to_owned())
+}
+
+/// Bytes, with an optional unit: `512`, `64KB`, `100MB`, `2GiB`. Units are powers of 1024.
+pub fn size(value: &str) -> Result<u64, String> {
+    let value = value.trim();
+    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = value[..digits].parse().map_err(|_| "it is a size such as 512, 100MB or 2GB".to_owned())?;
+    let shift = match value[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        unit => return Err(format!("`{unit}` is not a unit; use KB, MB, GB or TB")),
+    };
+    number.checked_mul(1 << shift).ok_or_else(|| "it is too large".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_its_own_setting_accepts() {
+        for setting in &SETTINGS {
+            assert_eq!(check(setting, setting.default), Ok(setting.default.to_owned()), "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn sizes_have_units_and_never_overflow() {
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("100MB"), Ok(100 << 20));
+        assert_eq!(size("2 GiB"), Ok(2 << 30));
+        assert!(size("").is_err() && size("MB").is_err() && size("-1").is_err() && size("1XB").is_err());
+        assert!(size("99999999999TB").is_err());
+    }
+
+    #[test]
+    fn setting_a_value_keeps_comments_and_other_settings() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config.toml");
+        fs::write(&file, "# mine\nmax_files = 10 # few\n").unwrap();
+        let text = with(&file, "exclude", "data/, *.bin").unwrap();
+        assert_eq!(text, "# mine\nmax_files = 10 # few\nexclude = [\"data/\", \"*.bin\"]\n");
+        fs::write(&file, text).unwrap();
+        let config = Config::load(&file).unwrap();
+        assert_eq!((config.max_files, config.exclude), (10, vec!["data/".to_owned(), "*.bin".to_owned()]));
+    }
+
+    #[test]
+    fn unknown_names_and_bad_values_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config.toml");
+        assert_eq!(with(&file, "max_fils", "1").unwrap_err().code(), Code::InvalidConfig);
+        assert_eq!(with(&file, "max_files", "many").unwrap_err().code(), Code::InvalidConfig);
+        fs::write(&file, "max_fils = 10\n").unwrap();
+        assert_eq!(Config::load(&file).unwrap_err().code(), Code::InvalidConfig);
+        fs::write(&file, "max_files = \"ten\"\n").unwrap();
+        assert_eq!(Config::load(&file).unwrap_err().code(), Code::InvalidConfig);
+    }
+}

@@ -1,0 +1,113 @@
+//! Pure decisions over the timeline: which step an undo takes back, which contents retention removes.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use backsight_core::{Seq, Timestamp};
+
+use crate::report::Kind;
+use crate::timeline::Outline;
+
+/// What undo and redo can act on, newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stacks {
+    /// Steps that are in effect and have something before them.
+    pub(crate) undoable: Vec<Seq>,
+    /// Undos that are in effect.
+    pub(crate) redoable: Vec<Seq>,
+}
+
+/// Replays the timeline, oldest first.
+pub(crate) fn stacks(outlines: &[Outline]) -> Stacks {
+    let mut undone: BTreeSet<Seq> = BTreeSet::new();
+    let mut undos: Vec<&Outline> = Vec::new();
+    let mut steps: Vec<Seq> = Vec::new();
+    for outline in outlines {
+        match outline.kind {
+            Kind::Track | Kind::Restore | Kind::Revert if outline.has_base => steps.push(outline.seq),
+            Kind::Undo => {
+                undone.extend(&outline.targets);
+                undos.push(outline);
+            }
+            Kind::Redo => {
+                let redone = |undo: &&Outline| outline.targets.contains(&undo.seq);
+                undos.iter().copied().filter(redone).for_each(|undo| undone.retain(|seq| !undo.targets.contains(seq)));
+                undos.retain(|undo| !redone(undo));
+            }
+            _ => {}
+        }
+    }
+    let undoable = steps.into_iter().rev().filter(|seq| !undone.contains(seq)).collect();
+    Stacks { undoable, redoable: undos.iter().rev().map(|undo| undo.seq).collect() }
+}
+
+/// Limits on what is kept; zero means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) keep_days: u64,
+    pub(crate) keep_count: u64,
+}
+
+/// Steps whose contents age and number allow to remove. The latest and the pinned ones are never among them.
+pub(crate) fn outlived(outlines: &[Outline], limits: Limits, now: Timestamp) -> Vec<Seq> {
+    let oldest_kept = now.before(Duration::from_secs(limits.keep_days.saturating_mul(86_400)));
+    let mut outlived = Vec::new();
+    for (age, outline) in outlines.iter().rev().filter(|outline| !outline.expired).enumerate() {
+        let too_old = limits.keep_days > 0 && outline.timestamp < oldest_kept;
+        let too_many = limits.keep_count > 0 && age as u64 >= limits.keep_count;
+        if age > 0 && !outline.pinned && (too_old || too_many) {
+            outlived.push(outline.seq);
+        }
+    }
+    outlived
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(seq: u64, kind: Kind, targets: &[u64]) -> Outline {
+        Outline {
+            seq: Seq(seq),
+            kind,
+            targets: targets.iter().copied().map(Seq).collect(),
+            has_base: seq > 1,
+            timestamp: Timestamp(seq as i64 * 86_400_000),
+            pinned: false,
+            expired: false,
+        }
+    }
+
+    fn stacks_of(rows: &[(Kind, &[u64])]) -> (Vec<u64>, Vec<u64>) {
+        let outlines: Vec<_> = rows.iter().zip(1..).map(|((kind, targets), seq)| outline(seq, *kind, targets)).collect();
+        let stacks = stacks(&outlines);
+        let numbers = |seqs: Vec<Seq>| seqs.into_iter().map(|seq| seq.0).collect();
+        (numbers(stacks.undoable), numbers(stacks.redoable))
+    }
+
+    #[test]
+    fn undo_walks_back_and_redo_walks_forward() {
+        use Kind::{Redo, Track, Undo};
+        assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Track, &[])]), (vec![3, 2], vec![]));
+        assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3])]), (vec![2], vec![4]));
+        assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Undo, &[2]), (Redo, &[3])]), (vec![2], vec![]));
+        let many: &[(Kind, &[u64])] = &[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3]), (Undo, &[2]), (Redo, &[5])];
+        assert_eq!(stacks_of(many), (vec![2], vec![4]));
+    }
+
+    #[test]
+    fn the_first_snapshot_and_safety_rows_are_no_steps() {
+        assert_eq!(stacks_of(&[(Kind::Track, &[]), (Kind::Safety, &[])]), (vec![], vec![]));
+    }
+
+    #[test]
+    fn the_latest_and_the_pinned_outlive_every_limit() {
+        let mut outlines: Vec<_> = (1..=5).map(|seq| outline(seq, Kind::Track, &[])).collect();
+        outlines[1].pinned = true;
+        let now = Timestamp(100 * 86_400_000);
+        let seqs = |limits| outlived(&outlines, limits, now).into_iter().map(|seq| seq.0).collect::<Vec<_>>();
+        assert_eq!(seqs(Limits { keep_days: 1, keep_count: 0 }), [4, 3, 1]);
+        assert_eq!(seqs(Limits { keep_days: 0, keep_count: 2 }), [3, 1]);
+        assert_eq!(seqs(Limits::default()), [0u64; 0]);
+    }
+}

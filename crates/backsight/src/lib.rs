@@ -1,0 +1,20 @@
+//! What changed since I last looked, and take me back: the library people embed.
+//!
+//! [`Workspace`] is the whole of it. Requests are in [`request`], answers in [`report`]; both are plain data.
+
+mod config;
+mod convert;
+mod history;
+mod place;
+mod reference;
+pub mod report;
+pub mod request;
+mod settings;
+mod timeline;
+mod workspace;
+
+pub use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
+pub use backsight_files::Disk;
+pub use config::size as parse_size;
+pub use settings::{Progress, Settings};
+pub use workspace::Workspace;

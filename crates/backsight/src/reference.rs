@@ -1,0 +1,93 @@
+//! How people and programs name a snapshot. Parsing is pure; looking it up is the workspace's business.
+
+use backsight_core::{Code, Error, Result, Seq};
+
+use crate::timeline::OriginColumn;
+
+/// A parsed reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// The files on disk.
+    Now,
+    /// `@`, `@~2`: so many before the latest.
+    Latest { back: u64 },
+    /// `#12` or `12`. Digits alone may also be the start of an id.
+    Seq { seq: Seq, or_prefix: Option<String> },
+    /// `session:ID` and the like.
+    Origin { column: OriginColumn, value: String },
+    /// The start of an id or tree.
+    Prefix(String),
+}
+
+/// Shorter prefixes are refused: they would soon be ambiguous.
+const SHORTEST_PREFIX: usize = 4;
+
+pub(crate) fn parse(text: &str) -> Result<Reference> {
+    let origins = [OriginColumn::Session, OriginColumn::Message, OriginColumn::Part];
+    let origin = origins.into_iter().find_map(|column| Some((column, text.strip_prefix(column.name())?.strip_prefix(':')?)));
+    if let Some((column, value)) = origin.filter(|(_, value)| !value.is_empty()) {
+        return Ok(Reference::Origin { column, value: value.to_owned() });
+    }
+    if text == "now" {
+        return Ok(Reference::Now);
+    }
+    if let Some(rest) = text.strip_prefix('@') {
+        return latest(text, rest);
+    }
+    if let Some(digits) = text.strip_prefix('#') {
+        return match digits.parse() {
+            Ok(seq) => Ok(Reference::Seq { seq: Seq(seq), or_prefix: None }),
+            Err(_) => Err(unknown(text, "`#` is followed by a number")),
+        };
+    }
+    let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let prefix = (is_hex && text.len() >= SHORTEST_PREFIX).then(|| text.to_ascii_lowercase());
+    match (text.parse(), prefix) {
+        (Ok(seq), or_prefix) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Reference::Seq { seq: Seq(seq), or_prefix }),
+        (_, Some(prefix)) => Ok(Reference::Prefix(prefix)),
+        (_, None) if is_hex => Err(unknown(text, "an id or tree needs at least 4 digits")),
+        _ => Err(unknown(text, "it is none of the known spellings")),
+    }
+}
+
+fn latest(text: &str, rest: &str) -> Result<Reference> {
+    let back = match rest {
+        "" => Some(0),
+        "~" => Some(1),
+        _ => rest.strip_prefix('~').and_then(|digits| digits.parse().ok()),
+    };
+    back.map(|back| Reference::Latest { back }).ok_or_else(|| unknown(text, "`@` is followed by nothing or `~N`"))
+}
+
+/// The error for a reference that names nothing.
+pub(crate) fn unknown(text: &str, why: &str) -> Error {
+    let shown = backsight_core::quote(text.as_bytes());
+    Error::new(Code::RefNotFound, format!("no snapshot answers to `{shown}`: {why}"))
+        .with_hint("list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID` or `now`")
+        .with_details(serde_json::json!({ "reference": text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_understood() {
+        assert_eq!(parse("now").unwrap(), Reference::Now);
+        assert_eq!(parse("@").unwrap(), Reference::Latest { back: 0 });
+        assert_eq!(parse("@~").unwrap(), Reference::Latest { back: 1 });
+        assert_eq!(parse("@~12").unwrap(), Reference::Latest { back: 12 });
+        assert_eq!(parse("#7").unwrap(), Reference::Seq { seq: Seq(7), or_prefix: None });
+        assert_eq!(parse("7").unwrap(), Reference::Seq { seq: Seq(7), or_prefix: None });
+        assert_eq!(parse("1234").unwrap(), Reference::Seq { seq: Seq(1234), or_prefix: Some("1234".into()) });
+        assert_eq!(parse("AbCd").unwrap(), Reference::Prefix("abcd".into()));
+        assert_eq!(parse("session:a b").unwrap(), Reference::Origin { column: OriginColumn::Session, value: "a b".into() });
+    }
+
+    #[test]
+    fn nonsense_is_an_error_and_never_an_empty_answer() {
+        for text in ["", "abc", "#", "#x", "@2", "@~x", "session:", "HEAD", "../x", "99999999999999999999999x"] {
+            assert_eq!(parse(text).unwrap_err().code(), Code::RefNotFound, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! What the library answers. These values are the wire format of the CLI's `--json` and, later, of MCP and HTTP:
+//! plain data, snake_case, no behaviour beyond what reading them needs.
+
+use backsight_core::{Coverage, ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// What kind of step a snapshot records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Someone asked to record the files as they are.
+    Track,
+    /// Recorded by Backsight just before it changed files, so that nothing it displaced is lost.
+    Safety,
+    /// The tree was taken to an earlier state.
+    Restore,
+    /// Steps were undone, everything else kept.
+    Revert,
+    /// The newest step was taken back.
+    Undo,
+    /// The newest undo was taken back.
+    Redo,
+}
+
+impl Kind {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Track => "track",
+            Kind::Safety => "safety",
+            Kind::Restore => "restore",
+            Kind::Revert => "revert",
+            Kind::Undo => "undo",
+            Kind::Redo => "redo",
+        }
+    }
+}
+
+/// One recorded step of the files lane: base tree -> result tree, who, why, and its place in the timeline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Sixteen hex digits.
+    pub id: SnapshotId,
+    /// Strictly increasing, never reused.
+    pub sequence_number: Seq,
+    /// What kind of step.
+    pub kind: Kind,
+    /// The Git tree id of the files after the step.
+    pub tree: ObjectId,
+    /// The Git tree id before the step; absent for the first snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_tree: Option<ObjectId>,
+    /// The snapshot before this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_snapshot_id: Option<SnapshotId>,
+    /// When it was recorded.
+    pub timestamp: Timestamp,
+    /// What the caller said it is.
+    pub description: String,
+    /// Who asked, and on whose behalf.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// For undo, redo, revert and restore: the snapshots acted on.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub targets: Vec<Seq>,
+    /// How many paths differ from the base.
+    pub files_changed: u64,
+    /// What the capture behind it saw and did not see.
+    pub coverage: Coverage,
+    /// Kept by every retention rule.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub pinned: bool,
+    /// When retention removed its contents; the row stays.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expired_at: Option<Timestamp>,
+}
+
+/// Who asked for a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The tool that made the change.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tool: Option<String>,
+    /// The agent conversation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// The message within the session.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message: Option<String>,
+    /// The part within the message.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<String>,
+    /// The paths the tool says it wrote; empty means "all that changed".
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub declared: Vec<RelPath>,
+}
+
+/// The answer to `track`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tracked {
+    /// False when nothing differs from the latest snapshot, which is then the one returned.
+    pub created: bool,
+    /// The snapshot that describes the files now.
+    #[serde(flatten)]
+    pub snapshot: Snapshot,
+    /// What differs from the snapshot before (empty when nothing was created).
+    pub changes: Vec<PathChange>,
+    /// Things that went less than perfectly without making the snapshot wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// How a path differs between two trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Only in the second tree.
+    Added,
+    /// Other bytes.
+    Modified,
+    /// Only in the first tree.
+    Deleted,
+    /// The same bytes under another name, and no other candidate for either end.
+    Renamed,
+    /// The same bytes, other permission bits.
+    ModeChanged,
+    /// A file became a symlink, a directory a file, and so on.
+    TypeChanged,
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Symlink,
+    /// A directory; listed only when it is empty or its permissions matter.
+    Directory,
+}
+
+/// One path that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PathChange {
+    /// Where it is now (or was, when deleted).
+    pub path: RelPath,
+    /// How it differs.
+    pub status: Status,
+    /// Where it was, for renames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_path: Option<RelPath>,
+    /// Octal permission bits and kind before, such as `file 0644`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Attributes>,
+    /// The same after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Attributes>,
+}
+
+/// Kind and permission bits of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Attributes {
+    /// What it is.
+    pub kind: FileKind,
+    /// All twelve permission bits, as four octal digits on the wire.
+    #[serde(serialize_with = "octal")]
+    pub mode: u16,
+}
+
+fn octal<S: serde::Serializer>(mode: &u16, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{mode:04o}"))
+}
+
+/// The answer to `patch`: which paths differ.
+#[derive(Clone, Debug, Serialize)]
+pub struct Patch {
+    /// The first tree.
+    pub from: ObjectId,
+    /// The second tree; absent when it is the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<ObjectId>,
+    /// The paths, sorted (seed 002's list).
+    pub files: Vec<RelPath>,
+    /// The same with how each differs.
+    pub changes: Vec<PathChange>,
+    /// Paths one side could not see, so nothing is claimed about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<backsight_core::Uncovered>,
+}
+
+/// Seed 002's `FileDiff`, and what a reader needs beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileDiff {
+    /// The path (the new one, for renames).
+    pub file: RelPath,
+    /// The text before; empty when absent, binary or cut.
+    pub before: String,
+    /// The text after; empty when absent, binary or cut.
+    pub after: String,
+    /// Lines added; 0 for binary files.
+    pub additions: u64,
+    /// Lines removed; 0 for binary files.
+    pub deletions: u64,
+    /// How it differs.
+    pub status: Status,
+    /// Where it was, for renames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_file: Option<RelPath>,
+    /// Either side holds bytes that are not UTF-8 text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
+    /// `before` and `after` are left out because the file is larger than the bound; counts stay exact when given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
+    /// The unified diff in Git's format.
+    #[serde(skip)]
+    pub unified: Vec<u8>,
+}
+
+/// The answer to `diff`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diff {
+    /// The first tree.
+    pub from: ObjectId,
+    /// The second tree; absent when it is the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<ObjectId>,
+    /// One entry a path.
+    pub diffs: Vec<FileDiff>,
+    /// Sum over all files.
+    pub additions: u64,
+    /// Sum over all files.
+    pub deletions: u64,
+    /// Paths one side could not see, so nothing is claimed about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<backsight_core::Uncovered>,
+}
+
+/// The answer to `status`.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkspaceStatus {
+    /// The workspace directory.
+    pub root: String,
+    /// The latest snapshot; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latest: Option<Snapshot>,
+    /// How many snapshots the timeline holds.
+    pub snapshots: u64,
+    /// Whether the disk equals the latest snapshot.
+    pub clean: bool,
+    /// What differs on disk from the latest snapshot.
+    pub changes: Vec<PathChange>,
+    /// Paths one side could not see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<backsight_core::Uncovered>,
+    /// What the scan saw.
+    pub coverage: Coverage,
+    /// How many steps `undo` can take back now.
+    pub undoable: u64,
+    /// How many undos `redo` can take back now.
+    pub redoable: u64,
+}
+
+/// One page of the timeline.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogPage {
+    /// Newest first.
+    pub snapshots: Vec<Snapshot>,
+    /// Pass as `cursor` for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// One file of a snapshot.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileEntry {
+    /// Where.
+    pub path: RelPath,
+    /// What and with which permissions.
+    #[serde(flatten)]
+    pub attributes: Attributes,
+    /// The Git blob id; absent for directories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blob: Option<ObjectId>,
+}
+
+/// What to do when a change to be undone overlaps later edits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnConflict {
+    /// Change nothing and name every conflict.
+    #[default]
+    Refuse,
+    /// Leave the conflicting files as they are, do the rest.
+    Skip,
+    /// Merge what can be merged; write conflict markers around what cannot.
+    Merge,
+}
+
+/// One path of a plan that cannot be carried out cleanly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// Where.
+    pub path: RelPath,
+    /// In words: what the step did and what happened since.
+    pub reason: String,
+    /// The content the step left behind, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<ObjectId>,
+    /// The content on disk now, if any; stored, so it can be read back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<ObjectId>,
+    /// The content the revert wants back, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<ObjectId>,
+}
+
+/// The answer to `restore`, `revert`, `undo` and `redo`: the plan, and whether it was carried out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Applied {
+    /// True when this is only the plan.
+    pub dry_run: bool,
+    /// False when there was nothing to do.
+    pub changed: bool,
+    /// The step recorded for it; absent for a dry run or when nothing changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Snapshot>,
+    /// The snapshot that holds what was displaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safety: Option<Seq>,
+    /// The snapshots gone to or undone.
+    pub targets: Vec<Seq>,
+    /// Paths put back to their earlier state, with how they change on disk.
+    pub reverted: Vec<PathChange>,
+    /// Paths where later edits were kept by merging.
+    pub merged: Vec<PathChange>,
+    /// Paths already in the wanted state, or that must be left alone, and why.
+    pub kept: Vec<Kept>,
+    /// Conflicting paths left as they are.
+    pub skipped: Vec<Conflict>,
+    /// Conflicting paths written with conflict markers.
+    pub conflicts: Vec<Conflict>,
+    /// Things worth knowing, such as broken hard links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A path that a plan leaves alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// Where.
+    pub path: RelPath,
+    /// Why.
+    pub reason: String,
+}
+
+/// The answer to `usage`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Usage {
+    /// Where the store is.
+    pub store: String,
+    /// Bytes on disk, everything included.
+    pub total_bytes: u64,
+    /// Of these, packed objects.
+    pub pack_bytes: u64,
+    /// How many packs.
+    pub packs: u64,
+    /// Of these, loose objects.
+    pub loose_bytes: u64,
+    /// How many loose objects.
+    pub loose_objects: u64,
+    /// Of these, the timeline.
+    pub timeline_bytes: u64,
+    /// Of these, the stat cache.
+    pub cache_bytes: u64,
+    /// Snapshots whose contents are kept.
+    pub snapshots: u64,
+    /// Snapshots whose contents were removed.
+    pub expired: u64,
+    /// The configured budget, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_budget: Option<u64>,
+    /// Free space on the device.
+    pub free_bytes: u64,
+}
+
+/// The answer to `gc`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Collected {
+    /// True when nothing was removed because the caller only asked.
+    pub dry_run: bool,
+    /// Snapshots whose contents were removed now.
+    pub expired: Vec<Seq>,
+    /// Objects removed.
+    pub objects_removed: u64,
+    /// Bytes on disk before.
+    pub bytes_before: u64,
+    /// Bytes on disk after.
+    pub bytes_after: u64,
+    /// What could not be done and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// One thing `verify` found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// What is damaged or missing: an object id, a row, a file of the store.
+    pub what: String,
+    /// How.
+    pub problem: String,
+    /// The snapshots that cannot be fully restored because of it.
+    pub snapshots: Vec<Seq>,
+    /// Up to ten of the paths affected.
+    pub paths: Vec<RelPath>,
+}
+
+/// The answer to `verify`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verified {
+    /// Whether everything was read and found whole.
+    pub clean: bool,
+    /// Objects read and hashed.
+    pub objects: u64,
+    /// Snapshots whose every object was found.
+    pub snapshots: u64,
+    /// Everything wrong.
+    pub damage: Vec<Damage>,
+}
+
+/// One line of `doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was checked.
+    pub name: String,
+    /// How it stands.
+    pub state: CheckState,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// How a check of `doctor` stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// As it should be.
+    Ok,
+    /// Works, could be better.
+    Warning,
+    /// Does not work.
+    Problem,
+}
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigEntry {
+    /// Its name.
+    pub key: String,
+    /// Its value now, as text that `config set` accepts.
+    pub value: String,
+    /// Its value when nobody set it.
+    pub default: String,
+    /// What it does.
+    pub help: String,
+}

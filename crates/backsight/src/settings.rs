@@ -1,0 +1,94 @@
+//! What a workspace takes from its surroundings, so that nothing else in the library reads the environment.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use backsight_core::Timestamp;
+use backsight_files::Disk;
+
+/// What long work reports while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Another process holds the workspace.
+    Waiting {
+        /// Who: `backsight track (pid 12)`.
+        holder: String,
+    },
+    /// Directories are being walked.
+    Scanning {
+        /// Files seen so far.
+        files: u64,
+    },
+    /// Contents are being read and stored.
+    Storing {
+        /// Files done.
+        files_done: u64,
+        /// Files to do.
+        files_total: u64,
+        /// Bytes done.
+        bytes_done: u64,
+        /// Bytes to do.
+        bytes_total: u64,
+    },
+    /// Files are being put back.
+    Applying {
+        /// Steps done.
+        done: u64,
+        /// Steps to do.
+        total: u64,
+    },
+    /// Objects are being checked.
+    Verifying {
+        /// Objects done.
+        done: u64,
+        /// Objects to do.
+        total: u64,
+    },
+}
+
+/// A workspace's surroundings.
+#[derive(Clone)]
+pub struct Settings {
+    /// The user's home directory: never a workspace, and where global Git ignore rules live.
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// `$XDG_STATE_HOME`: where stores outside the workspace are put.
+    pub state_home: Option<PathBuf>,
+    /// How long to wait for another process.
+    pub wait: Duration,
+    /// What others who wait are told this process is.
+    pub process_name: String,
+    /// Told about long work.
+    pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    /// The time.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The disk; tests hand in one that stops.
+    pub disk: Disk,
+}
+
+impl Settings {
+    /// Everything from the process's environment.
+    pub fn from_environment() -> Self {
+        let directory = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Settings {
+            home: directory("HOME"),
+            config_home: directory("XDG_CONFIG_HOME"),
+            state_home: directory("XDG_STATE_HOME"),
+            wait: Duration::from_secs(60),
+            process_name: "backsight".to_owned(),
+            progress: Arc::new(|_| {}),
+            clock: Arc::new(|| Timestamp::from_system(SystemTime::now())),
+            disk: Disk::new(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    pub(crate) fn report(&self, progress: Progress) {
+        (self.progress)(progress);
+    }
+}

@@ -1,0 +1,292 @@
+//! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
+//! by what they do: `track`, `look` (reading), `go` (restore, revert, undo, redo) and `keep` (room, checks, settings).
+
+mod go;
+mod keep;
+mod look;
+mod track;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId};
+use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
+
+use crate::config::{self, Config};
+use crate::place;
+use crate::reference::{self, Reference};
+use crate::report::ConfigEntry;
+use crate::request::{Init, StorePlace};
+use crate::settings::{Progress, Settings};
+use crate::timeline::{NewStep, Step, Timeline};
+
+/// One directory tree under Backsight's care.
+///
+/// Opening one touches nothing; the store is made when something is recorded.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let root = directory.path();
+/// use backsight::Workspace;
+///
+/// let workspace = Workspace::open(root)?;
+/// std::fs::write(root.join("test.txt"), "original")?;
+/// let first = workspace.track()?;
+///
+/// std::fs::write(root.join("test.txt"), "modified")?;
+/// let second = workspace.track()?;
+/// assert_ne!(first.snapshot.tree, second.snapshot.tree);
+///
+/// workspace.revert(&first.snapshot.tree.to_string(), &["test.txt".parse()?])?;
+/// assert_eq!(std::fs::read_to_string(root.join("test.txt"))?, "original");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Workspace {
+    root: PathBuf,
+    settings: Settings,
+    opened: OnceLock<Opened>,
+}
+
+/// A workspace's store, opened.
+struct Opened {
+    store: PathBuf,
+    files: Files,
+    timeline: Timeline,
+}
+
+impl Workspace {
+    /// Opens the directory `root` with the surroundings of this process.
+    pub fn open(root: impl AsRef<Path>) -> Result<Self> {
+        Workspace::open_with(root, Settings::from_environment())
+    }
+
+    /// Opens the directory `root` with surroundings of the caller's.
+    pub fn open_with(root: impl AsRef<Path>, settings: Settings) -> Result<Self> {
+        let given = root.as_ref();
+        let not_found = |reason: &str| {
+            Error::new(Code::WorkspaceNotFound, format!("`{}` {reason}", given.display())).with_hint("name an existing directory with `-C DIR`")
+        };
+        let root = match given.canonicalize() {
+            Ok(root) if root.is_dir() => root,
+            Ok(_) => return Err(not_found("is not a directory")),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found("does not exist")),
+            Err(error) => return Err(Error::io(format!("open `{}`", given.display()), error)),
+        };
+        Ok(Workspace { root, settings, opened: OnceLock::new() })
+    }
+
+    /// The nearest directory at or above `start` that has a store.
+    pub fn discover(start: &Path, settings: &Settings) -> Option<PathBuf> {
+        let start = start.canonicalize().ok()?;
+        start.ancestors().find(|directory| place::find(directory, settings).is_some()).map(Path::to_owned)
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the store is, once there is one.
+    pub fn store_path(&self) -> Option<PathBuf> {
+        place::find(&self.root, &self.settings)
+    }
+
+    /// Sets the workspace up; recording does it by itself. True when the store was made by this call.
+    pub fn init(&self, request: &Init) -> Result<bool> {
+        if place::find(&self.root, &self.settings).is_none() && !request.any_root {
+            place::check_root(&self.root, &self.settings)?;
+        }
+        let (store, made) = place::make(&self.root, request.store, &self.settings)?;
+        if request.any_root {
+            self.write_config(&store, "any_root", "true")?;
+        }
+        self.opened()?;
+        Ok(made)
+    }
+
+    /// Every setting with its value, default and meaning.
+    pub fn config_list(&self) -> Result<Vec<ConfigEntry>> {
+        config::list(&self.config_file()?)
+    }
+
+    /// One setting.
+    pub fn config_get(&self, key: &str) -> Result<ConfigEntry> {
+        config::get(&self.config_file()?, key)
+    }
+
+    /// Changes one setting; the file keeps its comments.
+    pub fn config_set(&self, key: &str, value: &str) -> Result<ConfigEntry> {
+        // Check before anything is made: a mistake leaves no store behind.
+        config::with(&self.config_file()?, key, value)?;
+        let store = self.made()?.store.clone();
+        self.write_config(&store, key, value)?;
+        config::get(&store.join("config.toml"), key)
+    }
+
+    fn config_file(&self) -> Result<PathBuf> {
+        Ok(self.store_path().unwrap_or_else(|| self.root.join(backsight_files::OWN_DIRECTORY).join("store")).join("config.toml"))
+    }
+
+    fn write_config(&self, store: &Path, key: &str, value: &str) -> Result<()> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let file = store.join("config.toml");
+        let text = config::with(&file, key, value)?;
+        let temporary = store.join(format!("config.toml.{}", std::process::id()));
+        let write = || -> std::io::Result<()> {
+            let mut options = std::fs::OpenOptions::new();
+            let mut opened = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            std::io::Write::write_all(&mut opened, text.as_bytes())?;
+            opened.sync_all()?;
+            std::fs::rename(&temporary, &file)
+        };
+        write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+    }
+
+    fn config(&self) -> Result<Config> {
+        Config::load(&self.config_file()?)
+    }
+
+    /// The store, which must exist.
+    fn opened(&self) -> Result<&Opened> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let store = place::find(&self.root, &self.settings).ok_or_else(|| {
+            Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
+                .with_hint("record the first snapshot with `backsight track`")
+        })?;
+        // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
+        place::make(&self.root, StorePlace::Workspace, &self.settings)?;
+        let opened = Opened {
+            files: Files::open(&self.root, &store, self.settings.disk.clone())?,
+            timeline: Timeline::open(&store.join("timeline.db"))?,
+            store,
+        };
+        let opened = self.opened.get_or_init(|| opened);
+        if opened.files.needs_recovery()? {
+            let lock = self.lock(opened)?;
+            self.recover(opened, &lock)?;
+        }
+        Ok(opened)
+    }
+
+    /// The store, made if need be.
+    fn made(&self) -> Result<&Opened> {
+        if self.opened.get().is_none() && place::find(&self.root, &self.settings).is_none() {
+            self.init(&Init::default())?;
+        }
+        self.opened()
+    }
+
+    fn lock(&self, opened: &Opened) -> Result<WorkspaceLock> {
+        let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
+        WorkspaceLock::acquire(&opened.store.join("lock"), &self.settings.process_name, self.settings.wait, &waiting)
+    }
+
+    /// The store with the right to change it and nothing left over from a killed process.
+    fn writing(&self) -> Result<(&Opened, WorkspaceLock)> {
+        let opened = self.made()?;
+        let lock = self.lock(opened)?;
+        self.recover(opened, &lock)?;
+        Ok((opened, lock))
+    }
+
+    /// Finishes what a killed process left, and records the step it could not.
+    fn recover(&self, opened: &Opened, _lock: &WorkspaceLock) -> Result<()> {
+        for applied in opened.files.recover()? {
+            let step: NewStep = serde_json::from_value(applied.note().clone())
+                .map_err(|error| Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}")))?;
+            let step = opened.timeline.append(&step)?;
+            opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
+            opened.files.forget_cache()?;
+            opened.files.finish(&applied)?;
+        }
+        Ok(())
+    }
+
+    fn scan_options(&self, config: &Config) -> ScanOptions {
+        ScanOptions {
+            exclude: config.exclude.clone(),
+            max_file_size: config.max_file_size,
+            max_files: config.max_files,
+            max_new_bytes: config.max_new_bytes,
+            surroundings: Surroundings { home: self.settings.home.clone(), config_home: self.settings.config_home.clone() },
+        }
+    }
+
+    fn report_capture(&self, progress: CaptureProgress) {
+        self.settings.report(match progress {
+            CaptureProgress::Scanning { files } => Progress::Scanning { files },
+            CaptureProgress::Reading { files_done, files_total, bytes_done, bytes_total } => {
+                Progress::Storing { files_done, files_total, bytes_done, bytes_total }
+            }
+        });
+    }
+
+    /// The steps a reference names, newest first: one, or all of a session, message or part.
+    fn resolve_all(&self, opened: &Opened, text: &str) -> Result<Vec<Step>> {
+        let timeline = &opened.timeline;
+        let found: Vec<Step> = match reference::parse(text)? {
+            Reference::Now => return Err(reference::unknown(text, "the files on disk are not a snapshot; record them with `backsight track`")),
+            Reference::Latest { back } => timeline.from_latest(back)?.into_iter().collect(),
+            Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
+                (Some(step), _) => vec![step],
+                (None, Some(prefix)) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
+                (None, None) => Vec::new(),
+            },
+            Reference::Prefix(prefix) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
+            Reference::Origin { column, value } => timeline.by_origin(column, &value)?,
+        };
+        if found.is_empty() {
+            let count = timeline.count()?;
+            return Err(reference::unknown(text, &format!("the timeline has {count} snapshot{}", if count == 1 { "" } else { "s" })));
+        }
+        Ok(found)
+    }
+
+    /// The one step a reference names (the newest of a session), with its contents.
+    fn resolve(&self, opened: &Opened, text: &str) -> Result<Step> {
+        let step = self.resolve_row(opened, text)?;
+        still_held(&step)?;
+        Ok(step)
+    }
+
+    /// The same for those who only want the row, which outlives its contents.
+    fn resolve_row(&self, opened: &Opened, text: &str) -> Result<Step> {
+        let found = self.resolve_all(opened, text)?;
+        found.into_iter().next().ok_or_else(|| reference::unknown(text, "it names nothing"))
+    }
+
+    fn new_id(&self) -> Result<SnapshotId> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
+        Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
+    }
+}
+
+fn still_held(step: &Step) -> Result<()> {
+    let Some(at) = step.snapshot.expired_at else { return Ok(()) };
+    let seq = step.snapshot.sequence_number;
+    Err(Error::new(Code::RefExpired, format!("the contents of {seq} expired at {at}: retention removed them"))
+        .with_hint("see what is kept with `backsight log`; pin what must stay with `backsight pin REF`")
+        .with_details(serde_json::json!({ "sequence_number": seq, "expired_at": at })))
+}
+
+/// Rows that share a tree are the same state, so the newest stands for all of them.
+fn unambiguous(text: &str, found: Vec<Step>) -> Result<Vec<Step>> {
+    let exact = found.iter().position(|step| step.snapshot.id.as_str() == text.to_ascii_lowercase());
+    if let Some(index) = exact {
+        return Ok(found.into_iter().skip(index).take(1).collect());
+    }
+    let by_id = |step: &&Step| step.snapshot.id.as_str().starts_with(&text.to_ascii_lowercase());
+    let ids: Vec<Seq> = found.iter().filter(by_id).map(|step| step.snapshot.sequence_number).collect();
+    let trees: std::collections::BTreeSet<ObjectId> = found.iter().filter(|step| !by_id(step)).map(|step| step.tree.id).collect();
+    if ids.len() + trees.len() <= 1 {
+        return Ok(found.into_iter().take(1).collect());
+    }
+    let named: Vec<String> = found.iter().take(5).map(|step| format!("{} ({})", step.snapshot.sequence_number, step.snapshot.id)).collect();
+    let candidates: Vec<Seq> = found.iter().map(|step| step.snapshot.sequence_number).collect();
+    Err(Error::new(Code::RefAmbiguous, format!("`{text}` could be {}", named.join(", ")))
+        .with_hint("use more digits, or the number")
+        .with_details(serde_json::json!({ "reference": text, "candidates": candidates })))
+}

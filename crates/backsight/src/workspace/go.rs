@@ -1,0 +1,280 @@
+//! Going back and forth: restore takes the tree *to* a state; revert, undo and redo take *steps* back and keep the
+//! rest. All of them plan first, keep what they displace, and are steps themselves.
+
+use std::collections::BTreeSet;
+
+use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
+use backsight_files::{Capture, Change, Node, Plan, StepToUndo};
+
+use super::look::plain_change;
+use super::track::touched;
+use super::{Opened, Workspace, still_held};
+use crate::convert::{conflict, path_changes};
+use crate::history::stacks;
+use crate::report::{Applied, Conflict, Kept, Kind, OnConflict, Origin};
+use crate::request;
+use crate::settings::Progress;
+use crate::timeline::{NewStep, Step};
+
+/// How often a plan is made anew because somebody edited a file while it was carried out.
+const ATTEMPTS: usize = 3;
+
+/// What is to be done, before it is known how.
+struct Intent<'a> {
+    kind: Kind,
+    description: String,
+    targets: Vec<Seq>,
+    origin: &'a Origin,
+    dry_run: bool,
+    on_conflict: OnConflict,
+    /// Paths that may be written, which a capture must look at even where rules ignore them.
+    include: BTreeSet<Vec<u8>>,
+}
+
+impl Workspace {
+    /// Takes the whole tree to what it was in a snapshot: files made later go, after they are stored.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// let first = workspace.track()?;
+    /// std::fs::write(directory.path().join("b.txt"), "made later\n")?;
+    /// workspace.restore(first.snapshot.id.as_str())?;
+    /// assert!(!directory.path().join("b.txt").exists());
+    /// workspace.undo(&Default::default())?;
+    /// assert!(directory.path().join("b.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore(&self, reference: &str) -> Result<Applied> {
+        self.restore_with(&request::Restore { reference: reference.to_owned(), ..Default::default() })
+    }
+
+    /// Seed 002's `revert`: puts `files` back to what they were in a snapshot. To undo a *step*, see `revert_steps`.
+    pub fn revert(&self, hash: &str, files: &[RelPath]) -> Result<Applied> {
+        if files.is_empty() {
+            return Err(Error::new(Code::Usage, "no files to revert were named").with_hint("use `restore` to take back everything"));
+        }
+        self.restore_with(&request::Restore { reference: hash.to_owned(), paths: files.to_vec(), ..Default::default() })
+    }
+
+    /// Takes the tree, or some paths of it, to what it was in a snapshot.
+    pub fn restore_with(&self, request: &request::Restore) -> Result<Applied> {
+        let opened = self.opened()?;
+        let target = self.resolve(opened, &request.reference)?;
+        let seq = target.snapshot.sequence_number;
+        let latest = opened.timeline.latest()?.map_or(target.tree, |latest| latest.tree);
+        let intent = Intent {
+            kind: Kind::Restore,
+            description: describe(&format!("restore {seq}"), &request.paths),
+            targets: vec![seq],
+            origin: &request.origin,
+            dry_run: request.dry_run,
+            on_conflict: OnConflict::Refuse,
+            include: opened.files.paths_in(&opened.files.compare(&latest, &target.tree)?, &request.paths),
+        };
+        self.carry_out(opened, &intent, &|now| {
+            check_selection(opened, now, &target, &request.paths)?;
+            opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), &request.paths)
+        })
+    }
+
+    /// Undoes steps and keeps everything else, later edits of the same files included where they do not overlap.
+    pub fn revert_steps(&self, request: &request::Revert) -> Result<Applied> {
+        let opened = self.opened()?;
+        let mut steps: Vec<Step> = Vec::new();
+        for reference in &request.references {
+            steps.extend(self.resolve_all(opened, reference)?);
+        }
+        let named = request.references.join(", ");
+        self.undo_steps(opened, Kind::Revert, &format!("revert {named}"), steps, &request.paths, &request::Undo {
+            count: 0,
+            on_conflict: request.on_conflict,
+            dry_run: request.dry_run,
+            origin: request.origin.clone(),
+        })
+    }
+
+    /// Takes back the newest steps that are in effect.
+    pub fn undo(&self, request: &request::Undo) -> Result<Applied> {
+        let opened = self.opened()?;
+        let available = stacks(&opened.timeline.outlines()?).undoable;
+        let steps = self.newest(opened, available, request.count, "step", "undo")?;
+        self.undo_steps(opened, Kind::Undo, "undo", steps, &[], request)
+    }
+
+    /// Takes back the newest undos.
+    pub fn redo(&self, request: &request::Undo) -> Result<Applied> {
+        let opened = self.opened()?;
+        let available = stacks(&opened.timeline.outlines()?).redoable;
+        let steps = self.newest(opened, available, request.count, "undo", "redo")?;
+        self.undo_steps(opened, Kind::Redo, "redo", steps, &[], request)
+    }
+
+    fn newest(&self, opened: &Opened, available: Vec<Seq>, count: usize, what: &str, verb: &str) -> Result<Vec<Step>> {
+        if count == 0 {
+            return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing")).with_hint(format!("say how many: `backsight {verb} 1`")));
+        }
+        if available.len() < count {
+            let message = match available.len() {
+                0 => format!("there is nothing to {verb}"),
+                some => format!("there {} only {some} {what}{} to take back, not {count}", if some == 1 { "is" } else { "are" }, if some == 1 { "" } else { "s" }),
+            };
+            return Err(Error::new(Code::NothingToUndo, message)
+                .with_hint("see what was done with `backsight log`")
+                .with_details(serde_json::json!({ "available": available.len(), "asked": count })));
+        }
+        let steps = available.into_iter().take(count).map(|seq| opened.timeline.by_seq(seq));
+        Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn undo_steps(&self, opened: &Opened, kind: Kind, what: &str, mut steps: Vec<Step>, paths: &[RelPath], request: &request::Undo) -> Result<Applied> {
+        steps.sort_by_key(|step| std::cmp::Reverse(step.snapshot.sequence_number));
+        steps.dedup_by_key(|step| step.snapshot.sequence_number);
+        let undoable = steps.iter().map(|step| step_to_undo(kind, step)).collect::<Result<Vec<_>>>()?;
+        let mut include = BTreeSet::new();
+        for step in &undoable {
+            include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, paths));
+        }
+        let targets: Vec<Seq> = steps.iter().map(|step| step.snapshot.sequence_number).collect();
+        let description = match kind {
+            Kind::Revert => describe(what, paths),
+            _ => format!("{what} {}", targets.iter().map(Seq::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let intent = Intent { kind, description, targets, origin: &request.origin, dry_run: request.dry_run, on_conflict: request.on_conflict, include };
+        let policy = match request.on_conflict {
+            OnConflict::Merge => backsight_files::OnConflict::Mark,
+            OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
+        };
+        self.carry_out(opened, &intent, &|now| opened.files.plan_revert(now, &undoable, paths, policy))
+    }
+
+    /// Plans against the disk as it is, and unless it is a dry run carries the plan out.
+    fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
+        if intent.dry_run {
+            let now = self.look_at(opened, &intent.include)?;
+            let plan = plan(&now)?;
+            refuse_conflicts(intent, &plan)?;
+            opened.files.check_plan(&plan)?;
+            return Ok(report(opened, intent, &plan));
+        }
+        let (opened, _lock) = self.writing()?;
+        let mut attempt = 1;
+        loop {
+            match self.carry_out_once(opened, intent, plan) {
+                Err(error) if error.code() == Code::Raced && attempt < ATTEMPTS => attempt += 1,
+                other => return other,
+            }
+        }
+    }
+
+    fn carry_out_once(&self, opened: &Opened, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
+        let last = opened.timeline.latest()?;
+        let now = self.capture(opened, last.as_ref(), &intent.include)?;
+        let plan = plan(&now)?;
+        refuse_conflicts(intent, &plan)?;
+        let mut answer = report(opened, intent, &plan);
+        if plan.changes.is_empty() {
+            return Ok(answer);
+        }
+        opened.files.check_plan(&plan)?;
+        answer.safety = Some(self.record_safety(opened, &now, &intent.description, intent.origin)?);
+        let result = opened.files.store_result(&now.tree, &plan)?;
+        let step = NewStep {
+            id: self.new_id()?,
+            kind: intent.kind,
+            tree: result,
+            coverage_id: now.coverage_id,
+            timestamp: self.settings.now(),
+            description: intent.description.clone(),
+            origin: intent.origin.clone(),
+            targets: intent.targets.clone(),
+            files_changed: path_changes(&plan.changes).len() as u64,
+            coverage: coverage_after(&now, &plan),
+            touched: touched(&plan.changes),
+            pinned: false,
+        };
+        let note = serde_json::to_value(&step).map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
+        let progress = |done, total| self.settings.report(Progress::Applying { done, total });
+        let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
+        let recorded = self.append(opened, &step)?;
+        opened.files.update_cache(&now.tree, &result, applied.changes())?;
+        opened.files.finish(&applied)?;
+        answer.snapshot = Some(recorded.snapshot);
+        Ok(answer)
+    }
+}
+
+/// The capture saw everything before the plan; the plan says how many files come and go.
+fn coverage_after(now: &Capture, plan: &Plan) -> Coverage {
+    let is_file = |node: Option<Node>| u64::from(node.is_some_and(|node| !node.is_directory()));
+    let come: u64 = plan.changes.iter().map(|change| is_file(change.after)).sum();
+    let go: u64 = plan.changes.iter().map(|change| is_file(change.before)).sum();
+    Coverage { files: (now.coverage.files + come).saturating_sub(go), ..now.coverage.clone() }
+}
+
+fn describe(what: &str, paths: &[RelPath]) -> String {
+    match paths {
+        [] => what.to_owned(),
+        [one] => format!("{what} -- {one}"),
+        [first, rest @ ..] => format!("{what} -- {first} and {} more", rest.len()),
+    }
+}
+
+/// A path that is in neither state is a mistake worth hearing about.
+fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPath]) -> Result<()> {
+    for path in paths {
+        let known = opened.files.find(&target.tree, None, path)?.is_some() || opened.files.find(&now.tree, Some(now), path)?.is_some();
+        if !known {
+            let seq = target.snapshot.sequence_number;
+            return Err(Error::new(Code::PathNotFound, format!("`{path}` is neither in {seq} nor on disk"))
+                .with_hint(format!("list the files of the snapshot with `backsight ls {}`", seq.0)));
+        }
+    }
+    Ok(())
+}
+
+fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
+    still_held(step)?;
+    let seq = step.snapshot.sequence_number;
+    let before = step.base.ok_or_else(|| {
+        Error::new(Code::NothingToUndo, format!("{seq} is the first snapshot: there is nothing before it"))
+            .with_hint("go to a state with `backsight restore REF`")
+    })?;
+    // An undo or redo takes a step back whole; what a tool declared limits only its own step.
+    let declared = if kind == Kind::Redo { Vec::new() } else { step.snapshot.origin.declared.clone() };
+    Ok(StepToUndo { before, before_coverage: step.base_coverage_id, after: step.tree, declared, label: format!("before {seq}") })
+}
+
+fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
+    if plan.conflicts.is_empty() || intent.on_conflict != OnConflict::Refuse {
+        return Ok(());
+    }
+    let conflicts: Vec<Conflict> = plan.conflicts.iter().map(conflict).collect();
+    let named: Vec<String> = conflicts.iter().take(5).map(|conflict| format!("`{}`", conflict.path)).collect();
+    let more = if conflicts.len() > 5 { format!(" and {} more", conflicts.len() - 5) } else { String::new() };
+    let what = if conflicts.len() == 1 { "path was" } else { "paths were" };
+    Err(Error::new(Code::Conflict, format!("{} {what} changed since in a way that conflicts, and nothing was changed: {}{more}", conflicts.len(), named.join(", ")))
+        .with_hint("leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`")
+        .with_details(serde_json::json!({ "conflicts": conflicts })))
+}
+
+fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
+    let marked: BTreeSet<&RelPath> = plan.marked.iter().map(|conflict| &conflict.path).collect();
+    let (merged, rest): (Vec<&Change>, Vec<&Change>) = plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
+    let reverted: Vec<Change> = rest.into_iter().filter(|change| !marked.contains(&change.path)).cloned().collect();
+    let linked = opened.files.hard_links(plan);
+    Applied {
+        dry_run: intent.dry_run,
+        changed: !plan.changes.is_empty(),
+        snapshot: None,
+        safety: None,
+        targets: intent.targets.clone(),
+        reverted: path_changes(&reverted),
+        merged: merged.into_iter().filter(|change| !marked.contains(&change.path)).map(plain_change).collect(),
+        kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
+        skipped: plan.conflicts.iter().map(conflict).collect(),
+        conflicts: plan.marked.iter().map(conflict).collect(),
+        warnings: linked.iter().map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes")).collect(),
+    }
+}

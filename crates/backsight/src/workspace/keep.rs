@@ -1,0 +1,234 @@
+//! Housekeeping: how much room the store takes, removing what retention allows, checking everything, and advice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use backsight_core::{ObjectId, RelPath, Result, Seq};
+use backsight_files::free_bytes;
+
+use super::{Opened, Workspace};
+use crate::config::Config;
+use crate::history::{Limits, outlived};
+use crate::place;
+use crate::report::{Check, CheckState, Collected, Damage, Snapshot, Usage, Verified};
+use crate::request;
+use crate::settings::Progress;
+use crate::timeline::{Outline, Step};
+
+impl Workspace {
+    /// Keeps a snapshot's contents through every retention rule, or stops doing so.
+    pub fn pin(&self, reference: &str, pinned: bool) -> Result<Snapshot> {
+        let opened = self.opened()?;
+        let step = self.resolve(opened, reference)?;
+        opened.timeline.set_pinned(step.snapshot.sequence_number, pinned)?;
+        Ok(Snapshot { pinned, ..step.snapshot })
+    }
+
+    /// How much room the store takes.
+    pub fn usage(&self) -> Result<Usage> {
+        let opened = self.opened()?;
+        let room = opened.files.objects().room()?;
+        let outlines = opened.timeline.outlines()?;
+        let expired = outlines.iter().filter(|outline| outline.expired).count() as u64;
+        let budget = self.config()?.disk_budget;
+        Ok(Usage {
+            store: opened.store.display().to_string(),
+            total_bytes: bytes_below(&opened.store),
+            pack_bytes: room.pack_bytes,
+            packs: room.packs,
+            loose_bytes: room.loose_bytes,
+            loose_objects: room.loose_objects,
+            timeline_bytes: ["timeline.db", "timeline.db-wal", "timeline.db-shm"].iter().map(|name| bytes_below(&opened.store.join(name))).sum(),
+            cache_bytes: bytes_below(&opened.store.join("cache")),
+            snapshots: outlines.len() as u64 - expired,
+            expired,
+            disk_budget: (budget > 0).then_some(budget),
+            free_bytes: free_bytes(&opened.store),
+        })
+    }
+
+    /// Removes what no kept snapshot needs, and first the contents of snapshots beyond the limits.
+    pub fn gc(&self, request: &request::Collect) -> Result<Collected> {
+        let (opened, _lock) = self.writing()?;
+        let config = self.config()?;
+        let outlines = opened.timeline.outlines()?;
+        let limits = Limits { keep_days: request.keep_days.unwrap_or(config.keep_days), keep_count: request.keep_count.unwrap_or(config.keep_count) };
+        let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
+        let bytes_before = bytes_below(&opened.store);
+        let budget = request.disk_budget.unwrap_or(config.disk_budget);
+        let mut warnings = Vec::new();
+        if budget > 0 {
+            expire_for_budget(opened, &outlines, budget, &mut expire, &mut warnings)?;
+        }
+        let expired: Vec<Seq> = expire.iter().copied().collect();
+        if request.dry_run {
+            return Ok(Collected { dry_run: true, expired, objects_removed: 0, bytes_before, bytes_after: bytes_before, warnings });
+        }
+        opened.timeline.expire(&expired, self.settings.now())?;
+        let swept = opened.files.objects().sweep(&roots(opened, &outlines, &expire)?)?;
+        for seq in &expired {
+            opened.files.remove_reference(*seq)?;
+        }
+        // Objects moved between files: the stat cache need not be forgotten for that, only told.
+        opened.files.refresh_cache()?;
+        warnings.extend(swept.warnings);
+        Ok(Collected { dry_run: false, expired, objects_removed: swept.objects_removed, bytes_before, bytes_after: bytes_below(&opened.store), warnings })
+    }
+
+    /// Reads every object and every row and says what is wrong.
+    pub fn verify(&self) -> Result<Verified> {
+        let opened = self.opened()?;
+        let report = opened.files.objects().check_objects(&|done, total| self.settings.report(Progress::Verifying { done, total }))?;
+        let mut damage: Vec<Damage> = Vec::new();
+        for problem in opened.timeline.check()? {
+            damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
+        }
+        for (file, problem) in &report.files {
+            damage.push(Damage { what: file.clone(), problem: problem.clone(), snapshots: Vec::new(), paths: Vec::new() });
+        }
+        let mut affected: BTreeMap<ObjectId, (BTreeSet<Seq>, BTreeSet<RelPath>)> =
+            report.damaged.keys().map(|id| (*id, Default::default())).collect();
+        let mut whole = 0;
+        for outline in opened.timeline.outlines()?.iter().filter(|outline| !outline.expired) {
+            let Some(step) = opened.timeline.by_seq(outline.seq)? else { continue };
+            let mut unreadable = opened.files.objects().check_tree(&step.tree, &report)?.unreadable;
+            for id in step.coverage_id.iter().filter(|id| opened.files.objects().read_blob(id).is_err()) {
+                unreadable.entry(*id).or_default();
+            }
+            whole += u64::from(unreadable.is_empty());
+            for (id, paths) in unreadable {
+                let entry = affected.entry(id).or_default();
+                entry.0.insert(outline.seq);
+                entry.1.extend(paths);
+            }
+        }
+        for (id, (snapshots, paths)) in affected {
+            let problem = report.damaged.get(&id).cloned().unwrap_or_else(|| "is missing".to_owned());
+            let (snapshots, paths) = (snapshots.into_iter().collect(), paths.into_iter().take(10).collect());
+            damage.push(Damage { what: format!("object {id}"), problem, snapshots, paths });
+        }
+        if !damage.is_empty() {
+            // The next capture reads every file, and stores again what it still finds on disk.
+            opened.files.forget_cache()?;
+        }
+        Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage })
+    }
+
+    /// Looks for what could go wrong, without changing anything.
+    pub fn doctor(&self) -> Result<Vec<Check>> {
+        let mut checks = vec![self.check_root_choice(), self.check_space()];
+        let Some(store) = self.store_path() else {
+            checks.push(check("store", CheckState::Warning, "nothing is recorded here yet", Some("record the first snapshot with `backsight track`")));
+            return Ok(checks);
+        };
+        checks.push(check_permissions(&store));
+        checks.push(match self.config() {
+            Ok(_) => check("settings", CheckState::Ok, "config.toml is valid", None),
+            Err(error) => check("settings", CheckState::Problem, error.message(), error.hint()),
+        });
+        match self.opened() {
+            Ok(opened) => self.check_store(opened, &mut checks)?,
+            Err(error) => checks.push(check("store", CheckState::Problem, error.message(), error.hint())),
+        }
+        Ok(checks)
+    }
+
+    fn check_root_choice(&self) -> Check {
+        match place::check_root(&self.root, &self.settings) {
+            Ok(()) => check("workspace", CheckState::Ok, &format!("`{}`", self.root.display()), None),
+            Err(error) => check("workspace", CheckState::Warning, error.message(), error.hint()),
+        }
+    }
+
+    fn check_space(&self) -> Check {
+        let free = free_bytes(self.store_path().as_deref().unwrap_or(&self.root));
+        let message = format!("{} MB free", free >> 20);
+        if free < 1 << 30 {
+            return check("space", CheckState::Warning, &message, Some("free some space, or set a limit with `backsight config set disk_budget 2GB`"));
+        }
+        check("space", CheckState::Ok, &message, None)
+    }
+
+    fn check_store(&self, opened: &Opened, checks: &mut Vec<Check>) -> Result<()> {
+        let problems = opened.timeline.check()?;
+        checks.push(match problems.first() {
+            None => check("timeline", CheckState::Ok, &format!("{} snapshots", opened.timeline.count()?), None),
+            Some(problem) => check("timeline", CheckState::Problem, problem, Some("see what is affected with `backsight verify`")),
+        });
+        let room = opened.files.objects().room()?;
+        let Config { disk_budget, .. } = self.config()?;
+        let total = bytes_below(&opened.store);
+        let over = disk_budget > 0 && total > disk_budget;
+        let message = format!("{} MB in {} packs and {} loose objects", total >> 20, room.packs, room.loose_objects);
+        let hint = over.then_some("the store is over its budget: `backsight gc`");
+        checks.push(check("room", if over { CheckState::Warning } else { CheckState::Ok }, &message, hint));
+        Ok(())
+    }
+}
+
+fn check(name: &str, state: CheckState, message: &str, hint: Option<&str>) -> Check {
+    Check { name: name.to_owned(), state, message: message.to_owned(), hint: hint.map(str::to_owned) }
+}
+
+fn check_permissions(store: &Path) -> Check {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(store).map_or(0, |metadata| metadata.permissions().mode() & 0o777);
+    if mode & 0o077 == 0 {
+        return check("permissions", CheckState::Ok, "only you can read the store", None);
+    }
+    let hint = format!("close it with `chmod 700 {}`", store.display());
+    check("permissions", CheckState::Warning, &format!("others can read the store (mode {mode:04o})"), Some(&hint))
+}
+
+/// Everything that kept snapshots need: their own trees, and their bases, without which they could not be undone.
+fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Result<Vec<ObjectId>> {
+    let mut roots = BTreeSet::new();
+    for outline in outlines.iter().filter(|outline| !outline.expired && !expire.contains(&outline.seq)) {
+        let Some(Step { tree, coverage_id, base, base_coverage_id, .. }) = opened.timeline.by_seq(outline.seq)? else { continue };
+        for tree in [Some(tree), base].into_iter().flatten() {
+            roots.insert(tree.id);
+            roots.extend(tree.attributes);
+        }
+        roots.extend(coverage_id);
+        roots.extend(base_coverage_id);
+    }
+    Ok(roots.into_iter().collect())
+}
+
+/// Expires the oldest unpinned snapshots, as few as it takes for the rest to fit.
+fn expire_for_budget(opened: &Opened, outlines: &[Outline], budget: u64, expire: &mut BTreeSet<Seq>, warnings: &mut Vec<String>) -> Result<()> {
+    let removable: Vec<Seq> = outlines
+        .iter()
+        .rev()
+        .skip(1)
+        .rev()
+        .filter(|outline| !outline.pinned && !outline.expired && !expire.contains(&outline.seq))
+        .map(|outline| outline.seq)
+        .collect();
+    let sizes = opened.files.objects().stored_sizes()?;
+    let needed = |count: usize| -> Result<u64> {
+        let without: BTreeSet<Seq> = expire.iter().chain(&removable[..count]).copied().collect();
+        opened.files.objects().bytes_of(&roots(opened, outlines, &without)?, &sizes)
+    };
+    // The more is removed the less is needed, so the smallest sufficient number is found by halving.
+    let (mut low, mut high) = (0, removable.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if needed(middle)? <= budget { high = middle } else { low = middle + 1 }
+    }
+    let left = needed(low)?;
+    if left > budget {
+        warnings.push(format!("what must be kept takes {left} bytes, more than the budget of {budget}: the latest and pinned snapshots stay"));
+    }
+    expire.extend(&removable[..low]);
+    Ok(())
+}
+
+fn bytes_below(path: &Path) -> u64 {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return 0 };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let Ok(entries) = std::fs::read_dir(path) else { return 0 };
+    entries.flatten().map(|entry| bytes_below(&entry.path())).sum()
+}
