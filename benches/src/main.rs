@@ -173,8 +173,11 @@ type Fact = (&'static str, Value);
 fn machine(options: &Options) -> Result<Vec<Fact>> {
     let cores = std::thread::available_parallelism()?.get();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("unknown");
+    let system = format!("{} {}", std::env::consts::OS, kernel.trim());
     Ok(vec![
-        ("machine", json!(format!("{cores} cores, {} {}", std::env::consts::OS, kernel.trim()))),
+        ("machine", json!(format!("{cores} cores, {system}, load {load} before the run (more than 0.5 disturbs)"))),
         ("peer", json!(Git::version()?)),
         ("tree", json!(format!("{} files, {} MB", options.files, options.bytes / 1_000_000))),
         (

@@ -18,7 +18,7 @@ macro_rules! references {
 A REF is one of:
   12, '#12'    the snapshot with that number (a bare # starts a shell comment)
   @, @~2       the latest snapshot, the one two before it
-  1a2b3c4d     an id or a tree id, or the first 4 or more digits of one
+  1a2b3c       an id or a tree id, or its first 4 or more digits
   now          the files on disk
   session:ID   the steps of a session; message:ID and part:ID likewise"
     };

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use backsight_core::{Seq, Timestamp, quote};
+use backsight_core::{Timestamp, quote};
 
 /// `1 file`, `2 files`.
 pub fn count(number: u64, noun: &str) -> String {
@@ -70,9 +70,10 @@ pub fn safe(text: &str) -> String {
     quote(text.as_bytes())
 }
 
-/// `#1, #2 and #5`
-pub fn sequence(numbers: &[Seq]) -> String {
-    enumerate(numbers)
+/// The words that say something, with a space between.
+pub fn join(words: &[&str]) -> String {
+    let said: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+    said.join(" ")
 }
 
 /// `a`, `a and b`, `a, b and c`; a long list says how many more there are.

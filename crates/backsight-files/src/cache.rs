@@ -198,7 +198,7 @@ impl<'a> CachedDirectory<'a> {
 }
 
 /// Builds the bytes of a cache. Directories may come in any order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct CacheWriter {
     directories: Vec<(Vec<u8>, Vec<u8>)>,
 }

@@ -17,7 +17,6 @@ use rustix::io::Errno;
 
 use crate::blind::Blind;
 use crate::cache::{Cache, CacheWriter, FileTime, Record, RecordKind, Subject};
-use crate::disk::Durability;
 use crate::ignore::join;
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
@@ -37,8 +36,32 @@ pub struct Capture {
     /// The stored list of what was not seen; absent when everything was.
     pub coverage_id: Option<ObjectId>,
     pub(crate) blind: Blind,
+    /// What the stat cache should become; none when it holds already.
+    pub(crate) fresh_cache: Option<FreshCache>,
     /// Trees that exist only in memory; empty after a real capture.
     pub(crate) memory: BTreeMap<ObjectId, Vec<u8>>,
+}
+
+/// The latest snapshot, as far as a capture needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    /// Its files: these paths stay covered.
+    pub tree: Tree,
+    /// Its stored list of what was not seen.
+    pub coverage_id: Option<ObjectId>,
+}
+
+/// A stat cache that waits to be written.
+#[derive(Clone)]
+pub(crate) struct FreshCache {
+    pub(crate) writer: CacheWriter,
+    pub(crate) root: (u64, u64),
+}
+
+impl std::fmt::Debug for FreshCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FreshCache")
+    }
 }
 
 /// What long work reports while it runs.
@@ -68,8 +91,7 @@ pub(crate) struct Request<'a> {
     pub(crate) store: &'a ObjectStore,
     pub(crate) cache_file: &'a PathBuf,
     pub(crate) options: &'a ScanOptions,
-    /// The latest snapshot: its paths stay covered.
-    pub(crate) last: Option<&'a Tree>,
+    pub(crate) last: Option<&'a Last>,
     /// Paths to cover even where rules ignore them.
     pub(crate) include: &'a BTreeSet<Vec<u8>>,
     pub(crate) progress: &'a (dyn Fn(CaptureProgress) + Sync),
@@ -97,17 +119,18 @@ pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture
     let tree = contents.first().copied().flatten().unwrap_or_default().into_tree();
     let coverage_id = work.store_coverage()?;
     let memory = work.sink.finish()?;
-    let capture = Capture {
+    let fresh_cache = match purpose {
+        Purpose::Record => fresh_cache(request, &cache, &work.scan, &contents, root, &tree)?,
+        Purpose::Look => None,
+    };
+    Ok(Capture {
         tree,
         coverage: work.coverage(),
         coverage_id,
         blind: Blind::new(&work.scan.ignored, &work.scan.uncovered),
+        fresh_cache,
         memory,
-    };
-    if purpose == Purpose::Record {
-        write_cache(request, &cache, &work.scan, &contents, root, &tree)?;
-    }
-    Ok(capture)
+    })
 }
 
 fn root_identity(root: &Path) -> Result<(u64, u64)> {
@@ -119,10 +142,10 @@ fn root_identity(root: &Path) -> Result<(u64, u64)> {
 fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<Cache> {
     let Some(last) = request.last else { return Ok(Cache::default()) };
     let cache = Cache::load(request.cache_file);
-    if cache.subject() == Some(Subject { root, store, tree: *last }) {
+    if cache.subject() == Some(Subject { root, store, tree: last.tree }) {
         return Ok(cache);
     }
-    match Cache::from_tree(&Source::new(request.store), last) {
+    match Cache::from_tree(&Source::new(request.store), &last.tree) {
         Ok(cache) => Ok(cache),
         // The snapshot before this one is damaged. That must not stop the present from being recorded: what is on disk
         // is read in full; only "captured before, ignored now" cannot be known.
@@ -131,11 +154,10 @@ fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<C
     }
 }
 
-fn write_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Option<Contents>], root: (u64, u64), tree: &Tree) -> Result<()> {
-    let subject = Subject { root, store: request.store.fingerprint()?, tree: *tree };
+fn fresh_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Option<Contents>], root: (u64, u64), tree: &Tree) -> Result<Option<FreshCache>> {
     let unchanged = scan.directories.iter().all(|visited| matches!(visited.listing, Listing::Cached));
-    if unchanged && cache.subject() == Some(subject) {
-        return Ok(());
+    if unchanged && cache.subject() == Some(Subject { root, store: request.store.fingerprint()?, tree: *tree }) {
+        return Ok(None);
     }
     let mut writer = CacheWriter::default();
     let children = children_of(scan);
@@ -160,9 +182,7 @@ fn write_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Op
             }
         }
     }
-    let bytes = writer.finish(&subject);
-    let written = request.store.disk().replace(request.cache_file, &bytes, Durability::Cache);
-    written.map_err(|error| request.store.failed("write the stat cache of", error))
+    Ok(Some(FreshCache { writer, root }))
 }
 
 fn record_of(found: &Found) -> Option<Record<'_>> {
@@ -261,9 +281,8 @@ impl<'a> Work<'a> {
                 .with_hint(format!("ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_new_bytes {}`", bytes_total * 2))
                 .with_details(serde_json::json!({ "bytes": bytes_total, "max_new_bytes": limit, "files": files_total })));
         }
-        let fresh = scan.directories.iter().filter(|visited| matches!(visited.listing, Listing::Fresh(_))).count();
         let sink = match purpose {
-            Purpose::Record => Sink::Store(request.store.batch(files_total as usize + fresh)),
+            Purpose::Record => Sink::Store(request.store.batch()),
             Purpose::Look => Sink::Memory(Mutex::default()),
         };
         Ok(Work { request, cache, scan, sink, files_total, bytes_total, dropped: 0 })
@@ -455,8 +474,12 @@ impl<'a> Work<'a> {
 
     /// Stores the list of what was not seen.
     fn store_coverage(&self) -> Result<Option<ObjectId>> {
-        let blind = Blind::new(&self.scan.ignored, &self.scan.uncovered);
-        blind.encode().map(|bytes| self.sink.put(ObjectKind::Blob, &bytes)).transpose()
+        let Some(bytes) = Blind::new(&self.scan.ignored, &self.scan.uncovered).encode() else { return Ok(None) };
+        let known = self.request.last.and_then(|last| last.coverage_id);
+        if known == Some(object_id(ObjectKind::Blob, &bytes)?) {
+            return Ok(known);
+        }
+        self.sink.put(ObjectKind::Blob, &bytes).map(Some)
     }
 
     fn coverage(&self) -> Coverage {

@@ -1,6 +1,6 @@
 //! Room on disk: what the store takes, what is reachable, and removing the rest. The caller holds the workspace lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,12 @@ use backsight_core::{Code, Error, ObjectId, Result};
 
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
-use crate::pack::{Pack, PackEntry, PackWriter};
+use crate::pack::{Pack, PackEntry};
 use crate::tree::parse_tree;
 
-/// Live loose objects above this number are put into a pack.
-const LOOSE_TO_PACK: usize = 1_000;
-/// As in Git: this many objects in one of the 256 directories suggest about 6,900 loose ones in all.
-const LOOSE_SAMPLE: usize = 27;
+/// This many packs of one size class become one pack of the next: so a lookup never has many to search, and an object
+/// is copied only once per class.
+const PACKS_PER_CLASS: usize = 16;
 
 /// What a store takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,50 +127,59 @@ impl ObjectStore {
     }
 
     fn sweep_loose(&self, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
-        let loose = self.loose_objects()?;
-        let (kept, dead): (Vec<_>, Vec<_>) = loose.into_iter().partition(|(id, _)| live.contains(id));
-        for (_, path) in &dead {
+        for (_, path) in self.loose_objects()?.iter().filter(|(id, _)| !live.contains(id)) {
             self.remove(path)?;
             swept.objects_removed += 1;
-        }
-        if kept.len() > LOOSE_TO_PACK { self.pack_loose(&kept) } else { Ok(()) }
-    }
-
-    /// Packs loose objects when they have become many. Cheap when they have not.
-    pub fn maintain(&self) -> Result<()> {
-        if files_in(&self.directory().join("objects/17"))?.len() < LOOSE_SAMPLE {
-            return Ok(());
-        }
-        let loose = self.loose_objects()?;
-        self.pack_loose(&loose)
-    }
-
-    fn pack_loose(&self, loose: &[(ObjectId, PathBuf)]) -> Result<()> {
-        let ids: Vec<ObjectId> = loose.iter().map(|(id, _)| *id).collect();
-        let packed = self.write_pack(&ids)?;
-        for (_, path) in loose.iter().filter(|(id, _)| packed.contains(id)) {
-            self.remove(path)?;
         }
         Ok(())
     }
 
-    /// Writes the readable ones of `ids` into new packs and says which they are.
+    /// Joins packs of one size class when they have become many.
+    pub fn maintain(&self) -> Result<()> {
+        let packs = self.packs(false)?;
+        let mut classes: BTreeMap<u32, Vec<&Pack>> = BTreeMap::new();
+        for pack in packs.iter() {
+            classes.entry(size_class(pack.size())).or_default().push(pack);
+        }
+        match classes.into_values().find(|class| class.len() >= PACKS_PER_CLASS) {
+            Some(class) => self.join_packs(&class),
+            None => Ok(()),
+        }
+    }
+
+    fn join_packs(&self, packs: &[&Pack]) -> Result<()> {
+        let mut writer = self.new_pack()?;
+        let mut joined = Vec::new();
+        for pack in packs {
+            let Some(entries) = pack.entries() else { continue };
+            for entry in &entries {
+                writer.append(entry).map_err(|error| self.failed("write to", error))?;
+            }
+            joined.push(*pack);
+        }
+        self.finish_pack(Some(writer))?;
+        for pack in joined {
+            // The index goes first: without it nobody looks for objects in the pack.
+            self.remove(&pack.path.with_extension("idx"))?;
+            self.remove(&pack.path)?;
+        }
+        self.packs(true).map(drop)
+    }
+
+    /// Writes the readable ones of `ids` into a new pack and says which they are.
     fn write_pack(&self, ids: &[ObjectId]) -> Result<HashSet<ObjectId>> {
-        let failed = |error| self.failed("write to", error);
-        let directory = self.directory().join("objects/pack");
-        let mut writer = PackWriter::create(self.disk(), &directory, self.temporary_path()).map_err(failed)?;
+        let mut writer = self.new_pack()?;
         let mut packed = HashSet::new();
         for id in ids {
             match self.read(id) {
-                Ok((kind, content)) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(failed)?,
+                Ok((kind, content)) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(|error| self.failed("write to", error))?,
                 // A damaged object stays where it is: `verify` names it, a later capture may mend it.
                 Err(error) if error.code() == Code::Damaged => continue,
                 Err(error) => return Err(error),
             }
             packed.insert(*id);
         }
-        writer.finish(self.disk()).map_err(failed)?;
-        self.packs(true)?;
+        self.finish_pack(Some(writer))?;
         Ok(packed)
     }
 
@@ -212,6 +220,11 @@ impl ObjectStore {
     fn remove(&self, path: &Path) -> Result<()> {
         self.disk().remove_file(path).map_err(|error| Error::io(format!("remove `{}`", path.display()), error))
     }
+}
+
+/// Sixteen-fold steps from 64 kB up.
+fn size_class(bytes: u64) -> u32 {
+    (bytes >> 16).checked_ilog2().map_or(0, |bits| bits / 4 + 1)
 }
 
 /// Free space on the device of `path`; none when it cannot be asked.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::apply::{Applied, Applier};
 use crate::blind::Blind;
 use crate::cache::{Cache, CacheWriter, Record, RecordKind, Subject};
-use crate::capture::{Capture, CaptureProgress, Purpose, Request, capture};
+use crate::capture::{Capture, CaptureProgress, Last, Purpose, Request, capture};
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::{Disk, Durability};
 use crate::object::ObjectKind;
@@ -52,17 +52,17 @@ impl Files {
 
     /// Records the workspace as it is. `last` is the latest snapshot; `include` is covered whatever rules say.
     /// The caller holds the workspace lock.
-    pub fn capture(&self, options: &ScanOptions, last: Option<&Tree>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+    pub fn capture(&self, options: &ScanOptions, last: Option<&Last>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
         self.objects.clean_temporaries()?;
         capture(&self.request(options, last, include, progress), Purpose::Record)
     }
 
     /// Looks at the workspace without writing anything.
-    pub fn look(&self, options: &ScanOptions, last: Option<&Tree>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+    pub fn look(&self, options: &ScanOptions, last: Option<&Last>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
         capture(&self.request(options, last, include, progress), Purpose::Look)
     }
 
-    fn request<'a>(&'a self, options: &'a ScanOptions, last: Option<&'a Tree>, include: &'a BTreeSet<Vec<u8>>, progress: Progress<'a>) -> Request<'a> {
+    fn request<'a>(&'a self, options: &'a ScanOptions, last: Option<&'a Last>, include: &'a BTreeSet<Vec<u8>>, progress: Progress<'a>) -> Request<'a> {
         Request { root: &self.root, store: &self.objects, cache_file: &self.cache_file, options, last, include, progress }
     }
 
@@ -171,7 +171,7 @@ impl Files {
 
     /// Stores the plan's merges and the tree the workspace will be after it.
     pub fn store_result(&self, now: &Tree, plan: &Plan) -> Result<Tree> {
-        let batch = self.objects.batch(plan.blobs.len());
+        let batch = self.objects.batch();
         for bytes in plan.blobs.values() {
             batch.put(ObjectKind::Blob, bytes)?;
         }
@@ -214,21 +214,37 @@ impl Files {
         linked.map(|change| change.path.clone()).collect()
     }
 
-    /// Tells the stat cache what a plan changed, so that the next capture reads those files and no others.
-    pub fn update_cache<'c>(&self, before: &Tree, after: &Tree, changes: impl Iterator<Item = &'c Change>) -> Result<()> {
-        let cache = Cache::load(&self.cache_file);
-        let Some(subject) = cache.subject().filter(|subject| subject.tree == *before) else { return Ok(()) };
-        let changes: Vec<&Change> = changes.collect();
-        let subject = Subject { store: self.objects.fingerprint()?, tree: *after, ..subject };
-        let bytes = edited_cache(&cache, &changes).finish(&subject);
-        let written = self.objects.disk().replace(&self.cache_file, &bytes, Durability::Cache);
-        written.map_err(|error| Error::io("write the stat cache", error))
+    /// Keeps what a capture learned for the next one. Last of all: nothing waits for it and it can be lost.
+    pub fn save_cache(&self, capture: &mut Capture) -> Result<()> {
+        match capture.fresh_cache.take() {
+            Some(fresh) => self.write_cache(fresh.writer, fresh.root, &capture.tree),
+            None => Ok(()),
+        }
+    }
+
+    /// The same after a plan was carried out: the next capture reads the files it changed and no others.
+    pub fn save_cache_after(&self, capture: &mut Capture, plan: &Plan, result: &Tree) -> Result<()> {
+        let cache = match capture.fresh_cache.take() {
+            Some(fresh) => Cache::parse(fresh.writer.finish(&Subject { root: fresh.root, store: 0, tree: capture.tree })).unwrap_or_default(),
+            None => Cache::load(&self.cache_file),
+        };
+        match cache.subject().filter(|subject| subject.tree == capture.tree) {
+            Some(subject) => self.write_cache(edited_cache(&cache, &plan.changes), subject.root, result),
+            None => Ok(()),
+        }
     }
 
     /// Tells the stat cache that objects moved within the store while every one it needs was kept.
     pub fn refresh_cache(&self) -> Result<()> {
-        let Some(subject) = Cache::load(&self.cache_file).subject() else { return Ok(()) };
-        self.update_cache(&subject.tree, &subject.tree, std::iter::empty())
+        let cache = Cache::load(&self.cache_file);
+        let Some(subject) = cache.subject() else { return Ok(()) };
+        self.write_cache(edited_cache(&cache, &[]), subject.root, &subject.tree)
+    }
+
+    fn write_cache(&self, writer: CacheWriter, root: (u64, u64), tree: &Tree) -> Result<()> {
+        let bytes = writer.finish(&Subject { root, store: self.objects.fingerprint()?, tree: *tree });
+        let written = self.objects.disk().replace(&self.cache_file, &bytes, Durability::Cache);
+        written.map_err(|error| Error::io("write the stat cache", error))
     }
 
     /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.
@@ -241,31 +257,17 @@ impl Files {
 
     /// Names a snapshot's objects in the store, so that any Git sees them as wanted.
     pub fn write_reference(&self, seq: Seq, tree: &Tree, coverage: Option<&ObjectId>) -> Result<()> {
-        let directory = self.reference_directory(seq);
-        let write = || -> std::io::Result<()> {
-            self.objects.disk().create_private_directories(&directory)?;
-            let beside = [("tree", Some(tree.id)), ("attributes", tree.attributes), ("coverage", coverage.copied())];
-            for (name, id) in beside {
-                if let Some(id) = id {
-                    self.objects.disk().replace(&directory.join(name), format!("{id}\n").as_bytes(), Durability::Cache)?;
-                }
-            }
-            Ok(())
-        };
-        write().map_err(|error| Error::io("write to the store's references", error))
+        let beside = [("tree", Some(tree.id)), ("attributes", tree.attributes), ("coverage", coverage.copied())];
+        let names = beside.into_iter().filter_map(|(name, id)| Some((format!("{}/{name}", seq.0), id?)));
+        self.objects.add_references(&names.collect::<Vec<_>>())
     }
 
-    /// Forgets the names given by `write_reference`.
-    pub fn remove_reference(&self, seq: Seq) -> Result<()> {
-        match fs::remove_dir_all(self.reference_directory(seq)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove a reference of the store", error)),
-            _ => Ok(()),
-        }
-    }
-
-    fn reference_directory(&self, seq: Seq) -> PathBuf {
-        // A thousand to a directory: listing stays quick however long the history.
-        self.objects.directory().join(format!("refs/backsight/{}/{}", seq.0 / 1000, seq.0))
+    /// Forgets the names of snapshots whose contents go.
+    pub fn remove_references(&self, gone: &BTreeSet<Seq>) -> Result<()> {
+        self.objects.retain_references(&|name| {
+            let seq = name.split_once('/').and_then(|(seq, _)| seq.parse().ok());
+            seq.is_none_or(|seq| !gone.contains(&Seq(seq)))
+        })
     }
 }
 
@@ -277,14 +279,15 @@ pub enum Unseen<'a> {
     Now(&'a Capture),
 }
 
-fn edited_cache(cache: &Cache, changes: &[&Change]) -> CacheWriter {
+fn edited_cache(cache: &Cache, changes: &[Change]) -> CacheWriter {
     use std::collections::BTreeMap;
     let mut edits: BTreeMap<&[u8], BTreeMap<&[u8], Option<Node>>> = BTreeMap::new();
-    let mut touched: BTreeSet<&[u8]> = BTreeSet::from([&b""[..]]);
+    let mut touched: BTreeSet<&[u8]> = BTreeSet::new();
     let mut gone: BTreeSet<&[u8]> = BTreeSet::new();
     for change in changes {
         edits.entry(change.path.parent()).or_default().insert(change.path.name(), change.after);
         touched.extend(change.path.ancestors());
+        touched.insert(b"");
         let was = change.before.is_some_and(|node| node.is_directory());
         match (was, change.after.is_some_and(|node| node.is_directory())) {
             (true, false) => drop(gone.insert(change.path.as_bytes())),

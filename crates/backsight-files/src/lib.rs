@@ -25,7 +25,7 @@ mod tree;
 mod verify;
 
 pub use apply::Applied;
-pub use capture::{Capture, CaptureProgress};
+pub use capture::{Capture, CaptureProgress, Last};
 pub use collect::{Room, Swept, free_bytes};
 pub use compare::{Change, renames};
 pub use disk::Disk;

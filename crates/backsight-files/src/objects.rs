@@ -3,9 +3,9 @@
 //! An object may be held more than once (loose and packed); a read tries every copy until one hashes to its id, so a
 //! damaged copy never hides a good one. Content that a capture has in hand is stored again when the copy here is bad.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -19,9 +19,7 @@ use crate::pack::{Pack, PackEntry, PackWriter};
 
 /// A pack is closed and the next one begun at this size, so that rewriting one never needs much room.
 const PACK_LIMIT: u64 = 64 << 20;
-/// Up to this many new objects are written loose: cheap to make, and no pack per small edit.
-const LOOSE_LIMIT: usize = 64;
-/// Larger files are streamed to disk instead of being held in memory.
+/// Larger files are streamed into an object file of their own instead of being held in memory.
 pub(crate) const STREAM_LIMIT: u64 = 16 << 20;
 
 /// The objects of one workspace.
@@ -197,10 +195,42 @@ impl ObjectStore {
         Ok(self.packs(false)?.iter().any(|pack| pack.contains(id)))
     }
 
-    /// Starts writing about `expected` objects.
-    pub(crate) fn batch(&self, expected: usize) -> Batch<'_> {
-        let shape = if expected > LOOSE_LIMIT { Shape::Packed(None) } else { Shape::Loose(BTreeMap::new()) };
-        Batch { store: self, shape: Mutex::new(shape), written: Mutex::new(HashSet::new()) }
+    /// Starts writing objects.
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch { store: self, pack: Mutex::new(None), written: Mutex::new(HashSet::new()) }
+    }
+
+    /// Adds names for objects, so that any Git sees them as wanted. Names are a courtesy, not the truth: they are not
+    /// synced, and a line cut short by a crash is cut off by the next one.
+    pub(crate) fn add_references(&self, names: &[(String, ObjectId)]) -> Result<()> {
+        let file = self.directory.join("packed-refs");
+        let text: String = names.iter().map(|(name, id)| format!("{id} refs/backsight/{name}\n")).collect();
+        let append = |file: &mut File| -> io::Result<()> {
+            let whole = whole_lines(file)?;
+            file.set_len(whole)?;
+            file.seek(io::SeekFrom::End(0))?;
+            file.write_all(text.as_bytes())
+        };
+        let appended = if file.exists() {
+            self.disk.amend(&file, append)
+        } else {
+            self.disk.replace(&file, text.as_bytes(), crate::disk::Durability::Cache)
+        };
+        appended.map_err(|error| self.failed("write the references of", error))
+    }
+
+    /// Removes the names that `is_kept` refuses.
+    pub(crate) fn retain_references(&self, is_kept: &dyn Fn(&str) -> bool) -> Result<()> {
+        let file = self.directory.join("packed-refs");
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(self.failed("read the references of", error)),
+        };
+        let name_of = |line: &str| line.split_once(" refs/backsight/").map(|(_, name)| name.to_owned());
+        let kept: String = text.lines().filter(|line| name_of(line).is_none_or(|name| is_kept(&name))).map(|line| format!("{line}\n")).collect();
+        let replaced = self.disk.replace(&file, kept.as_bytes(), crate::disk::Durability::Cache);
+        replaced.map_err(|error| self.failed("write the references of", error))
     }
 
     /// A number that changes when anything but this process's knowledge adds or removes objects: the stat cache is
@@ -227,6 +257,17 @@ impl ObjectStore {
         }
         Ok((count << 32) | u64::from(hasher.finalize()))
     }
+}
+
+/// Where the last complete line ends.
+fn whole_lines(file: &mut File) -> io::Result<u64> {
+    let size = file.metadata()?.len();
+    let tail = size.min(4096);
+    file.seek(io::SeekFrom::Start(size - tail))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let cut = bytes.iter().rev().take_while(|&&byte| byte != b'\n').count() as u64;
+    Ok(size - cut)
 }
 
 pub(crate) fn missing(id: &ObjectId) -> Error {
@@ -262,35 +303,20 @@ fn parse_loose(file: File) -> Result<(ObjectKind, Vec<u8>), String> {
     }
 }
 
-/// Objects on their way into the store. Nothing is promised until `commit` returns.
+/// Objects on their way into the store, as one pack. Nothing is promised until `commit` returns.
 pub(crate) struct Batch<'a> {
     store: &'a ObjectStore,
-    shape: Mutex<Shape>,
+    pack: Mutex<Option<PackWriter>>,
     written: Mutex<HashSet<ObjectId>>,
-}
-
-enum Shape {
-    /// Temporary files by the id they will be renamed to.
-    Loose(BTreeMap<ObjectId, PathBuf>),
-    /// The pack being filled, once there is something to put in it.
-    Packed(Option<PackWriter>),
 }
 
 impl Batch<'_> {
     /// Stores an object unless a whole copy is there already. May be called from several threads.
     pub(crate) fn put(&self, kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
         let id = object::object_id(kind, content)?;
-        if self.is_stored(&id)? {
-            return Ok(id);
+        if !self.is_stored(&id)? {
+            self.append(PackEntry::new(id, kind, content))?;
         }
-        let entry = match &*self.lock() {
-            Shape::Packed(_) => None,
-            Shape::Loose(_) => Some(()),
-        };
-        match entry {
-            None => self.put_packed(PackEntry::new(id, kind, content)),
-            Some(()) => self.put_loose(id, object::deflate(&[&object::header(kind, content.len() as u64), content])),
-        }?;
         Ok(id)
     }
 
@@ -310,45 +336,17 @@ impl Batch<'_> {
         }
     }
 
-    fn put_packed(&self, entry: PackEntry) -> Result<()> {
+    fn append(&self, entry: PackEntry) -> Result<()> {
         let store = self.store;
-        let mut shape = self.lock();
-        let Shape::Packed(current) = &mut *shape else { return Ok(()) };
-        let writer = match current {
+        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = match &mut *pack {
             Some(writer) => writer,
-            None => {
-                let directory = store.directory.join("objects/pack");
-                let created = PackWriter::create(&store.disk, &directory, store.temporary_path());
-                current.insert(created.map_err(|error| store.failed("write to", error))?)
-            }
+            none => none.insert(store.new_pack()?),
         };
         writer.append(&entry).map_err(|error| store.failed("write to", error))?;
-        if writer.size() >= PACK_LIMIT {
-            let full = current.take();
-            drop(shape);
-            finish_pack(store, full)?;
-        }
-        Ok(())
-    }
-
-    fn put_loose(&self, id: ObjectId, bytes: Vec<u8>) -> Result<()> {
-        let path = self.store.temporary_path();
-        let write = || -> io::Result<()> {
-            let mut file = self.store.disk.create(&path)?;
-            file.write_all(&bytes)?;
-            file.sync()
-        };
-        write().map_err(|error| self.store.failed("write to", error))?;
-        self.add_loose(id, path);
-        Ok(())
-    }
-
-    fn add_loose(&self, id: ObjectId, path: PathBuf) {
-        match &mut *self.lock() {
-            Shape::Loose(files) => drop(files.insert(id, path)),
-            // A large file in a packed batch: it is complete, so it can be moved to its place at once.
-            Shape::Packed(_) => {}
-        }
+        let full = if writer.size() >= PACK_LIMIT { pack.take() } else { None };
+        drop(pack);
+        store.finish_pack(full)
     }
 
     /// Stores a large file without holding it in memory. `size` is what its header will say; reading another number
@@ -387,38 +385,38 @@ impl Batch<'_> {
             return Ok((total == size).then_some(id));
         }
         file.sync().map_err(stored)?;
-        publish_loose(store, &id, &path)?;
+        store.publish_loose(&id, &path)?;
         Ok(Some(id))
     }
 
     /// Makes everything durable and visible. After an error the store holds at most harmless extra objects.
     pub(crate) fn commit(self) -> Result<()> {
-        match self.shape.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Shape::Packed(writer) => finish_pack(self.store, writer),
-            Shape::Loose(files) => files.iter().try_for_each(|(id, path)| publish_loose(self.store, id, path)),
+        self.store.finish_pack(self.pack.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ObjectStore {
+    pub(crate) fn new_pack(&self) -> Result<PackWriter> {
+        let directory = self.directory.join("objects/pack");
+        PackWriter::create(&self.disk, &directory, self.temporary_path()).map_err(|error| self.failed("write to", error))
+    }
+
+    pub(crate) fn finish_pack(&self, writer: Option<PackWriter>) -> Result<()> {
+        if let Some(writer) = writer {
+            writer.finish(&self.disk).map_err(|error| self.failed("write to", error))?;
+            self.packs(true)?;
         }
+        Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shape> {
-        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
+    fn publish_loose(&self, id: &ObjectId, temporary: &Path) -> Result<()> {
+        let path = self.loose_path(id);
+        let publish = || -> io::Result<()> {
+            let directory = path.parent().unwrap_or(&path);
+            self.disk.create_private_directories(directory)?;
+            self.disk.rename(temporary, &path)?;
+            self.disk.sync_directory(directory)
+        };
+        publish().map_err(|error| self.failed("write to", error))
     }
-}
-
-fn finish_pack(store: &ObjectStore, writer: Option<PackWriter>) -> Result<()> {
-    if let Some(writer) = writer {
-        writer.finish(&store.disk).map_err(|error| store.failed("write to", error))?;
-        store.packs(true)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn publish_loose(store: &ObjectStore, id: &ObjectId, temporary: &Path) -> Result<()> {
-    let path = store.loose_path(id);
-    let publish = || -> io::Result<()> {
-        let directory = path.parent().unwrap_or(&path);
-        store.disk.create_private_directories(directory)?;
-        store.disk.rename(temporary, &path)?;
-        store.disk.sync_directory(directory)
-    };
-    publish().map_err(|error| store.failed("write to", error))
 }

@@ -77,6 +77,27 @@ impl Pack {
         (0..self.index.count).map(|position| self.index.id(position))
     }
 
+    /// Every entry as it is stored, checked against the index, for copying into another pack. None when the pack is
+    /// damaged or holds deltas, which another Git may have made and which cannot be moved one by one.
+    pub(crate) fn entries(&self) -> Option<Vec<PackEntry>> {
+        let end = self.size.checked_sub(20)?;
+        let positions = (0..self.index.count).map(|position| Some((self.index.offset(position).ok()?, position)));
+        let mut offsets: Vec<(u64, usize)> = positions.collect::<Option<_>>()?;
+        offsets.sort_unstable();
+        let ends: Vec<u64> = offsets.iter().skip(1).map(|(offset, _)| *offset).chain([end]).collect();
+        let mut entries = Vec::with_capacity(offsets.len());
+        for ((start, position), end) in offsets.into_iter().zip(ends) {
+            let mut bytes = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
+            self.data.read_exact_at(&mut bytes, start).ok()?;
+            let plain = bytes.first().is_some_and(|byte| (1..=4).contains(&((byte >> 4) & 7)));
+            if !plain || crc32fast::hash(&bytes) != self.index.checksum(position) {
+                return None;
+            }
+            entries.push(PackEntry { id: self.index.id(position), bytes });
+        }
+        Some(entries)
+    }
+
     /// How many bytes each entry takes: up to where the next one begins. Damaged offsets count as nothing.
     pub(crate) fn sizes(&self) -> Vec<(ObjectId, u64)> {
         let end = self.size.saturating_sub(20);
@@ -309,6 +330,10 @@ impl Index {
             }
         }
         None
+    }
+
+    fn checksum(&self, position: usize) -> u32 {
+        self.word(IDX_HEADER + self.count * 20 + position * 4)
     }
 
     fn offset(&self, position: usize) -> Result<u64, String> {

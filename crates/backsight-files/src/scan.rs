@@ -168,16 +168,57 @@ enum Opened {
     Inside(Arc<OwnedFd>),
 }
 
-/// A name with what the directory itself says about it.
-struct Name {
+/// The names of a directory, sorted, with what the directory itself says about each. One buffer holds them all: most
+/// directories are as the cache says, and then no name is ever copied.
+#[derive(Default)]
+struct Names {
     bytes: Vec<u8>,
-    kind: FileType,
+    list: Vec<(Span, FileType)>,
+}
+
+/// Where a name is in its buffer.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u32,
+    length: u16,
+}
+
+impl Names {
+    fn push(&mut self, name: &[u8], kind: FileType) {
+        let span = Span { start: self.bytes.len() as u32, length: name.len() as u16 };
+        self.bytes.extend_from_slice(name);
+        self.list.push((span, kind));
+    }
+
+    fn get(&self, span: Span) -> &[u8] {
+        let start = span.start as usize;
+        &self.bytes[start..start + usize::from(span.length)]
+    }
+
+    fn sort(&mut self) {
+        let mut list = std::mem::take(&mut self.list);
+        list.sort_unstable_by(|a, b| self.get(a.0).cmp(self.get(b.0)));
+        self.list = list;
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        self.list.binary_search_by(|(span, _)| self.get(*span).cmp(name)).is_ok()
+    }
+}
+
+/// A file or symlink whose name is still in its directory's buffer.
+struct Seen {
+    name: Span,
+    kind: RecordKind,
+    mode: u16,
+    stat: Stat,
+    id: Option<ObjectId>,
 }
 
 /// What one directory yields, collected before it is published under the lock.
 #[derive(Default)]
 struct Yield {
-    found: Vec<Found>,
+    seen: Vec<Seen>,
     ignored: Vec<Vec<u8>>,
     uncovered: Vec<Uncovered>,
     children: Vec<Task>,
@@ -202,13 +243,13 @@ impl<'a> Walk<'a> {
             Ok(names) => names,
             Err(error) => return self.publish_nothing(task, error),
         };
-        let holds = holds(&names);
+        let holds = Holds { gitignore: names.has(b".gitignore"), git: names.has(b".git") };
         if holds.any() && task.wanted.is_none() {
             task.rules = task.rules.enter(&task.path, &self.absolute(&task.path), holds);
         }
         let mut yielded = Yield::default();
-        self.match_names(&descriptor, &task, names, &mut yielded);
-        let files = yielded.found.len() as u64;
+        self.match_names(&descriptor, &task, &names, &mut yielded);
+        let files = yielded.seen.len() as u64;
         let total = self.files.fetch_add(files, Ordering::Relaxed) + files;
         if total > self.options.max_files {
             return self.refuse(total);
@@ -220,7 +261,7 @@ impl<'a> Walk<'a> {
             let parent = descriptor.clone();
             scope.spawn(move |scope| self.visit(scope, Opened::Inside(parent), child));
         }
-        self.publish(task, yielded);
+        self.publish(task, &names, yielded);
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {
@@ -229,69 +270,66 @@ impl<'a> Walk<'a> {
     }
 
     /// The names to look at, sorted.
-    fn names(&self, descriptor: &OwnedFd, task: &Task) -> Result<Vec<Name>, Errno> {
+    fn names(&self, descriptor: &OwnedFd, task: &Task) -> Result<Names, Errno> {
+        let mut names = Names::default();
         if let Some(wanted) = &task.wanted {
-            return Ok(names_towards(wanted, &task.path));
+            names_towards(wanted, &task.path).into_iter().for_each(|name| names.push(name, FileType::Unknown));
+            return Ok(names);
         }
-        let mut names = Vec::new();
         let mut buffer = [MaybeUninit::<u8>::uninit(); 32 << 10];
         let mut entries = RawDir::new(descriptor, &mut buffer);
         while let Some(entry) = entries.next() {
             let entry = entry?;
             let bytes = entry.file_name().to_bytes();
             if bytes != b"." && bytes != b".." {
-                names.push(Name { bytes: bytes.to_vec(), kind: entry.file_type() });
+                names.push(bytes, entry.file_type());
             }
         }
-        names.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+        names.sort();
         Ok(names)
     }
 
-    fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: Vec<Name>, yielded: &mut Yield) {
+    fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: &Names, yielded: &mut Yield) {
         let cached = self.cache.directory(&task.path);
         let mut records = cached.iter().flat_map(CachedDirectory::records).peekable();
-        for name in names {
-            if is_own_or_git(&name, &task.path, yielded) {
+        for &(span, kind) in &names.list {
+            let name = names.get(span);
+            if is_own_or_git(name, &task.path, yielded) {
                 continue;
             }
-            while records.next_if(|record| record.name < name.bytes.as_slice()).is_some() {}
-            let known = records.next_if(|record| record.name == name.bytes);
-            self.match_name(descriptor, task, name, known, yielded);
+            while records.next_if(|record| record.name < name).is_some() {}
+            let known = records.next_if(|record| record.name == name);
+            self.match_name(descriptor, task, Named { name, span, kind, known }, yielded);
         }
     }
 
-    fn match_name(&self, descriptor: &OwnedFd, task: &Task, name: Name, known: Option<Record<'_>>, yielded: &mut Yield) {
-        let path = join(&task.path, &name.bytes);
-        // What was captured before stays covered, so only new files and directories are asked about.
-        let hint = match (name.kind, &known) {
-            (FileType::Directory, _) => Some(true),
-            (FileType::Unknown, None) => None,
-            (_, None) => Some(false),
-            (_, Some(_)) => Some(false),
-        };
-        if known.is_none() && task.wanted.is_none() && hint == Some(false) && self.is_hidden_file(task, &path) {
-            return yielded.ignored.push(path);
+    fn match_name(&self, descriptor: &OwnedFd, task: &Task, named: Named<'_>, yielded: &mut Yield) {
+        let path = || join(&task.path, named.name);
+        // What was captured before stays covered, so only new files are asked about; directories are, further down.
+        let asks = named.known.is_none() && task.wanted.is_none();
+        let is_file = !matches!(named.kind, FileType::Directory | FileType::Unknown);
+        if asks && is_file && self.is_hidden_file(task, &path()) {
+            return yielded.ignored.push(path());
         }
-        let stat = match rustix::fs::statat(descriptor, name.bytes.as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match rustix::fs::statat(descriptor, named.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return,
-            Err(_) => return report(yielded, path, Reason::Unreadable),
+            Err(_) => return report(yielded, path(), Reason::Unreadable),
         };
         let mode = (stat.st_mode & 0o7777) as u16;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => self.match_directory(task, name.bytes, path, mode, known, yielded),
+            FileType::Directory => self.match_directory(task, &named, mode, yielded),
             kind @ (FileType::RegularFile | FileType::Symlink) => {
-                let unasked = known.is_none() && task.wanted.is_none() && hint.is_none();
-                if unasked && self.is_hidden_file(task, &path) {
-                    return yielded.ignored.push(path);
+                if asks && !is_file && self.is_hidden_file(task, &path()) {
+                    return yielded.ignored.push(path());
                 }
                 if kind == FileType::RegularFile && stat.st_size as u64 > self.options.max_file_size {
-                    return report(yielded, path, Reason::TooLarge);
+                    return report(yielded, path(), Reason::TooLarge);
                 }
                 let kind = if kind == FileType::Symlink { RecordKind::Symlink } else { RecordKind::File };
-                self.match_file(name.bytes, kind, mode, stat_of(&stat), known, yielded);
+                match_file(&named, kind, mode, stat_of(&stat), yielded);
             }
-            _ => report(yielded, path, Reason::Special),
+            _ => report(yielded, path(), Reason::Special),
         }
     }
 
@@ -299,27 +337,22 @@ impl<'a> Walk<'a> {
         task.rules.is_ignored(path, false) && !self.include.contains(path) && !task.rules.is_tracked(path)
     }
 
-    fn match_file(&self, name: Vec<u8>, kind: RecordKind, mode: u16, stat: Stat, known: Option<Record<'_>>, yielded: &mut Yield) {
-        let same = known.filter(|record| record.trusted && record.kind == kind && record.stat == stat);
-        yielded.entries += 1;
-        yielded.vouched += usize::from(same.is_some_and(|record| record.mode == mode || kind == RecordKind::Symlink));
-        let id = same.map(|record| record.id);
-        yielded.found.push(Found { name, kind, mode, stat, id, trusted: id.is_some() });
-    }
-
-    fn match_directory(&self, task: &Task, name: Vec<u8>, path: Vec<u8>, mode: u16, known: Option<Record<'_>>, yielded: &mut Yield) {
+    fn match_directory(&self, task: &Task, named: &Named<'_>, mode: u16, yielded: &mut Yield) {
+        let path = join(&task.path, named.name);
         let mut wanted = task.wanted.clone();
         if wanted.is_none() && task.rules.is_ignored(&path, true) {
+            yielded.ignored.push(path.clone());
             let files = self.wanted_below(task, &path);
             if files.is_empty() {
-                return yielded.ignored.push(path);
+                return;
             }
-            yielded.ignored.push(path.clone());
             wanted = Some(Arc::new(files));
         }
+        let same = named.known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode);
         yielded.entries += 1;
-        yielded.vouched += usize::from(known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode));
+        yielded.vouched += usize::from(same);
         let index = self.next.fetch_add(1, Ordering::Relaxed);
+        let name = named.name.to_vec();
         yielded.children.push(Task { index, parent: task.index, name, path, mode, rules: task.rules.clone(), wanted });
     }
 
@@ -334,10 +367,14 @@ impl<'a> Walk<'a> {
         files
     }
 
-    fn publish(&self, task: Task, yielded: Yield) {
+    fn publish(&self, task: Task, names: &Names, yielded: Yield) {
         let cached = self.cache.directory(&task.path).map(|directory| directory.len());
         let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
-        let listing = if unchanged { Listing::Cached } else { Listing::Fresh(yielded.found) };
+        let found = |seen: Seen| {
+            let Seen { name, kind, mode, stat, id } = seen;
+            Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some() }
+        };
+        let listing = if unchanged { Listing::Cached } else { Listing::Fresh(yielded.seen.into_iter().map(found).collect()) };
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         output.ignored.extend(yielded.ignored);
         output.uncovered.extend(yielded.uncovered);
@@ -377,19 +414,29 @@ fn visited(task: Task, listing: Listing) -> Visited {
     Visited { path: task.path, name: task.name, mode: task.mode, parent: task.parent as usize, listing }
 }
 
-fn holds(names: &[Name]) -> Holds {
-    let has = |wanted: &[u8]| names.binary_search_by(|name| name.bytes.as_slice().cmp(wanted)).is_ok();
-    Holds { gitignore: has(b".gitignore"), git: has(b".git") }
+/// A name with everything known about it before it is looked at.
+struct Named<'a> {
+    name: &'a [u8],
+    span: Span,
+    kind: FileType,
+    known: Option<Record<'a>>,
+}
+
+fn match_file(named: &Named<'_>, kind: RecordKind, mode: u16, stat: Stat, yielded: &mut Yield) {
+    let same = named.known.filter(|record| record.trusted && record.kind == kind && record.stat == stat);
+    yielded.entries += 1;
+    yielded.vouched += usize::from(same.is_some_and(|record| record.mode == mode || kind == RecordKind::Symlink));
+    yielded.seen.push(Seen { name: named.span, kind, mode, stat, id: same.map(|record| record.id) });
 }
 
 /// Skips what is Git's or ours; other spellings of `.git` are reported, since some systems take them for it.
-fn is_own_or_git(name: &Name, directory: &[u8], yielded: &mut Yield) -> bool {
-    if name.bytes == OWN_DIRECTORY.as_bytes() {
+fn is_own_or_git(name: &[u8], directory: &[u8], yielded: &mut Yield) -> bool {
+    if name == OWN_DIRECTORY.as_bytes() {
         return true;
     }
-    let alias = name.bytes.eq_ignore_ascii_case(b".git");
-    if alias && name.bytes != b".git" {
-        report(yielded, join(directory, &name.bytes), Reason::GitAlias);
+    let alias = name.eq_ignore_ascii_case(b".git");
+    if alias && name != b".git" {
+        report(yielded, join(directory, name), Reason::GitAlias);
     }
     alias
 }
@@ -400,18 +447,15 @@ fn report(yielded: &mut Yield, path: Vec<u8>, reason: Reason) {
     }
 }
 
-/// The next parts of `wanted` paths below `directory`, as if a listing had named them.
-fn names_towards(wanted: &[Vec<u8>], directory: &[u8]) -> Vec<Name> {
+/// The next parts of `wanted` paths below `directory`, sorted, as if a listing had named them.
+fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<&'w [u8]> {
     let skip = if directory.is_empty() { 0 } else { directory.len() + 1 };
     let prefix = [directory, b"/"].concat();
-    let mut names: Vec<Vec<u8>> = wanted
-        .iter()
-        .filter(|path| directory.is_empty() || path.starts_with(&prefix))
-        .filter_map(|path| path[skip..].split(|&byte| byte == b'/').next().map(<[u8]>::to_vec))
-        .collect();
+    let below = wanted.iter().filter(|path| directory.is_empty() || path.starts_with(&prefix));
+    let mut names: Vec<&[u8]> = below.filter_map(|path| path[skip..].split(|&byte| byte == b'/').next()).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().map(|bytes| Name { bytes, kind: FileType::Unknown }).collect()
+    names
 }
 
 pub(crate) fn open_directory(parent: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {

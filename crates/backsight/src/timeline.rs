@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Coverage, Error, ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
-use backsight_files::Tree;
+use backsight_files::{Last, Tree};
 use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,12 @@ pub(crate) struct Step {
     pub(crate) coverage_id: Option<ObjectId>,
     pub(crate) base: Option<Tree>,
     pub(crate) base_coverage_id: Option<ObjectId>,
+}
+
+impl Step {
+    pub(crate) fn as_last(&self) -> Last {
+        Last { tree: self.tree, coverage_id: self.coverage_id }
+    }
 }
 
 /// What undo and retention need to know of a step.

@@ -61,7 +61,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         report["directory"] = json!(directory);
     }
     context.answer(&report, |page| {
-        page.data.line("");
         page.data.line("Every step did what it promised.");
         if args.keep {
             page.data.line(format_args!("The directory is {directory}"));

@@ -71,7 +71,7 @@ fn unified(page: &mut Page, diff: &Diff) {
         show_unified(&mut page.data, &file.unified);
     }
     for file in diff.diffs.iter().filter(|file| file.unified.is_empty()) {
-        page.note(format_args!("{} differs only in what a unified diff cannot show", file.file));
+        page.note(format_args!("{}: {}, which this format cannot show", file.file, what_else(file.status)));
     }
     finish(page, diff);
 }
@@ -118,7 +118,12 @@ fn stat(page: &mut Page, diff: &Diff) {
     for file in &diff.diffs {
         let (letter, style) = changes::letter(file.status);
         let letter = page.data.paint(style, letter);
-        let counts = if file.binary { "binary".to_owned() } else { plus_minus(&page.data, file) };
+        let counts = match &file.cut {
+            Some(cut) => safe(cut),
+            None if file.binary => "binary".to_owned(),
+            None if file.additions + file.deletions == 0 => what_else(file.status).to_owned(),
+            None => plus_minus(&page.data, file),
+        };
         page.data.line(format_args!("{letter} {:<width$}  {counts}", name(file)));
     }
     if !diff.diffs.is_empty() {
@@ -126,6 +131,18 @@ fn stat(page: &mut Page, diff: &Diff) {
         page.data.line(format_args!("{}: {added} added, {removed} removed", count_of(&diff.diffs, "path")));
     }
     finish(page, diff);
+}
+
+/// What a path differs in when no line does.
+fn what_else(status: Status) -> &'static str {
+    match status {
+        Status::Added => "new and empty",
+        Status::Deleted => "was empty",
+        Status::Renamed => "renamed",
+        Status::ModeChanged => "permissions differ",
+        Status::TypeChanged => "the type differs",
+        Status::Modified => "no line differs",
+    }
 }
 
 fn name(file: &FileDiff) -> String {
@@ -142,12 +159,9 @@ fn plus_minus(sheet: &Sheet, file: &FileDiff) -> String {
 }
 
 fn finish(page: &mut Page, diff: &Diff) {
-    for file in &diff.diffs {
-        if let Some(cut) = &file.cut {
-            page.warning(format_args!("{} is not shown: {}", file.file, safe(cut)));
-        }
-    }
-    if diff.diffs.iter().any(|file| file.cut.is_some()) {
+    let cut = diff.diffs.iter().filter(|file| file.cut.is_some()).count();
+    if cut > 0 {
+        page.warning(format_args!("{} too large to compare line by line", count(cut as u64, "file")));
         page.hint("raise the bound with `--max-file-bytes SIZE`");
     }
     if diff.diffs.is_empty() {

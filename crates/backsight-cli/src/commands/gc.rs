@@ -7,7 +7,7 @@ use backsight_core::Result;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
-use crate::words::{bytes, count, safe, sequence};
+use crate::words::{bytes, count, enumerate, safe};
 
 /// Remove the contents of old snapshots by age, count or size
 ///
@@ -47,20 +47,19 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 fn show(page: &mut Page, collected: &Collected) {
     let remove = if collected.dry_run { "Would remove" } else { "Removed" };
-    let snapshots = match collected.expired.as_slice() {
-        [] => String::new(),
-        expired => format!("the contents of {}: ", sequence(expired)),
-    };
-    if collected.expired.is_empty() && collected.objects_removed == 0 {
-        page.data.line("Nothing to remove");
-    } else {
-        page.data.line(format_args!("{remove} {snapshots}{}", count(collected.objects_removed, "object")));
+    let objects = count(collected.objects_removed, "object");
+    match (enumerate(&collected.expired), collected.objects_removed) {
+        (snapshots, 0) if snapshots.is_empty() => page.data.line("Nothing to remove"),
+        (snapshots, 0) => page.data.line(format_args!("{remove} the contents of {snapshots}")),
+        (snapshots, _) if snapshots.is_empty() => page.data.line(format_args!("{remove} {objects} nothing needs")),
+        (snapshots, _) => page.data.line(format_args!("{remove} the contents of {snapshots}: {objects}")),
     }
     let (before, after) = (bytes(collected.bytes_before), bytes(collected.bytes_after));
-    match (collected.bytes_before == collected.bytes_after, collected.dry_run) {
-        (true, _) => page.data.line(format_args!("The store takes {after}")),
-        (false, true) => page.data.line(format_args!("The store would go from {before} to {after}")),
-        (false, false) => page.data.line(format_args!("The store went from {before} to {after}")),
+    // The timeline's own bookkeeping can outweigh what a small store gives back.
+    match (collected.bytes_after < collected.bytes_before, collected.dry_run) {
+        (false, _) => page.data.line(format_args!("The store takes {after}")),
+        (true, true) => page.data.line(format_args!("The store would go from {before} to {after}")),
+        (true, false) => page.data.line(format_args!("The store went from {before} to {after}")),
     }
     for warning in &collected.warnings {
         page.warning(safe(warning));

@@ -7,7 +7,7 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
 
-const VERB: Verb = Verb { present: "redo", past: "redid", joint: "", back: "backsight undo" };
+const VERB: Verb = Verb { present: "redo", past: "redid", progressive: "redoing", joint: "", back: "backsight undo" };
 
 /// Take back the newest undo
 ///

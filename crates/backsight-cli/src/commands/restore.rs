@@ -9,7 +9,8 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
 
-const VERB: Verb = Verb { present: "restore", past: "restored", joint: "to ", back: "backsight undo" };
+const VERB: Verb =
+    Verb { present: "restore", past: "restored", progressive: "restoring", joint: "to ", back: "backsight undo" };
 
 /// Take the files to a recorded state, exactly
 ///

@@ -9,7 +9,8 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
 
-const VERB: Verb = Verb { present: "revert", past: "reverted", joint: "", back: "backsight undo" };
+const VERB: Verb =
+    Verb { present: "revert", past: "reverted", progressive: "reverting", joint: "", back: "backsight undo" };
 
 /// Undo steps and keep everything else
 ///

@@ -7,15 +7,15 @@ use serde::Serialize;
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::render::changes;
-use crate::render::snapshot;
+use crate::render::{changes, snapshot};
 use crate::words::count_of;
-
-const EXAMPLES: &str = "Examples:\n  backsight show @\n  backsight show 12";
 
 /// Show one snapshot and what it changed
 #[derive(clap::Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = examples_then_references!("Examples:\n  backsight show @\n  backsight show 12"))]
+#[command(after_long_help = examples_then_references!("\
+Examples:
+  backsight show @
+  backsight show 12"))]
 pub struct Args {
     /// Which snapshot
     #[arg(value_name = "REF")]

@@ -7,7 +7,7 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
 use crate::render::{changes, coverage, snapshot};
-use crate::words::{age, count, count_of, safe};
+use crate::words::{age, count, count_of, join, safe};
 
 /// Show what changed since the latest snapshot
 #[derive(clap::Args, Debug)]
@@ -29,23 +29,21 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         page.data.line(format_args!("Workspace {}", page.data.bold(safe(&status.root))));
         match &status.latest {
             Some(latest) => compared(page, &status, latest, context),
-            None => untouched(page, &status),
+            None => untouched(page),
         }
     })?;
     Ok(Verdict::no_if(args.exit_code && !status.clean))
 }
 
-fn untouched(page: &mut Page, status: &WorkspaceStatus) {
-    page.data.line(format_args!("No snapshot yet; {} to record", coverage::summary(&status.coverage)));
-    uncovered(page, status);
+fn untouched(page: &mut Page) {
+    page.data.line("No snapshot yet, so nothing to compare with");
     page.hint("record the first snapshot with `backsight track -m \"start\"`");
 }
 
 fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, context: &Context) {
-    let title = snapshot::title(latest);
-    let name = snapshot::name(&page.data, latest);
-    let age = age(latest.timestamp, context.now);
-    page.data.line(format_args!("Latest {name} {age} {title}"));
+    let (name, title) = (snapshot::name(&page.data, latest), snapshot::title(latest));
+    let age = page.data.dim(format_args!("({})", age(latest.timestamp, context.now)));
+    page.data.line(format_args!("Latest {}", join(&[&name, &title, &age])));
     page.data.line(format_args!("{}, {}", count(status.snapshots, "snapshot"), coverage::summary(&status.coverage)));
     page.data.line("");
     let seen = if status.coverage.complete && status.unknown.is_empty() { "" } else { " in what could be seen" };

@@ -10,7 +10,7 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
 use crate::render::{changes, coverage, snapshot};
-use crate::words::{age, count_of, safe};
+use crate::words::{age, count, join, safe};
 
 /// Record the files as they are
 ///
@@ -62,9 +62,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 fn show(page: &mut Page, tracked: &Tracked, request: &Track, context: &Context) {
     let name = snapshot::name(&page.data, &tracked.snapshot);
     if tracked.created {
+        let extent = match tracked.snapshot.base_tree {
+            Some(_) => format!("({} changed)", count(tracked.snapshot.files_changed, "path")),
+            None => format!("(first snapshot, {})", count(tracked.snapshot.files_changed, "file")),
+        };
         let title = snapshot::title(&tracked.snapshot);
-        let files = page.data.dim(format_args!("({} changed)", count_of(&tracked.changes, "path")));
-        page.data.line(format_args!("{name} {}", join(&title, &files)));
+        page.data.line(join(&[&name, &title, &page.data.dim(extent)]));
         changes::list_some(&mut page.data, &tracked.changes, "`backsight show @`");
     } else {
         let age = age(tracked.snapshot.timestamp, context.now);
@@ -77,8 +80,4 @@ fn show(page: &mut Page, tracked: &Tracked, request: &Track, context: &Context) 
     for warning in &tracked.warnings {
         page.warning(safe(warning));
     }
-}
-
-fn join(first: &str, second: &str) -> String {
-    if first.is_empty() { second.to_owned() } else { format!("{first} {second}") }
 }

@@ -7,7 +7,7 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
 
-const VERB: Verb = Verb { present: "undo", past: "undid", joint: "", back: "backsight redo" };
+const VERB: Verb = Verb { present: "undo", past: "undid", progressive: "undoing", joint: "", back: "backsight redo" };
 
 /// Take back the newest step, restore or revert
 ///

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::{GREEN, Page, RED, print_json};
-use crate::words::{count, count_of, enumerate, safe, sequence};
+use crate::words::{count, count_of, enumerate, safe};
 
 /// Check every stored object and row; exit 5 on damage
 #[derive(clap::Args, Debug)]
@@ -54,7 +54,7 @@ fn damaged(page: &mut Page, verified: &Verified, error: &Error) {
         let mark = page.data.paint(RED, "damaged");
         page.data.line(format_args!("{mark} {}: {}", safe(what), safe(problem)));
         if !snapshots.is_empty() {
-            page.data.line(format_args!("  snapshots {}", sequence(snapshots)));
+            page.data.line(format_args!("  snapshots {}", enumerate(snapshots)));
         }
         if !paths.is_empty() {
             page.data.line(format_args!("  paths     {}", enumerate(paths)));

@@ -4,7 +4,7 @@ use backsight::report::{Applied, Conflict, Kept};
 
 use crate::page::{MAGENTA, Page, RED};
 use crate::render::changes;
-use crate::words::{count_of, safe, sequence};
+use crate::words::{count_of, enumerate, safe};
 
 /// How a command speaks of itself.
 pub struct Verb {
@@ -12,6 +12,8 @@ pub struct Verb {
     pub present: &'static str,
     /// `reverted`
     pub past: &'static str,
+    /// `reverting`
+    pub progressive: &'static str,
     /// What it is done to: `restored to #3`, `reverted #3`.
     pub joint: &'static str,
     /// The command that takes it back.
@@ -41,16 +43,15 @@ pub fn show(page: &mut Page, applied: &Applied, verb: &Verb) {
 fn headline(applied: &Applied, verb: &Verb) -> String {
     let target = match applied.targets.as_slice() {
         [] => String::new(),
-        targets => format!(" {}{}", verb.joint, sequence(targets)),
+        targets => format!(" {}{}", verb.joint, enumerate(targets)),
     };
     let action = if applied.dry_run { format!("Would {}", verb.present) } else { capitalised(verb.past) };
-    match totals(applied) {
-        totals if !applied.changed && totals.is_empty() => {
-            format!("Nothing to {}{target}: the files are already as wanted", verb.present)
-        }
-        totals if !applied.changed => format!("Nothing to {}{target}: {totals}", verb.present),
-        totals if totals.is_empty() => format!("{action}{target}"),
-        totals => format!("{action}{target}: {totals}"),
+    let idle = format!("{}{target} changes nothing", capitalised(verb.progressive));
+    match (totals(applied), applied.changed) {
+        (totals, true) if totals.is_empty() => format!("{action}{target}"),
+        (totals, true) => format!("{action}{target}: {totals}"),
+        (totals, false) if totals.is_empty() => format!("{idle}: the files are already as wanted"),
+        (totals, false) => format!("{idle}: {totals}"),
     }
 }
 

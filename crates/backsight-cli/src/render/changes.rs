@@ -1,7 +1,7 @@
 //! Changed paths, one a line: a letter and the path.
 
 use anstyle::Style;
-use backsight::report::{PathChange, Status};
+use backsight::report::{FileKind, PathChange, Status};
 
 use crate::page::{CYAN, GREEN, MAGENTA, RED, Sheet, YELLOW};
 use crate::words::thousands;
@@ -22,14 +22,20 @@ pub fn letter(status: Status) -> (char, Style) {
 pub fn line(sheet: &Sheet, change: &PathChange) -> String {
     let (letter, style) = letter(change.status);
     let letter = sheet.paint(style, letter);
+    let slash = if is_directory(change) { "/" } else { "" };
     let path = match &change.from_path {
-        Some(from) => format!("{from} -> {}", change.path),
-        None => change.path.to_string(),
+        Some(from) => format!("{from} -> {}{slash}", change.path),
+        None => format!("{}{slash}", change.path),
     };
     match details(change) {
         Some(details) => format!("{letter} {path} {}", sheet.dim(format_args!("({details})"))),
         None => format!("{letter} {path}"),
     }
+}
+
+/// Whether the path is a directory now, or was one when it was deleted.
+fn is_directory(change: &PathChange) -> bool {
+    change.after.or(change.before).is_some_and(|attributes| attributes.kind == FileKind::Directory)
 }
 
 /// What the letter does not say: the permission bits or the kinds.
@@ -41,11 +47,11 @@ fn details(change: &PathChange) -> Option<String> {
     (before.mode != after.mode).then(|| format!("{:04o} -> {:04o}", before.mode, after.mode))
 }
 
-fn kind(kind: backsight::report::FileKind) -> &'static str {
+fn kind(kind: FileKind) -> &'static str {
     match kind {
-        backsight::report::FileKind::File => "file",
-        backsight::report::FileKind::Symlink => "symlink",
-        backsight::report::FileKind::Directory => "directory",
+        FileKind::File => "file",
+        FileKind::Symlink => "symlink",
+        FileKind::Directory => "directory",
     }
 }
 

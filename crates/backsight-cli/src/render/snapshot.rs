@@ -5,7 +5,7 @@ use backsight_core::Timestamp;
 
 use crate::page::{Sheet, YELLOW};
 use crate::render::coverage;
-use crate::words::{age, count, enumerate, local, safe, sequence};
+use crate::words::{age, count, enumerate, local, safe};
 
 /// `#12 1a2b3c4d`: how a snapshot is named everywhere.
 pub fn name(sheet: &Sheet, snapshot: &Snapshot) -> String {
@@ -45,10 +45,11 @@ pub fn table(sheet: &mut Sheet, snapshots: &[Snapshot], now: Timestamp) {
 /// Kind, description, who, and what became of it.
 fn story(sheet: &Sheet, snapshot: &Snapshot) -> String {
     let mut parts = Vec::new();
-    if snapshot.kind != Kind::Track {
+    let title = title(snapshot);
+    // "revert #2" says its kind already.
+    if snapshot.kind != Kind::Track && !title.starts_with(snapshot.kind.as_str()) {
         parts.push(sheet.bold(format_args!("[{}]", snapshot.kind.as_str())));
     }
-    let title = title(snapshot);
     if !title.is_empty() {
         parts.push(title);
     }
@@ -105,7 +106,7 @@ fn kind(snapshot: &Snapshot) -> String {
         [] => snapshot.kind.as_str().to_owned(),
         targets => {
             let joint = if snapshot.kind == Kind::Restore { "to" } else { "of" };
-            format!("{} {joint} {}", snapshot.kind.as_str(), sequence(targets))
+            format!("{} {joint} {}", snapshot.kind.as_str(), enumerate(targets))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What holds for every command: help, `--json`, exit statuses, streams.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use insta::assert_snapshot;
@@ -55,31 +55,133 @@ fn json_covers_help_version_and_usage_errors() {
     let fixture = Fixture::new();
     assert!(fixture.json("--help").0["help"].as_str().unwrap().contains("Usage: backsight"));
     assert_eq!(fixture.json("--version").0["version"], env!("CARGO_PKG_VERSION"));
-    assert_snapshot!(fixture.run("--json track --nonsense"), @"");
-    assert_snapshot!(fixture.run("--json"), @"");
+    assert_snapshot!(fixture.run("--json track --nonsense"), @r#"
+    {"error":{"code":"USAGE","hint":"see `backsight track --help`","message":"unexpected argument '--nonsense' found","retryable":false},"ok":false}
+    ---- exit 2
+    "#);
+    assert_snapshot!(fixture.run("--json"), @r#"
+    {"error":{"code":"USAGE","hint":"see `backsight --help`","message":"no command was given","retryable":false},"ok":false}
+    ---- exit 2
+    "#);
 }
 
 #[test]
 fn usage_errors_exit_2() {
     let fixture = Fixture::new();
-    assert_snapshot!(fixture.run("track --nonsense"), @"");
-    assert_snapshot!(fixture.run("shwo"), @"");
-    assert_snapshot!(fixture.run("show"), @"");
-    assert_snapshot!(fixture.run("undo 0"), @"");
-    assert_snapshot!(fixture.run("log --since yesteryear"), @"");
-    assert_snapshot!(fixture.run("gc --disk-budget much"), @"");
+    assert_snapshot!(fixture.run("track --nonsense"), @r"
+    ---- stderr
+    error: unexpected argument '--nonsense' found
+
+    Usage: backsight track [OPTIONS]
+
+    For more information, try '--help'.
+    ---- exit 2
+    ");
+    assert_snapshot!(fixture.run("shwo"), @r"
+    ---- stderr
+    error: unrecognized subcommand 'shwo'
+
+      tip: a similar subcommand exists: 'show'
+
+    Usage: backsight [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ---- exit 2
+    ");
+    assert_snapshot!(fixture.run("show"), @r"
+    ---- stderr
+    error: the following required arguments were not provided:
+      <REF>
+
+    Usage: backsight show <REF>
+
+    For more information, try '--help'.
+
+    hint: a bare # starts a comment in most shells: type `12` or `'#12'`
+    ---- exit 2
+    ");
+    assert_snapshot!(fixture.run("undo 0"), @r"
+    ---- stderr
+    error: invalid value '0' for '[N]': 0 is not in 1..=65535
+
+    For more information, try '--help'.
+    ---- exit 2
+    ");
+    assert_snapshot!(fixture.run("log --since yesteryear"), @r"
+    ---- stderr
+    error: invalid value 'yesteryear' for '--since <TIME>': a time is an age such as `2h` or `3 days`, a local `2026-08-01` or `2026-08-01 14:00`, or RFC 3339 such as `2026-08-01T14:00:00Z`
+
+    For more information, try '--help'.
+    ---- exit 2
+    ");
+    assert_snapshot!(fixture.run("gc --disk-budget much"), @r"
+    ---- stderr
+    error: invalid value 'much' for '--disk-budget <SIZE>': it is a size such as 512, 100MB or 2GB
+
+    For more information, try '--help'.
+    ---- exit 2
+    ");
 }
 
 #[test]
 fn a_directory_that_does_not_exist_is_named() {
     let fixture = Fixture::with_history();
-    assert_snapshot!(fixture.run("-C nowhere status"), @"");
-    assert_snapshot!(fixture.run("-C a.txt status"), @"");
+    assert_snapshot!(fixture.run("-C nowhere status"), @r"
+    ---- stderr
+    error: directory `nowhere` does not exist
+    ---- exit 4
+    ");
+    assert_snapshot!(fixture.run("-C a.txt status"), @r"
+    ---- stderr
+    error: `a.txt` is not a directory
+    ---- exit 4
+    ");
 }
 
 #[test]
 fn long_help_explains_references() {
-    assert_snapshot!(Fixture::new().run("show --help"), @"");
+    assert_snapshot!(Fixture::new().run("show --help"), @r"
+    Show one snapshot and what it changed
+
+    Usage: backsight show [OPTIONS] <REF>
+
+    Arguments:
+      <REF>
+              Which snapshot
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Global options:
+          --json
+              Print exactly one JSON object on stdout
+
+      -C, --directory <DIR>
+              Work in the workspace of DIR instead of the current directory
+
+          --wait <SECONDS>
+              Wait at most this long for another process that holds the workspace
+
+              [default: 60]
+
+          --color <WHEN>
+              When to use colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE count too
+
+              [default: auto]
+
+    Examples:
+      backsight show @
+      backsight show 12
+
+    A REF is one of:
+      12, '#12'    the snapshot with that number (a bare # starts a shell comment)
+      @, @~2       the latest snapshot, the one two before it
+      1a2b3c       an id or a tree id, or its first 4 or more digits
+      now          the files on disk
+      session:ID   the steps of a session; message:ID and part:ID likewise
+    ---- exit 0
+    ");
 }
 
 #[test]
@@ -108,4 +210,24 @@ fn nothing_but_data_goes_to_stdout() {
         let output = fixture.command(line).output().unwrap();
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{line}");
     }
+}
+
+#[test]
+fn a_command_that_must_wait_says_for_whom() {
+    let fixture = Fixture::with_history();
+    let lock = std::fs::File::create(fixture.root().join(".backsight/store/lock")).unwrap();
+    lock.lock().unwrap();
+    (&lock).write_all(b"backsight gc (pid 12)\n").unwrap();
+    assert_snapshot!(fixture.run("track --wait 0"), @r"
+    ---- stderr
+    waiting for `backsight gc` (pid 12), which holds this workspace
+    error: backsight gc (pid 12) held the workspace for more than 0 s
+    hint: wait for it, or allow more time with `--wait SECONDS`
+    ---- exit 7
+    ");
+    let (json, status) = fixture.json("track --wait 0");
+    assert_eq!(
+        (json["error"]["code"].as_str(), json["error"]["retryable"].as_bool(), status),
+        (Some("BUSY"), Some(true), 7)
+    );
 }

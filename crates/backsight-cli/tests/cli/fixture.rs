@@ -174,12 +174,14 @@ fn times(text: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let is_time = |word: &str| word.len() == 8 && word.bytes().filter(|&byte| byte == b':').count() == 2;
         let is_date = |word: &str| word.len() == 10 && word.bytes().filter(|&byte| byte == b'-').count() == 2;
+        let is_instant = |word: &str| word.starts_with("20") && word.ends_with("Z:") && word.contains('T');
         let kept = words.iter().map(|word| match *word {
             word if is_date(word) => "[DATE]",
             word if is_time(word) => "[TIME]",
+            word if is_instant(word) => "[INSTANT]:",
             word => word,
         });
-        kept.collect::<Vec<_>>().join(" ")
+        kept.collect::<Vec<_>>().join(" ").trim_end().to_owned()
     };
     let mut text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
     for seconds in 10..60 {

@@ -23,11 +23,12 @@ fn track_is_the_snapshot_and_whether_it_is_new() {
     assert_eq!(origin, ["edit", "s1", "m1", "p1"]);
     assert_eq!(first["declared"], json!(["a"]));
     assert_eq!(first["pinned"], true);
-    assert_eq!(first["changes"][0]["path"], "a");
-    assert_eq!(first["changes"][0]["status"], "added");
     assert_eq!(first["coverage"]["complete"], true);
     let (second, _) = fixture.json("track -m again");
     assert_eq!((&second["created"], &second["id"]), (&json!(false), &first["id"]));
+    fixture.write("b", "b\n");
+    let (third, _) = fixture.json("track");
+    assert_eq!((&third["changes"][0]["path"], &third["changes"][0]["status"]), (&json!("b"), &json!("added")));
 }
 
 #[test]

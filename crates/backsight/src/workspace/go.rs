@@ -170,11 +170,12 @@ impl Workspace {
 
     fn carry_out_once(&self, opened: &Opened, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
         let last = opened.timeline.latest()?;
-        let now = self.capture(opened, last.as_ref(), &intent.include)?;
+        let mut now = self.capture(opened, last.as_ref(), &intent.include)?;
         let plan = plan(&now)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
         if plan.changes.is_empty() {
+            opened.files.save_cache(&mut now)?;
             return Ok(answer);
         }
         opened.files.check_plan(&plan)?;
@@ -198,8 +199,8 @@ impl Workspace {
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
         let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
         let recorded = self.append(opened, &step)?;
-        opened.files.update_cache(&now.tree, &result, applied.changes())?;
         opened.files.finish(&applied)?;
+        opened.files.save_cache_after(&mut now, &plan, &result)?;
         answer.snapshot = Some(recorded.snapshot);
         Ok(answer)
     }

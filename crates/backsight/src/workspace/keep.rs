@@ -66,9 +66,7 @@ impl Workspace {
         }
         opened.timeline.expire(&expired, self.settings.now())?;
         let swept = opened.files.objects().sweep(&roots(opened, &outlines, &expire)?)?;
-        for seq in &expired {
-            opened.files.remove_reference(*seq)?;
-        }
+        opened.files.remove_references(&expire)?;
         // Objects moved between files: the stat cache need not be forgotten for that, only told.
         opened.files.refresh_cache()?;
         warnings.extend(swept.warnings);

@@ -86,7 +86,7 @@ impl Workspace {
     pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
         let last = opened.timeline.latest()?;
         let options = self.scan_options(&self.config()?);
-        opened.files.look(&options, last.as_ref().map(|last| &last.tree), include, &|progress| self.report_capture(progress))
+        opened.files.look(&options, last.as_ref().map(Step::as_last).as_ref(), include, &|progress| self.report_capture(progress))
     }
 
     /// One page of the timeline, newest first.

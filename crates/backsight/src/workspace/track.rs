@@ -35,8 +35,9 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let last = opened.timeline.latest()?;
         let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
-        let capture = self.capture(opened, last.as_ref(), &include)?;
+        let mut capture = self.capture(opened, last.as_ref(), &include)?;
         if let Some(last) = last.filter(|last| last.tree == capture.tree) {
+            opened.files.save_cache(&mut capture)?;
             let mut snapshot = last.snapshot;
             snapshot.coverage = capture.coverage;
             if request.pinned && !snapshot.pinned {
@@ -47,8 +48,9 @@ impl Workspace {
         }
         let mut tracked = self.record_capture(opened, &capture, Kind::Track, request)?;
         if let Err(error) = opened.files.objects().maintain() {
-            tracked.warnings.push(format!("loose objects were not packed: {error}"));
+            tracked.warnings.push(format!("small packs were not joined: {error}"));
         }
+        opened.files.save_cache(&mut capture)?;
         Ok(tracked)
     }
 
@@ -57,7 +59,7 @@ impl Workspace {
         if !config.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
-        opened.files.capture(&self.scan_options(&config), last.map(|last| &last.tree), include, &|progress| self.report_capture(progress))
+        opened.files.capture(&self.scan_options(&config), last.map(Step::as_last).as_ref(), include, &|progress| self.report_capture(progress))
     }
 
     /// Appends a row for a capture that differs from the latest snapshot.
