@@ -210,7 +210,8 @@ impl Applier<'_> {
         let mut paths = Vec::new();
         for entry in entries {
             let path = entry.map_err(|error| Error::io("read the journal", error))?.path();
-            let phase = PHASES.into_iter().find(|phase| path.extension().is_some_and(|found| found == phase.extension()));
+            let phase =
+                PHASES.into_iter().find(|phase| path.extension().is_some_and(|found| found == phase.extension()));
             paths.extend(phase.map(|phase| (path, phase)));
         }
         paths.sort_by(|a, b| a.0.cmp(&b.0));
@@ -220,13 +221,15 @@ impl Applier<'_> {
     fn read_journal(&self, path: &Path) -> Result<Journal> {
         let bytes = fs::read(path).map_err(|error| Error::io(format!("read `{}`", path.display()), error))?;
         serde_json::from_slice(&bytes).map_err(|error| {
-            Error::new(Code::Damaged, format!("journal entry `{}` cannot be read: {error}", path.display()))
-                .with_hint("an interrupted restore cannot be finished; compare with `backsight status` and remove the file")
+            Error::new(Code::Damaged, format!("journal entry `{}` cannot be read: {error}", path.display())).with_hint(
+                "an interrupted restore cannot be finished; compare with `backsight status` and remove the file",
+            )
         })
     }
 
     fn write_intent(&self, journal: &Journal) -> Result<()> {
-        let bytes = serde_json::to_vec(journal).map_err(|error| Error::new(Code::Io, format!("cannot encode the journal: {error}")))?;
+        let bytes = serde_json::to_vec(journal)
+            .map_err(|error| Error::new(Code::Io, format!("cannot encode the journal: {error}")))?;
         let write = || -> io::Result<()> {
             self.disk().create_private_directories(self.journal_directory)?;
             self.disk().replace(&self.journal_path(journal, Phase::Intent), &bytes, Durability::Synced)
@@ -250,10 +253,13 @@ impl Applier<'_> {
                 self.remove_staged(root, &step.stage, &displaced_name(step))?;
             }
             let stage = self.root.join(self.stage_directory(&journal.id));
-            for directory in [Some(stage.as_path()), stage.parent(), stage.parent().and_then(Path::parent)].into_iter().flatten() {
+            for directory in
+                [Some(stage.as_path()), stage.parent(), stage.parent().and_then(Path::parent)].into_iter().flatten()
+            {
                 match self.disk().remove_directory(directory) {
                     Ok(()) => {}
-                    Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {}
+                    Err(error)
+                        if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -283,7 +289,9 @@ impl Applier<'_> {
     /// Writes the new content of every step that has one. A damaged object is found here, before any path changes.
     fn stage(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
         let own = self.root.join(self.stage_directory(&journal.id));
-        self.disk().create_private_directories(&own).map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
+        self.disk()
+            .create_private_directories(&own)
+            .map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
         for (done, step) in journal.steps.iter().enumerate() {
             if action_of(&step.change).needs_staging() {
                 self.stage_step(root, step)?;
@@ -333,7 +341,8 @@ impl Applier<'_> {
             let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
             if let Err(error) = rustix::fs::accessat(&directory, ".", access, rustix::fs::AtFlags::EACCESS) {
                 let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
-                return Err(Error::io(format!("change files in `{shown}`"), error.into()).with_hint(format!("allow it with `chmod u+w {shown}`")));
+                return Err(Error::io(format!("change files in `{shown}`"), error.into())
+                    .with_hint(format!("allow it with `chmod u+w {shown}`")));
             }
         }
         Ok(())
@@ -364,10 +373,16 @@ impl Applier<'_> {
                 Ok(Swapped::Already) => {}
                 Ok(Swapped::Edited) if mode == Mode::Recovery => kept.push(step.change.path.clone()),
                 Ok(Swapped::Edited) => {
-                    let error = Error::new(Code::Raced, format!("`{}` changed while it was being restored; nothing was changed", step.change.path)).with_hint("try again");
+                    let error = Error::new(
+                        Code::Raced,
+                        format!("`{}` changed while it was being restored; nothing was changed", step.change.path),
+                    )
+                    .with_hint("try again");
                     return Err(Swap { done, error });
                 }
-                Err(error) => return Err(Swap { done, error: Error::io(format!("put `{}` in place", step.change.path), error) }),
+                Err(error) => {
+                    return Err(Swap { done, error: Error::io(format!("put `{}` in place", step.change.path), error) });
+                }
             }
             (self.progress)(total + count as u64, 2 * total);
         }
@@ -384,7 +399,8 @@ impl Applier<'_> {
             parents.insert(step.change.path.parent());
             let Some(Node::Directory { mode }) = step.change.after else { continue };
             let Ok(parent) = open_below(root, step.change.path.parent()) else { continue };
-            if let Standing::Known(Node::Directory { mode: current }) = observe(parent.as_fd(), step.change.path.name())?
+            if let Standing::Known(Node::Directory { mode: current }) =
+                observe(parent.as_fd(), step.change.path.name())?
                 && current != mode
             {
                 self.disk().set_mode_at(parent.as_fd(), step.change.path.name(), mode)?;
@@ -518,7 +534,8 @@ impl Applier<'_> {
     }
 
     fn chmod(&self, change: &Change, path: Place<'_>) -> io::Result<Swapped> {
-        let (true, Some(Node::File { mode, .. })) = (observe(path.0, path.1)?.is(change.before.as_ref()), change.after) else {
+        let (true, Some(Node::File { mode, .. })) = (observe(path.0, path.1)?.is(change.before.as_ref()), change.after)
+        else {
             return Ok(Swapped::Edited);
         };
         self.disk().set_mode_at(path.0, path.1, mode)?;
@@ -542,8 +559,13 @@ impl Applier<'_> {
             Action::MakeDirectory => ignore_not_empty(self.disk().remove_directory_at(path.0, path.1)),
             _ if !is_done(&standing, change) => Ok(()),
             Action::Create => self.disk().rename_at(path, staged, Rename::NoReplace),
-            Action::Replace if observe(staged.0, staged.1)?.is(change.before.as_ref()) => self.disk().rename_at(staged, path, Rename::Exchange),
-            Action::Replace => self.disk().remove_file_at(path.0, path.1).and_then(|()| self.disk().rename_at(aside, path, Rename::NoReplace)),
+            Action::Replace if observe(staged.0, staged.1)?.is(change.before.as_ref()) => {
+                self.disk().rename_at(staged, path, Rename::Exchange)
+            }
+            Action::Replace => self
+                .disk()
+                .remove_file_at(path.0, path.1)
+                .and_then(|()| self.disk().rename_at(aside, path, Rename::NoReplace)),
             Action::Chmod => self.restore_mode(change, path),
             Action::FileToDirectory => {
                 ignore_not_empty(self.disk().remove_directory_at(path.0, path.1))?;
@@ -620,7 +642,9 @@ fn action_of(change: &Change) -> Action {
         (Some(false), Some(true)) => Action::FileToDirectory,
         (Some(true), Some(false)) => Action::DirectoryToFile,
         (Some(false), Some(false)) => match (change.before, change.after) {
-            (Some(Node::File { id: before, .. }), Some(Node::File { id: after, .. })) if before == after => Action::Chmod,
+            (Some(Node::File { id: before, .. }), Some(Node::File { id: after, .. })) if before == after => {
+                Action::Chmod
+            }
             _ => Action::Replace,
         },
     }
@@ -629,7 +653,9 @@ fn action_of(change: &Change) -> Action {
 /// First everything that goes, innermost first; then everything that comes, outermost first.
 /// A path that changes between file and directory belongs where its directory side does.
 fn order_of(steps: &[Step]) -> Vec<usize> {
-    let goes = |step: &&Step| matches!(action_of(&step.change), Action::RemoveFile | Action::RemoveDirectory | Action::DirectoryToFile);
+    let goes = |step: &&Step| {
+        matches!(action_of(&step.change), Action::RemoveFile | Action::RemoveDirectory | Action::DirectoryToFile)
+    };
     let mut order: Vec<usize> = (0..steps.len()).rev().filter(|&index| goes(&&steps[index])).collect();
     order.extend((0..steps.len()).filter(|&index| !goes(&&steps[index])));
     order
@@ -665,9 +691,13 @@ fn make_directory(disk: &Disk, path: Place<'_>) -> io::Result<Swapped> {
 fn remove_directory(disk: &Disk, path: Place<'_>, change: &Change) -> io::Result<Swapped> {
     match disk.remove_directory_at(path.0, path.1) {
         Ok(()) => Ok(Swapped::Done),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(if change.after.is_none() { Swapped::Already } else { Swapped::Done }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(if change.after.is_none() { Swapped::Already } else { Swapped::Done })
+        }
         // Something was put into it since the capture: that is somebody's work.
-        Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory) => Ok(Swapped::Edited),
+        Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory) => {
+            Ok(Swapped::Edited)
+        }
         Err(error) => Err(error),
     }
 }

@@ -142,8 +142,16 @@ impl Cache {
     }
 
     pub(crate) fn directory(&self, path: &[u8]) -> Option<CachedDirectory<'_>> {
-        let found = self.directories.binary_search_by(|place| self.slice(place.path).cmp(path)).ok()?;
-        Some(CachedDirectory { cache: self, place: self.directories[found] })
+        self.at(self.position(path)?)
+    }
+
+    /// Where a directory is, for `at`.
+    pub(crate) fn position(&self, path: &[u8]) -> Option<usize> {
+        self.directories.binary_search_by(|place| self.slice(place.path).cmp(path)).ok()
+    }
+
+    pub(crate) fn at(&self, position: usize) -> Option<CachedDirectory<'_>> {
+        self.directories.get(position).map(|place| CachedDirectory { cache: self, place: *place })
     }
 
     pub(crate) fn directories(&self) -> impl Iterator<Item = (&[u8], CachedDirectory<'_>)> {
@@ -214,7 +222,12 @@ impl CacheWriter {
         self.directory(path, contents, directory.records());
     }
 
-    pub(crate) fn directory<'r>(&mut self, path: &[u8], contents: Option<Contents>, records: impl Iterator<Item = Record<'r>>) {
+    pub(crate) fn directory<'r>(
+        &mut self,
+        path: &[u8],
+        contents: Option<Contents>,
+        records: impl Iterator<Item = Record<'r>>,
+    ) {
         let mut body = Vec::new();
         let mut count = 0u32;
         for record in records {

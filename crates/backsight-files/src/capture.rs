@@ -16,7 +16,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::blind::Blind;
-use crate::cache::{Cache, CacheWriter, FileTime, Record, RecordKind, Subject};
+use crate::cache::{Cache, CacheWriter, CachedDirectory, FileTime, Record, RecordKind, Subject};
 use crate::ignore::join;
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
@@ -154,7 +154,14 @@ fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<C
     }
 }
 
-fn fresh_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Option<Contents>], root: (u64, u64), tree: &Tree) -> Result<Option<FreshCache>> {
+fn fresh_cache(
+    request: &Request<'_>,
+    cache: &Cache,
+    scan: &Scan,
+    contents: &[Option<Contents>],
+    root: (u64, u64),
+    tree: &Tree,
+) -> Result<Option<FreshCache>> {
     let unchanged = scan.directories.iter().all(|visited| matches!(visited.listing, Listing::Cached));
     if unchanged && cache.subject() == Some(Subject { root, store: request.store.fingerprint()?, tree: *tree }) {
         return Ok(None);
@@ -165,7 +172,7 @@ fn fresh_cache(request: &Request<'_>, cache: &Cache, scan: &Scan, contents: &[Op
         match &visited.listing {
             Listing::Nothing => {}
             Listing::Cached => {
-                if let Some(directory) = cache.directory(&visited.path) {
+                if let Some(directory) = visited.cached.and_then(|position| cache.at(position)) {
                     writer.unchanged(&visited.path, &directory, contents[index]);
                 }
             }
@@ -274,7 +281,8 @@ enum Outcome {
 impl<'a> Work<'a> {
     fn new(request: &'a Request<'a>, cache: &'a Cache, scan: Scan, purpose: Purpose) -> Result<Self> {
         let unread = scan.directories.iter().flat_map(unread_of);
-        let (files_total, bytes_total) = unread.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.stat.size));
+        let (files_total, bytes_total) =
+            unread.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.stat.size));
         let limit = request.options.max_new_bytes;
         if bytes_total > limit {
             return Err(Error::new(Code::TooLarge, format!("{bytes_total} bytes would have to be stored, more than the {limit} allowed"))
@@ -309,12 +317,21 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn read_directory(&self, path: &[u8], entries: &mut Vec<Found>, files_done: &AtomicU64, bytes_done: &AtomicU64) -> Result<(Vec<Uncovered>, u64)> {
+    fn read_directory(
+        &self,
+        path: &[u8],
+        entries: &mut Vec<Found>,
+        files_done: &AtomicU64,
+        bytes_done: &AtomicU64,
+    ) -> Result<(Vec<Uncovered>, u64)> {
         let directory = match open_below(&self.scan.root, path) {
             Ok(directory) => directory,
             Err(_) => {
                 let lost = std::mem::take(entries);
-                return Ok((lost.iter().map(|found| blind(path, &found.name, Reason::Raced)).collect(), lost.len() as u64));
+                return Ok((
+                    lost.iter().map(|found| blind(path, &found.name, Reason::Raced)).collect(),
+                    lost.len() as u64,
+                ));
             }
         };
         let outcomes: Vec<Option<Outcome>> = entries
@@ -447,29 +464,43 @@ impl<'a> Work<'a> {
 
     fn build_tree(&self, index: usize, children: &[usize], contents: &[Option<Contents>]) -> Result<Option<Contents>> {
         let visited = &self.scan.directories[index];
-        let cached = self.cache.directory(&visited.path);
+        let cached = self.cached(index);
         let mut entries: Vec<Entry> = match &visited.listing {
             Listing::Nothing => return Ok(None),
-            Listing::Fresh(found) => found.iter().filter_map(|found| Some(file_entry(&found.name, found.kind, found.mode, found.id?))).collect(),
+            Listing::Fresh(found) => found
+                .iter()
+                .filter_map(|found| Some(file_entry(&found.name, found.kind, found.mode, found.id?)))
+                .collect(),
             Listing::Cached => {
                 let same = |&child: &usize| {
-                    let before = self.cache.directory(&self.scan.directories[child].path).and_then(|known| known.contents());
+                    let before = self.cached(child).and_then(|known| known.contents());
                     before.is_some() && before == contents[child]
                 };
                 if let Some(known) = cached.and_then(|known| known.contents()).filter(|_| children.iter().all(same)) {
                     return Ok(Some(known));
                 }
-                let records = cached.iter().flat_map(|known| known.records()).filter(|record| record.kind != RecordKind::Directory);
+                let records = cached
+                    .iter()
+                    .flat_map(|known| known.records())
+                    .filter(|record| record.kind != RecordKind::Directory);
                 records.map(|record| file_entry(record.name, record.kind, record.mode, record.id)).collect()
             }
         };
         for &child in children {
             let Some(inner) = contents[child] else { continue };
             let visited = &self.scan.directories[child];
-            entries.push(Entry { name: visited.name.clone(), node: Node::Directory { mode: visited.mode }, contents: inner });
+            entries.push(Entry {
+                name: visited.name.clone(),
+                node: Node::Directory { mode: visited.mode },
+                contents: inner,
+            });
         }
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         encode_directory(&entries, &mut |kind, bytes| self.sink.put(kind, bytes)).map(Some)
+    }
+
+    fn cached(&self, index: usize) -> Option<CachedDirectory<'a>> {
+        self.scan.directories[index].cached.and_then(|position| self.cache.at(position))
     }
 
     /// Stores the list of what was not seen.
@@ -527,7 +558,8 @@ fn file_entry(name: &[u8], kind: RecordKind, mode: u16, id: ObjectId) -> Entry {
 }
 
 fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {
-    let path = RelPath::new(join(directory, name)).expect("the walk yields only names without `/`, `.`, `..` or `.git`");
+    let path =
+        RelPath::new(join(directory, name)).expect("the walk yields only names without `/`, `.`, `..` or `.git`");
     Uncovered { path, reason }
 }
 

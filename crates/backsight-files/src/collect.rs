@@ -77,7 +77,8 @@ impl ObjectStore {
             if kind != ObjectKind::Tree {
                 continue;
             }
-            let entries = parse_tree(&content).ok_or_else(|| Error::new(Code::Damaged, format!("object {id} is not a tree")))?;
+            let entries =
+                parse_tree(&content).ok_or_else(|| Error::new(Code::Damaged, format!("object {id} is not a tree")))?;
             for entry in entries {
                 match entry.mode {
                     0o40000 => pending.push(entry.id),
@@ -101,6 +102,13 @@ impl ObjectStore {
             }
         }
         Ok(sizes)
+    }
+
+    /// How many objects, and how many bytes of them, a sweep would remove.
+    pub fn garbage(&self, roots: &[ObjectId], sizes: &HashMap<ObjectId, u64>) -> Result<(u64, u64)> {
+        let live = self.reachable(roots)?;
+        let dead = sizes.iter().filter(|(id, _)| !live.contains(id)).map(|(_, bytes)| *bytes);
+        Ok(dead.fold((0, 0), |(objects, bytes), size| (objects + 1, bytes + size)))
     }
 
     /// How many bytes everything reachable from `roots` takes.
@@ -172,7 +180,9 @@ impl ObjectStore {
         let mut packed = HashSet::new();
         for id in ids {
             match self.read(id) {
-                Ok((kind, content)) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(|error| self.failed("write to", error))?,
+                Ok((kind, content)) => writer
+                    .append(&PackEntry::new(*id, kind, &content))
+                    .map_err(|error| self.failed("write to", error))?,
                 // A damaged object stays where it is: `verify` names it, a later capture may mend it.
                 Err(error) if error.code() == Code::Damaged => continue,
                 Err(error) => return Err(error),
@@ -192,7 +202,11 @@ impl ObjectStore {
         if !kept.is_empty() {
             let free = free_bytes(self.directory());
             if free < pack.size() {
-                swept.warnings.push(format!("`{}` was not rewritten: it may need {} bytes and {free} are free", index.display(), pack.size()));
+                swept.warnings.push(format!(
+                    "`{}` was not rewritten: it may need {} bytes and {free} are free",
+                    index.display(),
+                    pack.size()
+                ));
                 return Ok(());
             }
             let packed = self.write_pack(&kept)?;

@@ -26,11 +26,18 @@ pub(crate) fn compare(source: &Source<'_>, before: &Tree, after: &Tree) -> Resul
     Ok(changes)
 }
 
-fn compare_directories(source: &Source<'_>, before: &Contents, after: &Contents, at: &[u8], changes: &mut Vec<Change>) -> Result<()> {
+fn compare_directories(
+    source: &Source<'_>,
+    before: &Contents,
+    after: &Contents,
+    at: &[u8],
+    changes: &mut Vec<Change>,
+) -> Result<()> {
     if before == after {
         return Ok(());
     }
-    let (mut old, mut new) = (source.entries(before)?.into_iter().peekable(), source.entries(after)?.into_iter().peekable());
+    let (mut old, mut new) =
+        (source.entries(before)?.into_iter().peekable(), source.entries(after)?.into_iter().peekable());
     loop {
         let order = match (old.peek(), new.peek()) {
             (None, None) => return Ok(()),
@@ -44,7 +51,13 @@ fn compare_directories(source: &Source<'_>, before: &Contents, after: &Contents,
     }
 }
 
-fn compare_entries(source: &Source<'_>, old: Option<Entry>, new: Option<Entry>, at: &[u8], changes: &mut Vec<Change>) -> Result<()> {
+fn compare_entries(
+    source: &Source<'_>,
+    old: Option<Entry>,
+    new: Option<Entry>,
+    at: &[u8],
+    changes: &mut Vec<Change>,
+) -> Result<()> {
     let Some(name) = old.as_ref().or(new.as_ref()).map(|entry| entry.name.clone()) else { return Ok(()) };
     let path = join(at, &name);
     let (before, after) = (old.as_ref().map(|entry| entry.node), new.as_ref().map(|entry| entry.node));
@@ -76,7 +89,8 @@ pub fn renames(changes: &[Change]) -> Vec<(RelPath, RelPath)> {
 
 /// Every empty file has the same content, which says nothing about where it came from.
 const EMPTY_BLOB: ObjectId = ObjectId::from_bytes([
-    0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91,
+    0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53,
+    0x91,
 ]);
 
 /// Applies `changes` to `tree` and stores the directories that differ. Parts that are not named stay as they are.
@@ -86,7 +100,8 @@ pub(crate) fn edit_tree(
     changes: &[Change],
     put: &mut dyn FnMut(crate::object::ObjectKind, &[u8]) -> Result<ObjectId>,
 ) -> Result<Tree> {
-    let changes: BTreeMap<&[u8], Option<Node>> = changes.iter().map(|change| (change.path.as_bytes(), change.after)).collect();
+    let changes: BTreeMap<&[u8], Option<Node>> =
+        changes.iter().map(|change| (change.path.as_bytes(), change.after)).collect();
     let edited = edit_directory(source, &tree.contents(), b"", &changes, put)?;
     if edited.tree.is_none() {
         put(crate::object::ObjectKind::Tree, b"")?;
@@ -104,7 +119,10 @@ fn edit_directory(
     let prefix = if at.is_empty() { Vec::new() } else { [at, b"/"].concat() };
     let below = |prefix: &[u8]| {
         let prefix = prefix.to_vec();
-        changes.range::<[u8], _>((std::ops::Bound::Included(prefix.as_slice()), std::ops::Bound::Unbounded)).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+        changes
+            .range::<[u8], _>((std::ops::Bound::Included(prefix.as_slice()), std::ops::Bound::Unbounded))
+            .next()
+            .is_some_and(|(path, _)| path.starts_with(&prefix))
     };
     if !below(&prefix) {
         return Ok(*contents);

@@ -143,7 +143,12 @@ impl Disk {
     }
 
     /// Renames without replacing anything, or swaps two names in one step.
-    pub(crate) fn rename_at(&self, from: (BorrowedFd<'_>, &[u8]), to: (BorrowedFd<'_>, &[u8]), how: Rename) -> io::Result<()> {
+    pub(crate) fn rename_at(
+        &self,
+        from: (BorrowedFd<'_>, &[u8]),
+        to: (BorrowedFd<'_>, &[u8]),
+        how: Rename,
+    ) -> io::Result<()> {
         self.step()?;
         let flags = match how {
             Rename::NoReplace => RenameFlags::NOREPLACE,

@@ -36,7 +36,8 @@ impl Files {
     /// Opens the store in `store` for the workspace at `root`, making what is missing.
     pub fn open(root: &Path, store: &Path, disk: Disk) -> Result<Self> {
         let cache = store.join("cache");
-        disk.create_private_directories(&cache).map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
+        disk.create_private_directories(&cache)
+            .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
         Ok(Files {
             root: root.to_owned(),
             journal: store.join("journal"),
@@ -52,18 +53,44 @@ impl Files {
 
     /// Records the workspace as it is. `last` is the latest snapshot; `include` is covered whatever rules say.
     /// The caller holds the workspace lock.
-    pub fn capture(&self, options: &ScanOptions, last: Option<&Last>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+    pub fn capture(
+        &self,
+        options: &ScanOptions,
+        last: Option<&Last>,
+        include: &BTreeSet<Vec<u8>>,
+        progress: Progress<'_>,
+    ) -> Result<Capture> {
         self.objects.clean_temporaries()?;
         capture(&self.request(options, last, include, progress), Purpose::Record)
     }
 
     /// Looks at the workspace without writing anything.
-    pub fn look(&self, options: &ScanOptions, last: Option<&Last>, include: &BTreeSet<Vec<u8>>, progress: Progress<'_>) -> Result<Capture> {
+    pub fn look(
+        &self,
+        options: &ScanOptions,
+        last: Option<&Last>,
+        include: &BTreeSet<Vec<u8>>,
+        progress: Progress<'_>,
+    ) -> Result<Capture> {
         capture(&self.request(options, last, include, progress), Purpose::Look)
     }
 
-    fn request<'a>(&'a self, options: &'a ScanOptions, last: Option<&'a Last>, include: &'a BTreeSet<Vec<u8>>, progress: Progress<'a>) -> Request<'a> {
-        Request { root: &self.root, store: &self.objects, cache_file: &self.cache_file, options, last, include, progress }
+    fn request<'a>(
+        &'a self,
+        options: &'a ScanOptions,
+        last: Option<&'a Last>,
+        include: &'a BTreeSet<Vec<u8>>,
+        progress: Progress<'a>,
+    ) -> Request<'a> {
+        Request {
+            root: &self.root,
+            store: &self.objects,
+            cache_file: &self.cache_file,
+            options,
+            last,
+            include,
+            progress,
+        }
     }
 
     /// What differs between two stored trees.
@@ -84,7 +111,12 @@ impl Files {
     }
 
     /// Splits changes into those both captures can vouch for and those one of them could not see.
-    pub fn split_unknown(&self, changes: Vec<Change>, before: Option<&ObjectId>, after: &Unseen<'_>) -> Result<(Vec<Change>, Vec<Uncovered>)> {
+    pub fn split_unknown(
+        &self,
+        changes: Vec<Change>,
+        before: Option<&ObjectId>,
+        after: &Unseen<'_>,
+    ) -> Result<(Vec<Change>, Vec<Uncovered>)> {
         let before = Blind::load(&self.objects, before)?;
         let loaded;
         let after = match after {
@@ -143,14 +175,26 @@ impl Files {
     }
 
     /// Plans to take the selected paths to what they are in `target`.
-    pub fn plan_restore(&self, now: &Capture, target: &Tree, target_coverage: Option<&ObjectId>, selection: &[RelPath]) -> Result<Plan> {
+    pub fn plan_restore(
+        &self,
+        now: &Capture,
+        target: &Tree,
+        target_coverage: Option<&ObjectId>,
+        selection: &[RelPath],
+    ) -> Result<Plan> {
         let root = self.open_root()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
         plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, selection)
     }
 
     /// Plans to undo `steps`, newest first, keeping everything else.
-    pub fn plan_revert(&self, now: &Capture, steps: &[StepToUndo], selection: &[RelPath], on_conflict: OnConflict) -> Result<Plan> {
+    pub fn plan_revert(
+        &self,
+        now: &Capture,
+        steps: &[StepToUndo],
+        selection: &[RelPath],
+        on_conflict: OnConflict,
+    ) -> Result<Plan> {
         let root = self.open_root()?;
         plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, selection, on_conflict)
     }
@@ -175,7 +219,8 @@ impl Files {
         for bytes in plan.blobs.values() {
             batch.put(ObjectKind::Blob, bytes)?;
         }
-        let tree = edit_tree(&Source::new(&self.objects), now, &plan.changes, &mut |kind, bytes| batch.put(kind, bytes))?;
+        let tree =
+            edit_tree(&Source::new(&self.objects), now, &plan.changes, &mut |kind, bytes| batch.put(kind, bytes))?;
         batch.commit()?;
         Ok(tree)
     }
@@ -225,7 +270,10 @@ impl Files {
     /// The same after a plan was carried out: the next capture reads the files it changed and no others.
     pub fn save_cache_after(&self, capture: &mut Capture, plan: &Plan, result: &Tree) -> Result<()> {
         let cache = match capture.fresh_cache.take() {
-            Some(fresh) => Cache::parse(fresh.writer.finish(&Subject { root: fresh.root, store: 0, tree: capture.tree })).unwrap_or_default(),
+            Some(fresh) => {
+                Cache::parse(fresh.writer.finish(&Subject { root: fresh.root, store: 0, tree: capture.tree }))
+                    .unwrap_or_default()
+            }
             None => Cache::load(&self.cache_file),
         };
         match cache.subject().filter(|subject| subject.tree == capture.tree) {
@@ -250,7 +298,9 @@ impl Files {
     /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.
     pub fn forget_cache(&self) -> Result<()> {
         match fs::remove_file(&self.cache_file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove the stat cache", error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("remove the stat cache", error))
+            }
             _ => Ok(()),
         }
     }
@@ -305,7 +355,8 @@ fn edited_cache(cache: &Cache, changes: &[Change]) -> CacheWriter {
             writer.unchanged(path, &directory, contents);
             continue;
         };
-        let mut records: BTreeMap<&[u8], Record<'_>> = directory.records().map(|record| (record.name, record)).collect();
+        let mut records: BTreeMap<&[u8], Record<'_>> =
+            directory.records().map(|record| (record.name, record)).collect();
         edit_records(&mut records, &edit);
         writer.directory(path, None, records.into_values());
     }
@@ -317,7 +368,10 @@ fn edited_cache(cache: &Cache, changes: &[Change]) -> CacheWriter {
     writer
 }
 
-fn edit_records<'r>(records: &mut std::collections::BTreeMap<&'r [u8], Record<'r>>, edit: &std::collections::BTreeMap<&'r [u8], Option<Node>>) {
+fn edit_records<'r>(
+    records: &mut std::collections::BTreeMap<&'r [u8], Record<'r>>,
+    edit: &std::collections::BTreeMap<&'r [u8], Option<Node>>,
+) {
     for (&name, node) in edit {
         let (kind, mode, id) = match node {
             None => {

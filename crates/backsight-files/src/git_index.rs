@@ -20,7 +20,10 @@ impl TrackedPaths {
             let Ok(bytes) = fs::read(&path) else { break };
             let Some(parsed) = parse(&bytes) else { break };
             paths.extend(parsed.paths);
-            next = parsed.shared.filter(|_| paths.len() < 100_000_000).map(|hex| git_dir.join(format!("sharedindex.{hex}")));
+            next = parsed
+                .shared
+                .filter(|_| paths.len() < 100_000_000)
+                .map(|hex| git_dir.join(format!("sharedindex.{hex}")));
         }
         paths.sort_unstable();
         paths.dedup();

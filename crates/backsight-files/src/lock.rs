@@ -20,7 +20,8 @@ impl WorkspaceLock {
     pub fn acquire(path: &Path, who: &str, wait: Duration, waiting: &dyn Fn(&str)) -> Result<Self> {
         let failed = |error| Error::io(format!("lock `{}`", path.display()), error);
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+        let file =
+            options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
         let mut file = match file.try_lock() {
             Ok(()) => file,
             Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
@@ -66,7 +67,8 @@ fn read_holder(path: &Path) -> String {
 }
 
 fn busy(holder: &str, wait: Duration) -> Error {
-    Error::new(Code::Busy, format!("{holder} held the workspace for more than {} s", wait.as_secs()))
+    let patience = if wait.is_zero() { String::new() } else { format!(", and {} s were not enough", wait.as_secs()) };
+    Error::new(Code::Busy, format!("`{holder}` holds the workspace{patience}"))
         .with_hint("wait for it, or allow more time with `--wait SECONDS`")
         .with_details(serde_json::json!({ "holder": holder, "waited_seconds": wait.as_secs() }))
 }

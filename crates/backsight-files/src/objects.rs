@@ -43,7 +43,9 @@ impl ObjectStore {
             unique: AtomicU64::new(0),
         };
         if !directory.join("HEAD").is_file() {
-            store.create().map_err(|error| Error::io(format!("create the store in `{}`", directory.display()), error))?;
+            store
+                .create()
+                .map_err(|error| Error::io(format!("create the store in `{}`", directory.display()), error))?;
         }
         Ok(store)
     }
@@ -146,7 +148,12 @@ impl ObjectStore {
         Err(damage.unwrap_or_else(|| missing(id)))
     }
 
-    fn read_any_copy(&self, id: &ObjectId, refresh: bool, damage: &mut Option<Error>) -> Result<Option<(ObjectKind, Vec<u8>)>> {
+    fn read_any_copy(
+        &self,
+        id: &ObjectId,
+        refresh: bool,
+        damage: &mut Option<Error>,
+    ) -> Result<Option<(ObjectKind, Vec<u8>)>> {
         match self.read_loose(id)? {
             Some(Ok(found)) => return Ok(Some(found)),
             Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
@@ -228,7 +235,11 @@ impl ObjectStore {
             Err(error) => return Err(self.failed("read the references of", error)),
         };
         let name_of = |line: &str| line.split_once(" refs/backsight/").map(|(_, name)| name.to_owned());
-        let kept: String = text.lines().filter(|line| name_of(line).is_none_or(|name| is_kept(&name))).map(|line| format!("{line}\n")).collect();
+        let kept: String = text
+            .lines()
+            .filter(|line| name_of(line).is_none_or(|name| is_kept(&name)))
+            .map(|line| format!("{line}\n"))
+            .collect();
         let replaced = self.disk.replace(&file, kept.as_bytes(), crate::disk::Durability::Cache);
         replaced.map_err(|error| self.failed("write the references of", error))
     }
@@ -398,7 +409,8 @@ impl Batch<'_> {
 impl ObjectStore {
     pub(crate) fn new_pack(&self) -> Result<PackWriter> {
         let directory = self.directory.join("objects/pack");
-        PackWriter::create(&self.disk, &directory, self.temporary_path()).map_err(|error| self.failed("write to", error))
+        PackWriter::create(&self.disk, &directory, self.temporary_path())
+            .map_err(|error| self.failed("write to", error))
     }
 
     pub(crate) fn finish_pack(&self, writer: Option<PackWriter>) -> Result<()> {

@@ -79,7 +79,8 @@ pub(crate) fn read_exactly(root: &OwnedFd, path: &RelPath, id: &ObjectId) -> Res
         open_file(directory.as_fd(), path.name())?.read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let raced = || Error::new(Code::Raced, format!("`{path}` changed while it was being compared")).with_hint("ask again");
+    let raced =
+        || Error::new(Code::Raced, format!("`{path}` changed while it was being compared")).with_hint("ask again");
     match read() {
         Ok(bytes) if object_id(ObjectKind::Blob, &bytes)? == *id => Ok(bytes),
         Ok(_) => Err(raced()),

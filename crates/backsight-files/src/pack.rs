@@ -101,7 +101,8 @@ impl Pack {
     /// How many bytes each entry takes: up to where the next one begins. Damaged offsets count as nothing.
     pub(crate) fn sizes(&self) -> Vec<(ObjectId, u64)> {
         let end = self.size.saturating_sub(20);
-        let offsets = (0..self.index.count).map(|position| (self.index.offset(position).unwrap_or(end), self.index.id(position)));
+        let offsets =
+            (0..self.index.count).map(|position| (self.index.offset(position).unwrap_or(end), self.index.id(position)));
         let mut offsets: Vec<(u64, ObjectId)> = offsets.collect();
         offsets.sort_unstable();
         let ends: Vec<u64> = offsets.iter().skip(1).map(|(offset, _)| *offset).chain([end]).collect();
@@ -197,10 +198,8 @@ impl Pack {
     }
 
     fn inflate_at(&self, offset: u64, size: u64) -> Result<Vec<u8>, String> {
-        let reader = io::BufReader::with_capacity(
-            (size.min(1 << 16) as usize).max(512),
-            FileAt { file: &self.data, offset },
-        );
+        let reader =
+            io::BufReader::with_capacity((size.min(1 << 16) as usize).max(512), FileAt { file: &self.data, offset });
         object::inflate(reader, size)
     }
 }
@@ -389,7 +388,13 @@ impl PackWriter {
         let mut output = BufWriter::with_capacity(1 << 18, disk.create(&temporary)?);
         // The object count comes last and is patched in by `finish`.
         output.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
-        Ok(PackWriter { directory: directory.to_owned(), temporary, output, offset: PACK_HEADER, entries: BTreeMap::new() })
+        Ok(PackWriter {
+            directory: directory.to_owned(),
+            temporary,
+            output,
+            offset: PACK_HEADER,
+            entries: BTreeMap::new(),
+        })
     }
 
     pub(crate) fn append(&mut self, entry: &PackEntry) -> io::Result<()> {
@@ -417,7 +422,8 @@ impl PackWriter {
         let count = self.entries.len() as u32;
         let trailer = disk.amend(&self.temporary, |file| seal_pack(file, count))?;
         let name = pack_name(&self.entries);
-        let (pack, index) = (self.directory.join(format!("pack-{name}.pack")), self.directory.join(format!("pack-{name}.idx")));
+        let (pack, index) =
+            (self.directory.join(format!("pack-{name}.pack")), self.directory.join(format!("pack-{name}.idx")));
         disk.rename(&self.temporary, &pack)?;
         let temporary_index = self.temporary.with_extension("idx_tmp");
         let mut file = disk.create(&temporary_index)?;

@@ -73,7 +73,13 @@ pub(crate) fn is_selected(path: &RelPath, selection: &[RelPath]) -> bool {
 }
 
 /// Takes the selected paths to what they are in `target`.
-pub(crate) fn plan_restore(source: &Source<'_>, now: &Capture, target: &Tree, unseen: &Blind, selection: &[RelPath]) -> Result<Plan> {
+pub(crate) fn plan_restore(
+    source: &Source<'_>,
+    now: &Capture,
+    target: &Tree,
+    unseen: &Blind,
+    selection: &[RelPath],
+) -> Result<Plan> {
     let all = compare(source, &now.tree, target)?;
     let mut plan = Plan::default();
     let mut uncapturable = Vec::new();
@@ -105,7 +111,9 @@ pub(crate) fn plan_restore(source: &Source<'_>, now: &Capture, target: &Tree, un
 fn is_needed_parent(change: &Change, all: &[Change], selection: &[RelPath]) -> bool {
     let makes_directory = change.before.is_none() && change.after.is_some_and(|node| node.is_directory());
     makes_directory
-        && all.iter().any(|other| other.after.is_some() && other.path.is_within(&change.path) && is_selected(&other.path, selection))
+        && all.iter().any(|other| {
+            other.after.is_some() && other.path.is_within(&change.path) && is_selected(&other.path, selection)
+        })
         && !selection.is_empty()
 }
 
@@ -137,21 +145,32 @@ fn obstacle(change: &Change, now: &Capture, unseen: &Blind, standing: &BTreeSet<
         }
         Some(_) if change.before.is_some() => None,
         // The capture looked for every path of the target, ignored or not; anything else it did not see may be there.
-        Some(_) => now.blind.reason(path).filter(|reason| *reason != Reason::Ignored).map(|reason| Obstacle::Refuse(reason.to_string())),
+        Some(_) => now
+            .blind
+            .reason(path)
+            .filter(|reason| *reason != Reason::Ignored)
+            .map(|reason| Obstacle::Refuse(reason.to_string())),
     }
 }
 
 fn not_covered(paths: &[(RelPath, String)]) -> Error {
     let named: Vec<String> = paths.iter().take(5).map(|(path, reason)| format!("`{path}` ({reason})")).collect();
     let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
-    let details: Vec<_> = paths.iter().map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason })).collect();
+    let details: Vec<_> =
+        paths.iter().map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason })).collect();
     Error::new(Code::NotCovered, format!("what is on disk at {}{more} is in no snapshot and would be lost", named.join(", ")))
         .with_hint("move these away, or make them readable or allow larger files (`backsight config set max_file_size 1GB`) so that they can be captured first")
         .with_details(serde_json::json!({ "paths": details }))
 }
 
 /// Undoes `steps`, newest first, and keeps everything else.
-pub(crate) fn plan_revert(source: &Source<'_>, now: &Capture, steps: &[StepToUndo], selection: &[RelPath], on_conflict: OnConflict) -> Result<Plan> {
+pub(crate) fn plan_revert(
+    source: &Source<'_>,
+    now: &Capture,
+    steps: &[StepToUndo],
+    selection: &[RelPath],
+    on_conflict: OnConflict,
+) -> Result<Plan> {
     let mut revert = Revert { source, now, on_conflict, current: BTreeMap::new(), plan: Plan::default() };
     for step in steps {
         let unseen = Blind::load(source.store, step.before_coverage.as_ref())?;
@@ -190,7 +209,13 @@ impl Revert<'_> {
             None => self.source.find(&self.now.tree, path)?.map(|entry| entry.node),
         };
         let verdict = self.decide(change, current, unseen, label)?;
-        let conflict = |reason: String| Conflict { path: path.clone(), reason, step: change.after, current, wanted: change.before };
+        let conflict = |reason: String| Conflict {
+            path: path.clone(),
+            reason,
+            step: change.after,
+            current,
+            wanted: change.before,
+        };
         match verdict {
             Verdict::Becomes(node) => drop(self.current.insert(path.clone(), node)),
             Verdict::Merges(node, bytes) => {
@@ -214,10 +239,14 @@ impl Revert<'_> {
         if current == change.before {
             return Ok(Verdict::Stays("already as it was before the step".to_owned()));
         }
-        if change.before.is_none() && let Some(reason) = unseen.reason(path) {
+        if change.before.is_none()
+            && let Some(reason) = unseen.reason(path)
+        {
             return Ok(Verdict::Stays(format!("not known to be absent before the step: {reason}")));
         }
-        if current.is_none() && let Some(reason) = self.now.blind.reason(path).filter(|reason| *reason != Reason::Ignored) {
+        if current.is_none()
+            && let Some(reason) = self.now.blind.reason(path).filter(|reason| *reason != Reason::Ignored)
+        {
             return Ok(Verdict::Conflicts(format!("cannot be captured now: {reason}")));
         }
         if current == change.after {
@@ -225,11 +254,19 @@ impl Revert<'_> {
         }
         match (change.before, change.after, current) {
             // Directories are only permissions here; whoever changed them last wins.
-            (Some(Node::Directory { .. }), _, Some(Node::Directory { .. })) => Ok(Verdict::Stays("its permissions were changed since".to_owned())),
+            (Some(Node::Directory { .. }), _, Some(Node::Directory { .. })) => {
+                Ok(Verdict::Stays("its permissions were changed since".to_owned()))
+            }
             (None, Some(Node::Directory { .. }), _) => Ok(Verdict::Stays("was changed since".to_owned())),
-            (Some(before @ Node::File { .. }), Some(after @ Node::File { .. }), Some(current @ Node::File { .. })) => self.merge(&change.path, before, after, current, label),
-            (None, Some(_), Some(_)) => Ok(Verdict::Conflicts("the step created it and it was edited since".to_owned())),
-            (Some(_), None, Some(_)) => Ok(Verdict::Conflicts("the step deleted it and it was created again since".to_owned())),
+            (Some(before @ Node::File { .. }), Some(after @ Node::File { .. }), Some(current @ Node::File { .. })) => {
+                self.merge(&change.path, before, after, current, label)
+            }
+            (None, Some(_), Some(_)) => {
+                Ok(Verdict::Conflicts("the step created it and it was edited since".to_owned()))
+            }
+            (Some(_), None, Some(_)) => {
+                Ok(Verdict::Conflicts("the step deleted it and it was created again since".to_owned()))
+            }
             (_, Some(_), None) => Ok(Verdict::Conflicts("it was deleted since".to_owned())),
             _ => Ok(Verdict::Conflicts("it became something else since".to_owned())),
         }
@@ -237,7 +274,8 @@ impl Revert<'_> {
 
     /// The path is just as the step left it, so it can go back, unless it is a directory that others now use.
     fn undo_exactly(&self, change: &Change) -> Verdict {
-        let leaves_directory = change.after.is_some_and(|node| node.is_directory()) && !change.before.is_some_and(|node| node.is_directory());
+        let leaves_directory = change.after.is_some_and(|node| node.is_directory())
+            && !change.before.is_some_and(|node| node.is_directory());
         if !leaves_directory {
             return Verdict::Becomes(change.before);
         }
@@ -265,7 +303,9 @@ impl Revert<'_> {
 
     /// Base: what the step left. Ours: what is there now. Theirs: what was there before the step.
     fn merge(&self, path: &RelPath, before: Node, after: Node, current: Node, label: &str) -> Result<Verdict> {
-        let (Node::File { mode: before_mode, id: before_id }, Node::File { mode: after_mode, id: after_id }) = (before, after) else {
+        let (Node::File { mode: before_mode, id: before_id }, Node::File { mode: after_mode, id: after_id }) =
+            (before, after)
+        else {
             return Ok(Verdict::Conflicts("it became something else since".to_owned()));
         };
         let Node::File { mode: current_mode, id: current_id } = current else {
@@ -278,17 +318,21 @@ impl Revert<'_> {
         if before_id == after_id || current_id == before_id {
             return Ok(Verdict::Becomes(Some(Node::File { mode, id: current_id })));
         }
-        let (base, ours, theirs) = (self.content(path, &after_id)?, self.content(path, &current_id)?, self.content(path, &before_id)?);
+        let (base, ours, theirs) =
+            (self.content(path, &after_id)?, self.content(path, &current_id)?, self.content(path, &before_id)?);
         let file = |bytes: &[u8]| -> Result<Node> { Ok(Node::File { mode, id: object_id(ObjectKind::Blob, bytes)? }) };
         Ok(match backsight_diff::merge(&base, &ours, &theirs, &Labels { ours: "now", theirs: label }) {
             Merge::Clean(bytes) => Verdict::Merges(file(&bytes)?, bytes),
             Merge::Conflict { text, conflicts } if self.on_conflict == OnConflict::Mark => {
-                let reason = format!("{conflicts} overlapping edit{} marked in the file", if conflicts == 1 { "" } else { "s" });
+                let reason =
+                    format!("{conflicts} overlapping edit{} marked in the file", if conflicts == 1 { "" } else { "s" });
                 Verdict::Marks(file(&text)?, text, reason)
             }
-            Merge::Conflict { conflicts, .. } => {
-                Verdict::Conflicts(format!("{conflicts} later edit{} overlap{} the step", if conflicts == 1 { "" } else { "s" }, if conflicts == 1 { "s" } else { "" }))
-            }
+            Merge::Conflict { conflicts, .. } => Verdict::Conflicts(format!(
+                "{conflicts} later edit{} overlap{} the step",
+                if conflicts == 1 { "" } else { "s" },
+                if conflicts == 1 { "s" } else { "" }
+            )),
             Merge::Binary => Verdict::Conflicts("it is binary and was changed since".to_owned()),
         })
     }
@@ -319,7 +363,8 @@ impl Revert<'_> {
 
     /// A file that comes back needs the directories above it, which someone may have removed since.
     fn add_missing_parents(&mut self) -> Result<()> {
-        let returning: Vec<RelPath> = self.current.iter().filter(|(_, node)| node.is_some()).map(|(path, _)| path.clone()).collect();
+        let returning: Vec<RelPath> =
+            self.current.iter().filter(|(_, node)| node.is_some()).map(|(path, _)| path.clone()).collect();
         for path in returning {
             for parent in path.ancestors() {
                 let parent = RelPath::new(parent)?;
@@ -333,7 +378,13 @@ impl Revert<'_> {
                     Some(_) => {
                         self.current.remove(&path);
                         let reason = format!("`{parent}` is a file now");
-                        self.plan.conflicts.push(Conflict { path: path.clone(), reason, step: None, current: None, wanted: None });
+                        self.plan.conflicts.push(Conflict {
+                            path: path.clone(),
+                            reason,
+                            step: None,
+                            current: None,
+                            wanted: None,
+                        });
                         break;
                     }
                 }

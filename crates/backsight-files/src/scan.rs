@@ -63,6 +63,8 @@ pub(crate) struct Visited {
     pub(crate) name: Vec<u8>,
     pub(crate) mode: u16,
     pub(crate) parent: usize,
+    /// Where the cache has it.
+    pub(crate) cached: Option<usize>,
     pub(crate) listing: Listing,
 }
 
@@ -113,7 +115,16 @@ pub(crate) fn scan(
     };
     let rules = Rules::at_root(root, &options.surroundings, &options.exclude);
     let top = Arc::new(rustix::io::dup(&descriptor).map_err(|error| Error::io("walk the workspace", error.into()))?);
-    let task = Task { index: 0, parent: 0, name: Vec::new(), path: Vec::new(), mode: 0o755, rules, wanted: None };
+    let task = Task {
+        index: 0,
+        parent: 0,
+        name: Vec::new(),
+        path: Vec::new(),
+        mode: 0o755,
+        cached: cache.position(b""),
+        rules,
+        wanted: None,
+    };
     rayon::scope(|scope| walk.visit(scope, Opened::Already(top), task));
     let output = walk.output.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = output.error {
@@ -157,6 +168,8 @@ struct Task {
     name: Vec<u8>,
     path: Vec<u8>,
     mode: u16,
+    /// Where the cache has it.
+    cached: Option<usize>,
     rules: Arc<Rules>,
     /// Inside an ignored directory: the only files to look at, sorted.
     wanted: Option<Arc<Vec<Vec<u8>>>>,
@@ -290,7 +303,7 @@ impl<'a> Walk<'a> {
     }
 
     fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: &Names, yielded: &mut Yield) {
-        let cached = self.cache.directory(&task.path);
+        let cached = task.cached.and_then(|position| self.cache.at(position));
         let mut records = cached.iter().flat_map(CachedDirectory::records).peekable();
         for &(span, kind) in &names.list {
             let name = names.get(span);
@@ -352,8 +365,17 @@ impl<'a> Walk<'a> {
         yielded.entries += 1;
         yielded.vouched += usize::from(same);
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        let name = named.name.to_vec();
-        yielded.children.push(Task { index, parent: task.index, name, path, mode, rules: task.rules.clone(), wanted });
+        let (name, cached) = (named.name.to_vec(), self.cache.position(&path));
+        yielded.children.push(Task {
+            index,
+            parent: task.index,
+            name,
+            path,
+            mode,
+            cached,
+            rules: task.rules.clone(),
+            wanted,
+        });
     }
 
     /// Files inside an ignored directory that are covered all the same: captured before, tracked by Git, or asked for.
@@ -368,13 +390,14 @@ impl<'a> Walk<'a> {
     }
 
     fn publish(&self, task: Task, names: &Names, yielded: Yield) {
-        let cached = self.cache.directory(&task.path).map(|directory| directory.len());
+        let cached = task.cached.and_then(|position| self.cache.at(position)).map(|directory| directory.len());
         let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
         let found = |seen: Seen| {
             let Seen { name, kind, mode, stat, id } = seen;
             Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some() }
         };
-        let listing = if unchanged { Listing::Cached } else { Listing::Fresh(yielded.seen.into_iter().map(found).collect()) };
+        let listing =
+            if unchanged { Listing::Cached } else { Listing::Fresh(yielded.seen.into_iter().map(found).collect()) };
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         output.ignored.extend(yielded.ignored);
         output.uncovered.extend(yielded.uncovered);
@@ -411,7 +434,14 @@ impl<'a> Walk<'a> {
 }
 
 fn visited(task: Task, listing: Listing) -> Visited {
-    Visited { path: task.path, name: task.name, mode: task.mode, parent: task.parent as usize, listing }
+    Visited {
+        path: task.path,
+        name: task.name,
+        mode: task.mode,
+        parent: task.parent as usize,
+        cached: task.cached,
+        listing,
+    }
 }
 
 /// A name with everything known about it before it is looked at.

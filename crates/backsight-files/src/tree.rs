@@ -27,7 +27,8 @@ pub struct Tree {
 
 /// The tree with nothing in it.
 pub(crate) const EMPTY_TREE: ObjectId = ObjectId::from_bytes([
-    0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49, 0x04,
+    0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49,
+    0x04,
 ]);
 
 /// The contents of a directory as two object ids; both absent for one that is empty.
@@ -109,7 +110,11 @@ impl<'a> Source<'a> {
     }
 
     /// A source that also knows what a capture saw without storing it.
-    pub(crate) fn with_look(store: &'a ObjectStore, memory: &'a BTreeMap<ObjectId, Vec<u8>>, workspace: &'a OwnedFd) -> Self {
+    pub(crate) fn with_look(
+        store: &'a ObjectStore,
+        memory: &'a BTreeMap<ObjectId, Vec<u8>>,
+        workspace: &'a OwnedFd,
+    ) -> Self {
         Source { store, memory: Some(memory), workspace: Some(workspace) }
     }
 
@@ -170,7 +175,9 @@ impl<'a> Source<'a> {
         let mut contents = tree.contents();
         let mut parts = path.as_bytes().split(|&byte| byte == b'/').peekable();
         while let Some(part) = parts.next() {
-            let Some(entry) = self.entries(&contents)?.into_iter().find(|entry| entry.name == part) else { return Ok(None) };
+            let Some(entry) = self.entries(&contents)?.into_iter().find(|entry| entry.name == part) else {
+                return Ok(None);
+            };
             if parts.peek().is_none() {
                 return Ok(Some(entry));
             }
@@ -180,7 +187,12 @@ impl<'a> Source<'a> {
     }
 
     /// Calls `visit` for everything in the tree, parents before children, sorted by name within a directory.
-    pub(crate) fn walk(&self, contents: &Contents, at: &[u8], visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>) -> Result<()> {
+    pub(crate) fn walk(
+        &self,
+        contents: &Contents,
+        at: &[u8],
+        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
+    ) -> Result<()> {
         for entry in self.entries(contents)? {
             let path = join(at, &entry.name);
             visit(&path, &entry)?;
@@ -239,7 +251,10 @@ fn encode_tree(mut entries: Vec<RawEntry>) -> Vec<u8> {
 }
 
 /// Builds the objects of one directory and hands them to `put`.
-pub(crate) fn encode_directory(entries: &[Entry], put: &mut dyn FnMut(ObjectKind, &[u8]) -> Result<ObjectId>) -> Result<Contents> {
+pub(crate) fn encode_directory(
+    entries: &[Entry],
+    put: &mut dyn FnMut(ObjectKind, &[u8]) -> Result<ObjectId>,
+) -> Result<Contents> {
     let git: Vec<RawEntry> = entries.iter().filter_map(git_entry).collect();
     let tree = if git.is_empty() { None } else { Some(put(ObjectKind::Tree, &encode_tree(git))?) };
     let mut attributes: Vec<RawEntry> = Vec::new();
@@ -289,7 +304,8 @@ fn class_of(entry: &Entry) -> Option<(Class, u16)> {
 fn encode_modes(entries: &[Entry]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     for (class, label, ordinary) in CLASSES {
-        let members = || entries.iter().filter_map(|entry| Some((entry, class_of(entry)?))).filter(|(_, found)| found.0 == class);
+        let members =
+            || entries.iter().filter_map(|entry| Some((entry, class_of(entry)?))).filter(|(_, found)| found.0 == class);
         let usual = most_common(members().map(|(_, (_, mode))| mode)).unwrap_or(ordinary);
         if usual != ordinary {
             text.extend_from_slice(format!("{label} {usual:o}\0").as_bytes());

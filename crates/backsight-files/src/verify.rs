@@ -81,7 +81,8 @@ impl ObjectStore {
 
     /// Walks a snapshot and reports every object that cannot be read. `report` saves reading what was checked.
     pub fn check_tree(&self, tree: &Tree, report: &ObjectReport) -> Result<TreeReport> {
-        let mut check = TreeCheck { source: Source::new(self), report, found: TreeReport::default(), visited: HashSet::new() };
+        let mut check =
+            TreeCheck { source: Source::new(self), report, found: TreeReport::default(), visited: HashSet::new() };
         check.directory(&tree.contents(), b"")?;
         Ok(check.found)
     }

@@ -38,14 +38,54 @@ struct Setting {
 }
 
 const SETTINGS: [Setting; 8] = [
-    Setting { key: "any_root", shape: Shape::Flag, default: "false", help: "track this directory even if it is a home directory or `/`" },
-    Setting { key: "disk_budget", shape: Shape::Size, default: "0", help: "`gc` removes the oldest contents until the store is at most this large; 0 means no limit" },
-    Setting { key: "exclude", shape: Shape::Patterns, default: "[]", help: "patterns in .gitignore syntax that are not captured, whatever other rules say" },
-    Setting { key: "keep_count", shape: Shape::Number, default: "0", help: "`gc` keeps the contents of at most this many snapshots, the newest; 0 means all" },
-    Setting { key: "keep_days", shape: Shape::Number, default: "0", help: "`gc` removes the contents of snapshots older than this many days; 0 means never" },
-    Setting { key: "max_file_size", shape: Shape::Size, default: "100MB", help: "larger files are reported in the coverage and not captured" },
-    Setting { key: "max_files", shape: Shape::Number, default: "1000000", help: "a workspace with more files is refused" },
-    Setting { key: "max_new_bytes", shape: Shape::Size, default: "20GB", help: "a capture that would have to store more bytes than this is refused" },
+    Setting {
+        key: "any_root",
+        shape: Shape::Flag,
+        default: "false",
+        help: "track this directory even if it is a home directory or `/`",
+    },
+    Setting {
+        key: "disk_budget",
+        shape: Shape::Size,
+        default: "0",
+        help: "`gc` removes the oldest contents until the store is at most this large; 0 means no limit",
+    },
+    Setting {
+        key: "exclude",
+        shape: Shape::Patterns,
+        default: "[]",
+        help: "patterns in .gitignore syntax that are not captured, whatever other rules say",
+    },
+    Setting {
+        key: "keep_count",
+        shape: Shape::Number,
+        default: "0",
+        help: "`gc` keeps the contents of at most this many snapshots, the newest; 0 means all",
+    },
+    Setting {
+        key: "keep_days",
+        shape: Shape::Number,
+        default: "0",
+        help: "`gc` removes the contents of snapshots older than this many days; 0 means never",
+    },
+    Setting {
+        key: "max_file_size",
+        shape: Shape::Size,
+        default: "100MB",
+        help: "larger files are reported in the coverage and not captured",
+    },
+    Setting {
+        key: "max_files",
+        shape: Shape::Number,
+        default: "1000000",
+        help: "a workspace with more files is refused",
+    },
+    Setting {
+        key: "max_new_bytes",
+        shape: Shape::Size,
+        default: "20GB",
+        help: "a capture that would have to store more bytes than this is refused",
+    },
 ];
 
 impl Config {
@@ -106,7 +146,8 @@ fn read(file: &Path) -> Result<DocumentMut> {
         Err(error) => return Err(Error::io(format!("read `{}`", file.display()), error)),
     };
     let document: DocumentMut = text.parse().map_err(|error| {
-        Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display())).with_hint("mend or remove the file")
+        Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display()))
+            .with_hint("mend or remove the file")
     })?;
     let misspelt = document.iter().map(|(key, _)| key).find(|key| SETTINGS.iter().all(|setting| setting.key != *key));
     // A misspelt limit that is silently ignored would be worse than an error.
@@ -117,7 +158,8 @@ fn read(file: &Path) -> Result<DocumentMut> {
 }
 
 fn in_file(file: &Path, error: &Error) -> Error {
-    Error::new(Code::InvalidConfig, format!("in `{}`: {}", file.display(), error.message())).with_hint(error.hint().unwrap_or_default())
+    Error::new(Code::InvalidConfig, format!("in `{}`: {}", file.display(), error.message()))
+        .with_hint(error.hint().unwrap_or_default())
 }
 
 fn entry(document: &DocumentMut, setting: &Setting, file: &Path) -> Result<ConfigEntry> {
@@ -141,8 +183,11 @@ fn value_of(document: &DocumentMut, setting: &Setting, file: &Path) -> Result<St
 }
 
 fn invalid(setting: &Setting, value: &str, problem: &str) -> Error {
-    Error::new(Code::InvalidConfig, format!("`{}` cannot be `{}`: {problem}", setting.key, backsight_core::quote(value.as_bytes())))
-        .with_hint(format!("{}; default {}", setting.help, setting.default))
+    Error::new(
+        Code::InvalidConfig,
+        format!("`{}` cannot be `{}`: {problem}", setting.key, backsight_core::quote(value.as_bytes())),
+    )
+    .with_hint(format!("{}; default {}", setting.help, setting.default))
 }
 
 /// The value in its normal spelling, or what is wrong with it.
@@ -151,7 +196,9 @@ fn check(setting: &Setting, value: &str) -> Result<String, String> {
     match setting.shape {
         Shape::Flag if value == "true" || value == "false" => Ok(value.to_owned()),
         Shape::Flag => Err("it is true or false".to_owned()),
-        Shape::Number => value.parse::<u64>().map(|number| number.to_string()).map_err(|_| "it is a whole number".to_owned()),
+        Shape::Number => {
+            value.parse::<u64>().map(|number| number.to_string()).map_err(|_| "it is a whole number".to_owned())
+        }
         Shape::Size => size(value).map(|_| value.to_owned()),
         Shape::Patterns => patterns(value).map(|patterns| {
             let array: toml_edit::Array = patterns.into_iter().collect();
@@ -166,8 +213,11 @@ fn patterns(value: &str) -> Result<Vec<String>, String> {
     if !value.starts_with('[') {
         return Ok(value.split(',').map(str::trim).filter(|pattern| !pattern.is_empty()).map(str::to_owned).collect());
     }
-    let parsed: Value = value.parse().map_err(|_| "it is a list of patterns such as [\"data/\", \"*.bin\"]".to_owned())?;
-    let texts = parsed.as_array().map(|array| array.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>());
+    let parsed: Value =
+        value.parse().map_err(|_| "it is a list of patterns such as [\"data/\", \"*.bin\"]".to_owned())?;
+    let texts = parsed
+        .as_array()
+        .map(|array| array.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>());
     texts.flatten().ok_or_else(|| "it is a list of texts".to_owned())
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
 
 /// A directory that comes or goes with the files in it needs no line of its own.
 fn is_implied(change: &Change, next: Option<&Change>) -> bool {
-    let one_sided = |node: Option<Node>, other: Option<Node>| node.is_some_and(|node| node.is_directory()) && other.is_none();
+    let one_sided =
+        |node: Option<Node>, other: Option<Node>| node.is_some_and(|node| node.is_directory()) && other.is_none();
     let comes_or_goes = one_sided(change.before, change.after) || one_sided(change.after, change.before);
     comes_or_goes && next.is_some_and(|next| next.path.is_within(&change.path))
 }
@@ -50,9 +51,12 @@ pub(crate) fn status(change: &Change) -> Status {
     match (change.before, change.after) {
         (None, _) => Status::Added,
         (_, None) => Status::Deleted,
-        (Some(Node::File { id: before, .. }), Some(Node::File { id: after, .. })) if before == after => Status::ModeChanged,
+        (Some(Node::File { id: before, .. }), Some(Node::File { id: after, .. })) if before == after => {
+            Status::ModeChanged
+        }
         (Some(Node::Directory { .. }), Some(Node::Directory { .. })) => Status::ModeChanged,
-        (Some(Node::File { .. }), Some(Node::File { .. })) | (Some(Node::Symlink { .. }), Some(Node::Symlink { .. })) => Status::Modified,
+        (Some(Node::File { .. }), Some(Node::File { .. }))
+        | (Some(Node::Symlink { .. }), Some(Node::Symlink { .. })) => Status::Modified,
         _ => Status::TypeChanged,
     }
 }

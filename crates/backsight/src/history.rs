@@ -79,7 +79,8 @@ mod tests {
     }
 
     fn stacks_of(rows: &[(Kind, &[u64])]) -> (Vec<u64>, Vec<u64>) {
-        let outlines: Vec<_> = rows.iter().zip(1..).map(|((kind, targets), seq)| outline(seq, *kind, targets)).collect();
+        let outlines: Vec<_> =
+            rows.iter().zip(1..).map(|((kind, targets), seq)| outline(seq, *kind, targets)).collect();
         let stacks = stacks(&outlines);
         let numbers = |seqs: Vec<Seq>| seqs.into_iter().map(|seq| seq.0).collect();
         (numbers(stacks.undoable), numbers(stacks.redoable))
@@ -91,7 +92,8 @@ mod tests {
         assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Track, &[])]), (vec![3, 2], vec![]));
         assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3])]), (vec![2], vec![4]));
         assert_eq!(stacks_of(&[(Track, &[]), (Track, &[]), (Undo, &[2]), (Redo, &[3])]), (vec![2], vec![]));
-        let many: &[(Kind, &[u64])] = &[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3]), (Undo, &[2]), (Redo, &[5])];
+        let many: &[(Kind, &[u64])] =
+            &[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3]), (Undo, &[2]), (Redo, &[5])];
         assert_eq!(stacks_of(many), (vec![2], vec![4]));
     }
 

@@ -13,7 +13,9 @@ mod settings;
 mod timeline;
 mod workspace;
 
-pub use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
+pub use backsight_core::{
+    Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered,
+};
 pub use backsight_files::Disk;
 pub use config::size as parse_size;
 pub use settings::{Progress, Settings};

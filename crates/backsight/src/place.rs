@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_files::{ObjectKind, OWN_DIRECTORY, object_id};
+use backsight_files::{OWN_DIRECTORY, ObjectKind, object_id};
 
 use crate::request::StorePlace;
 use crate::settings::Settings;
@@ -38,8 +38,11 @@ pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Resul
         (Some(store), _) => store.clone(),
         (None, StorePlace::Workspace) => inside(root),
         (None, StorePlace::User) => outside(root, settings).ok_or_else(|| {
-            Error::new(Code::Usage, "no home directory is known, so there is no place for a store outside the workspace")
-                .with_hint("set HOME or XDG_STATE_HOME, or keep the store in the workspace")
+            Error::new(
+                Code::Usage,
+                "no home directory is known, so there is no place for a store outside the workspace",
+            )
+            .with_hint("set HOME or XDG_STATE_HOME, or keep the store in the workspace")
         })?,
     };
     surround(root, &store).map_err(|error| Error::io(format!("create the store in `{}`", store.display()), error))?;
@@ -79,7 +82,10 @@ pub(crate) fn check_root(root: &Path, settings: &Settings) -> Result<()> {
         Some(home) if home.starts_with(root) => "a directory above your home directory",
         _ => return Ok(()),
     };
-    Err(Error::new(Code::WorkspaceRefused, format!("`{}` is {what}: tracking it would store everything you have", root.display()))
-        .with_hint("go to a project with `cd` or `-C DIR`; if you mean it, run `backsight init --any-root`")
-        .with_details(serde_json::json!({ "root": root.display().to_string() })))
+    Err(Error::new(
+        Code::WorkspaceRefused,
+        format!("`{}` is {what}: tracking it would store everything you have", root.display()),
+    )
+    .with_hint("go to a project with `cd` or `-C DIR`; if you mean it, run `backsight init --any-root`")
+    .with_details(serde_json::json!({ "root": root.display().to_string() })))
 }

@@ -24,7 +24,8 @@ const SHORTEST_PREFIX: usize = 4;
 
 pub(crate) fn parse(text: &str) -> Result<Reference> {
     let origins = [OriginColumn::Session, OriginColumn::Message, OriginColumn::Part];
-    let origin = origins.into_iter().find_map(|column| Some((column, text.strip_prefix(column.name())?.strip_prefix(':')?)));
+    let origin =
+        origins.into_iter().find_map(|column| Some((column, text.strip_prefix(column.name())?.strip_prefix(':')?)));
     if let Some((column, value)) = origin.filter(|(_, value)| !value.is_empty()) {
         return Ok(Reference::Origin { column, value: value.to_owned() });
     }
@@ -43,7 +44,9 @@ pub(crate) fn parse(text: &str) -> Result<Reference> {
     let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let prefix = (is_hex && text.len() >= SHORTEST_PREFIX).then(|| text.to_ascii_lowercase());
     match (text.parse(), prefix) {
-        (Ok(seq), or_prefix) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Reference::Seq { seq: Seq(seq), or_prefix }),
+        (Ok(seq), or_prefix) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok(Reference::Seq { seq: Seq(seq), or_prefix })
+        }
         (_, Some(prefix)) => Ok(Reference::Prefix(prefix)),
         (_, None) if is_hex => Err(unknown(text, "an id or tree needs at least 4 digits")),
         _ => Err(unknown(text, "it is none of the known spellings")),
@@ -81,7 +84,10 @@ mod tests {
         assert_eq!(parse("7").unwrap(), Reference::Seq { seq: Seq(7), or_prefix: None });
         assert_eq!(parse("1234").unwrap(), Reference::Seq { seq: Seq(1234), or_prefix: Some("1234".into()) });
         assert_eq!(parse("AbCd").unwrap(), Reference::Prefix("abcd".into()));
-        assert_eq!(parse("session:a b").unwrap(), Reference::Origin { column: OriginColumn::Session, value: "a b".into() });
+        assert_eq!(
+            parse("session:a b").unwrap(),
+            Reference::Origin { column: OriginColumn::Session, value: "a b".into() }
+        );
     }
 
     #[test]

@@ -103,7 +103,8 @@ pub struct Tracked {
     /// The snapshot that describes the files now.
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// What differs from the snapshot before (empty when nothing was created).
+    /// What differs from the snapshot before; empty when nothing was created, and for the first snapshot, which has
+    /// none before it (`files_changed` then counts all its files).
     pub changes: Vec<PathChange>,
     /// Things that went less than perfectly without making the snapshot wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -392,11 +393,11 @@ pub struct Collected {
     pub dry_run: bool,
     /// Snapshots whose contents were removed now.
     pub expired: Vec<Seq>,
-    /// Objects removed.
+    /// Objects removed; in a dry run, that would be.
     pub objects_removed: u64,
     /// Bytes on disk before.
     pub bytes_before: u64,
-    /// Bytes on disk after.
+    /// Bytes on disk after; in a dry run, an estimate.
     pub bytes_after: u64,
     /// What could not be done and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -107,8 +107,11 @@ impl Timeline {
             return Ok(());
         }
         if format != 0 {
-            return Err(Error::new(Code::StoreVersion, format!("`{}` has format {format}; this version of Backsight reads format {FORMAT}", file.display()))
-                .with_hint("use the version of Backsight that wrote it"));
+            return Err(Error::new(
+                Code::StoreVersion,
+                format!("`{}` has format {format}; this version of Backsight reads format {FORMAT}", file.display()),
+            )
+            .with_hint("use the version of Backsight that wrote it"));
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
         // Another process may have made the tables while this one waited.
@@ -136,7 +139,10 @@ impl Timeline {
                 insert(&transaction, step, previous.as_ref())?
             }
         };
-        let appended = find(&transaction, "seq = ?1", &[&seq.0])?.into_iter().next().ok_or_else(|| broken_text("the appended row is gone"))?;
+        let appended = find(&transaction, "seq = ?1", &[&seq.0])?
+            .into_iter()
+            .next()
+            .ok_or_else(|| broken_text("the appended row is gone"))?;
         transaction.commit().map_err(broken)?;
         Ok(appended)
     }
@@ -168,15 +174,27 @@ impl Timeline {
     }
 
     /// One page, newest first. Steps without a base touched everything in them; `baseline` says whether one holds the path.
-    pub(crate) fn page(&self, query: &request::Log, before: Option<Seq>, baseline: &dyn Fn(&Step) -> Result<bool>) -> Result<Vec<Step>> {
+    pub(crate) fn page(
+        &self,
+        query: &request::Log,
+        before: Option<Seq>,
+        baseline: &dyn Fn(&Step) -> Result<bool>,
+    ) -> Result<Vec<Step>> {
         let (condition, values) = conditions(query, before);
         let values: Vec<&dyn ToSql> = values.iter().map(|value| value.as_ref()).collect();
-        let limit = if query.limit == 0 { String::new() } else { format!(" ORDER BY seq DESC LIMIT {}", query.limit + 1) };
+        let limit =
+            if query.limit == 0 { String::new() } else { format!(" ORDER BY seq DESC LIMIT {}", query.limit + 1) };
         let limited = format!("seq IN (SELECT seq FROM snapshots WHERE {condition}{limit})");
         let mut steps = find(&self.lock(), &limited, &values)?;
         if query.file.is_some() {
             let mut error = None;
-            steps.retain(|step| step.base.is_some() || baseline(step).unwrap_or_else(|failure| { error = Some(failure); false }));
+            steps.retain(|step| {
+                step.base.is_some()
+                    || baseline(step).unwrap_or_else(|failure| {
+                        error = Some(failure);
+                        false
+                    })
+            });
             if let Some(error) = error {
                 return Err(error);
             }
@@ -217,7 +235,9 @@ impl Timeline {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
         for seq in steps {
-            transaction.execute("INSERT OR IGNORE INTO expired VALUES (?1, ?2)", params![seq.0, at.0]).map_err(broken)?;
+            transaction
+                .execute("INSERT OR IGNORE INTO expired VALUES (?1, ?2)", params![seq.0, at.0])
+                .map_err(broken)?;
         }
         transaction.commit().map_err(broken)
     }
@@ -345,7 +365,9 @@ fn find(connection: &Connection, condition: &str, values: &[&dyn ToSql]) -> Resu
 
 fn step_of(row: &Row<'_>) -> rusqlite::Result<Step> {
     let tree = Tree { id: required(row, 3)?, attributes: id(row, 4)? };
-    let base = id(row, 6)?.map(|base| -> rusqlite::Result<Tree> { Ok(Tree { id: base, attributes: id(row, 7)? }) }).transpose()?;
+    let base = id(row, 6)?
+        .map(|base| -> rusqlite::Result<Tree> { Ok(Tree { id: base, attributes: id(row, 7)? }) })
+        .transpose()?;
     let snapshot = Snapshot {
         id: SnapshotId::from_stored(row.get(1)?),
         sequence_number: Seq(row.get(0)?),
@@ -355,7 +377,13 @@ fn step_of(row: &Row<'_>) -> rusqlite::Result<Step> {
         previous_snapshot_id: row.get::<_, Option<String>>(9)?.map(SnapshotId::from_stored),
         timestamp: Timestamp(row.get(10)?),
         description: row.get(11)?,
-        origin: Origin { tool: row.get(12)?, session: row.get(13)?, message: row.get(14)?, part: row.get(15)?, declared: json(row, 16)? },
+        origin: Origin {
+            tool: row.get(12)?,
+            session: row.get(13)?,
+            message: row.get(14)?,
+            part: row.get(15)?,
+            declared: json(row, 16)?,
+        },
         targets: json(row, 17)?,
         files_changed: row.get(18)?,
         coverage: json(row, 19)?,
@@ -388,17 +416,24 @@ fn malformed(column: usize, error: Box<dyn std::error::Error + Send + Sync>) -> 
 }
 
 fn broken_text(problem: &str) -> Error {
-    Error::new(Code::Damaged, format!("the timeline cannot be used: {problem}")).with_hint("check the store with `backsight verify`")
+    Error::new(Code::Damaged, format!("the timeline cannot be used: {problem}"))
+        .with_hint("check the store with `backsight verify`")
 }
 
 fn broken(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::new(Code::Busy, "another process is writing to the timeline").with_source(error),
-        Some(ErrorCode::DiskFull) => Error::new(Code::DiskFull, "cannot write to the timeline: no space left on the device")
-            .with_hint("free some space, or shrink the store with `backsight gc`")
-            .with_source(error),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => broken_text(&error.to_string()).with_source(error),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::new(Code::Busy, "another process is writing to the timeline").with_source(error)
+        }
+        Some(ErrorCode::DiskFull) => {
+            Error::new(Code::DiskFull, "cannot write to the timeline: no space left on the device")
+                .with_hint("free some space, or shrink the store with `backsight gc`")
+                .with_source(error)
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            broken_text(&error.to_string()).with_source(error)
+        }
         Some(_) => Error::new(Code::Io, format!("cannot use the timeline: {error}")).with_source(error),
         None => broken_text(&error.to_string()).with_source(error),
     }

@@ -64,7 +64,8 @@ impl Workspace {
     pub fn open_with(root: impl AsRef<Path>, settings: Settings) -> Result<Self> {
         let given = root.as_ref();
         let not_found = |reason: &str| {
-            Error::new(Code::WorkspaceNotFound, format!("`{}` {reason}", given.display())).with_hint("name an existing directory with `-C DIR`")
+            Error::new(Code::WorkspaceNotFound, format!("`{}` {reason}", given.display()))
+                .with_hint("name an existing directory with `-C DIR`")
         };
         let root = match given.canonicalize() {
             Ok(root) if root.is_dir() => root,
@@ -124,7 +125,10 @@ impl Workspace {
     }
 
     fn config_file(&self) -> Result<PathBuf> {
-        Ok(self.store_path().unwrap_or_else(|| self.root.join(backsight_files::OWN_DIRECTORY).join("store")).join("config.toml"))
+        Ok(self
+            .store_path()
+            .unwrap_or_else(|| self.root.join(backsight_files::OWN_DIRECTORY).join("store"))
+            .join("config.toml"))
     }
 
     fn write_config(&self, store: &Path, key: &str, value: &str) -> Result<()> {
@@ -194,8 +198,9 @@ impl Workspace {
     /// Finishes what a killed process left, and records the step it could not.
     fn recover(&self, opened: &Opened, _lock: &WorkspaceLock) -> Result<()> {
         for applied in opened.files.recover()? {
-            let step: NewStep = serde_json::from_value(applied.note().clone())
-                .map_err(|error| Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}")))?;
+            let step: NewStep = serde_json::from_value(applied.note().clone()).map_err(|error| {
+                Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}"))
+            })?;
             let step = opened.timeline.append(&step)?;
             opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
             opened.files.forget_cache()?;
@@ -210,7 +215,10 @@ impl Workspace {
             max_file_size: config.max_file_size,
             max_files: config.max_files,
             max_new_bytes: config.max_new_bytes,
-            surroundings: Surroundings { home: self.settings.home.clone(), config_home: self.settings.config_home.clone() },
+            surroundings: Surroundings {
+                home: self.settings.home.clone(),
+                config_home: self.settings.config_home.clone(),
+            },
         }
     }
 
@@ -227,7 +235,10 @@ impl Workspace {
     fn resolve_all(&self, opened: &Opened, text: &str) -> Result<Vec<Step>> {
         let timeline = &opened.timeline;
         let found: Vec<Step> = match reference::parse(text)? {
-            Reference::Now => return Err(reference::unknown(text, "the files on disk are not a snapshot; record them with `backsight track`")),
+            Reference::Now => {
+                let error = Error::new(Code::Usage, "`now` is the files on disk, not a snapshot");
+                return Err(error.with_hint("record them first with `backsight track`, then name the snapshot `@`"));
+            }
             Reference::Latest { back } => timeline.from_latest(back)?.into_iter().collect(),
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
                 (Some(step), _) => vec![step],
@@ -235,11 +246,20 @@ impl Workspace {
                 (None, None) => Vec::new(),
             },
             Reference::Prefix(prefix) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
-            Reference::Origin { column, value } => timeline.by_origin(column, &value)?,
+            Reference::Origin { column, value } => {
+                let found = timeline.by_origin(column, &value)?;
+                if found.is_empty() {
+                    return Err(reference::unknown(text, &format!("no step has that {}", column.name())));
+                }
+                found
+            }
         };
         if found.is_empty() {
             let count = timeline.count()?;
-            return Err(reference::unknown(text, &format!("the timeline has {count} snapshot{}", if count == 1 { "" } else { "s" })));
+            return Err(reference::unknown(
+                text,
+                &format!("the timeline has {count} snapshot{}", if count == 1 { "" } else { "s" }),
+            ));
         }
         Ok(found)
     }
@@ -259,7 +279,8 @@ impl Workspace {
 
     fn new_id(&self) -> Result<SnapshotId> {
         let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
+        getrandom::fill(&mut random)
+            .map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
         Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
     }
 }
@@ -280,11 +301,13 @@ fn unambiguous(text: &str, found: Vec<Step>) -> Result<Vec<Step>> {
     }
     let by_id = |step: &&Step| step.snapshot.id.as_str().starts_with(&text.to_ascii_lowercase());
     let ids: Vec<Seq> = found.iter().filter(by_id).map(|step| step.snapshot.sequence_number).collect();
-    let trees: std::collections::BTreeSet<ObjectId> = found.iter().filter(|step| !by_id(step)).map(|step| step.tree.id).collect();
+    let trees: std::collections::BTreeSet<ObjectId> =
+        found.iter().filter(|step| !by_id(step)).map(|step| step.tree.id).collect();
     if ids.len() + trees.len() <= 1 {
         return Ok(found.into_iter().take(1).collect());
     }
-    let named: Vec<String> = found.iter().take(5).map(|step| format!("{} ({})", step.snapshot.sequence_number, step.snapshot.id)).collect();
+    let named: Vec<String> =
+        found.iter().take(5).map(|step| format!("{} ({})", step.snapshot.sequence_number, step.snapshot.id)).collect();
     let candidates: Vec<Seq> = found.iter().map(|step| step.snapshot.sequence_number).collect();
     Err(Error::new(Code::RefAmbiguous, format!("`{text}` could be {}", named.join(", ")))
         .with_hint("use more digits, or the number")

@@ -1,10 +1,13 @@
 //! A workspace of its own for every test, the real binary, and a transcript in which nothing depends on the machine.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::picture::Picture;
 
 /// A workspace in a temp directory, with a home that holds nothing.
 pub struct Fixture {
@@ -96,6 +99,82 @@ impl Fixture {
         (value, output.status.code().unwrap())
     }
 
+    /// The directory that holds the workspace, the home and the rest.
+    pub fn base(&self) -> PathBuf {
+        self.directory.path().canonicalize().unwrap()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.base().join("home")
+    }
+
+    pub fn picture(&self) -> Picture {
+        Picture::of(&self.root)
+    }
+
+    /// Asks with `--json`, whatever the answer.
+    pub fn ask(&self, line: &str) -> Answer {
+        Answer::of(&mut self.command(line).arg_json(), line)
+    }
+
+    /// The same, with further arguments that need not be text.
+    pub fn ask_with(&self, line: &str, arguments: &[&OsStr]) -> Answer {
+        Answer::of(self.command(line).arg_json().args(arguments), line)
+    }
+
+    /// Asks for something that must succeed.
+    #[track_caller]
+    pub fn ok(&self, line: &str) -> Value {
+        self.ask(line).ok()
+    }
+
+    /// Records the files; the sequence number.
+    #[track_caller]
+    pub fn track(&self) -> u64 {
+        self.ok("track")["sequence_number"].as_u64().unwrap()
+    }
+
+    /// Fails unless every object and row of the store is whole.
+    #[track_caller]
+    pub fn verify(&self) {
+        let answer = self.ask("verify");
+        assert!(answer.status == 0 && answer.json["clean"] == true, "verify: {}", answer.json);
+    }
+
+    /// The contents of a file of a snapshot.
+    #[track_caller]
+    pub fn cat(&self, reference: &str, path: &[u8]) -> Vec<u8> {
+        let output = self.command(&format!("cat '{reference}' --")).arg(crate::picture::path(path)).output().unwrap();
+        assert!(output.status.success(), "cat {reference}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+
+    /// Real git, in the workspace, with this fixture's home.
+    pub fn git(&self, line: &str) -> String {
+        self.git_in(&self.root, line)
+    }
+
+    /// Real git in any directory; it must succeed.
+    #[track_caller]
+    pub fn git_in(&self, directory: &Path, line: &str) -> String {
+        let output = self.git_command(directory).args(words(line)).output().unwrap();
+        assert!(output.status.success(), "git {line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Real git with an identity and nothing of the machine's configuration.
+    pub fn git_command(&self, directory: &Path) -> Command {
+        let mut command = Command::new("git");
+        command.current_dir(directory).stdin(Stdio::null()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.home()).env("XDG_CONFIG_HOME", self.base().join("config"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0");
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "t").env(format!("GIT_{who}_EMAIL"), "t@t");
+        }
+        command
+    }
+
     /// Replaces what differs from run to run.
     pub fn normalise(&self, text: &str) -> String {
         let base = self.directory.path().canonicalize().unwrap();
@@ -103,8 +182,54 @@ impl Fixture {
     }
 }
 
+/// One answer of `--json`.
+pub struct Answer {
+    pub json: Value,
+    pub status: i32,
+    pub stderr: String,
+    line: String,
+}
+
+impl Answer {
+    /// Runs it; whatever happens, stdout is one object and nothing panics.
+    #[track_caller]
+    pub fn of(command: &mut Command, line: &str) -> Answer {
+        let output = command.output().unwrap();
+        Answer::read(&output, line)
+    }
+
+    #[track_caller]
+    pub fn read(output: &Output, line: &str) -> Answer {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!stderr.contains("panicked"), "{line}: {stderr}");
+        let json: Value = serde_json::from_str(&text)
+            .unwrap_or_else(|error| panic!("{line}: {error}: {:?}\n{text}\n{stderr}", output.status));
+        let status = output.status.code().unwrap();
+        assert_eq!(json["ok"] == true, status <= 1, "{line}: {status} {json}");
+        Answer { json, status, stderr, line: line.to_owned() }
+    }
+
+    #[track_caller]
+    pub fn ok(self) -> Value {
+        assert_eq!(self.status, 0, "{}: {}", self.line, self.json);
+        self.json
+    }
+
+    /// Must fail with this code and exit status; the error.
+    #[track_caller]
+    pub fn fails(self, code: &str, status: i32) -> Value {
+        assert_eq!((self.code(), self.status), (code, status), "{}: {}", self.line, self.json);
+        self.json["error"].clone()
+    }
+
+    pub fn code(&self) -> &str {
+        self.json["error"]["code"].as_str().unwrap_or("")
+    }
+}
+
 /// `--json` goes first: after `--` it would be a path.
-trait ArgJson {
+pub trait ArgJson {
     fn arg_json(self) -> Self;
 }
 
@@ -128,7 +253,7 @@ pub fn numbered(replaced: &[(usize, &str)]) -> String {
 }
 
 /// Splits a command line at spaces; single quotes hold words together.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, piece) in line.split('\'').enumerate() {
         if index % 2 == 1 {

@@ -9,5 +9,7 @@ mod fixture;
 mod going_back;
 mod history;
 mod json;
+mod picture;
 mod recording;
+mod type_changes;
 mod upkeep;

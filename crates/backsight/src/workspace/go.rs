@@ -53,7 +53,8 @@ impl Workspace {
     /// Seed 002's `revert`: puts `files` back to what they were in a snapshot. To undo a *step*, see `revert_steps`.
     pub fn revert(&self, hash: &str, files: &[RelPath]) -> Result<Applied> {
         if files.is_empty() {
-            return Err(Error::new(Code::Usage, "no files to revert were named").with_hint("use `restore` to take back everything"));
+            return Err(Error::new(Code::Usage, "no files to revert were named")
+                .with_hint("use `restore` to take back everything"));
         }
         self.restore_with(&request::Restore { reference: hash.to_owned(), paths: files.to_vec(), ..Default::default() })
     }
@@ -86,13 +87,19 @@ impl Workspace {
         for reference in &request.references {
             steps.extend(self.resolve_all(opened, reference)?);
         }
-        let named = request.references.join(", ");
-        self.undo_steps(opened, Kind::Revert, &format!("revert {named}"), steps, &request.paths, &request::Undo {
-            count: 0,
-            on_conflict: request.on_conflict,
-            dry_run: request.dry_run,
-            origin: request.origin.clone(),
-        })
+        self.undo_steps(
+            opened,
+            Kind::Revert,
+            "revert",
+            steps,
+            &request.paths,
+            &request::Undo {
+                count: 0,
+                on_conflict: request.on_conflict,
+                dry_run: request.dry_run,
+                origin: request.origin.clone(),
+            },
+        )
     }
 
     /// Takes back the newest steps that are in effect.
@@ -113,12 +120,17 @@ impl Workspace {
 
     fn newest(&self, opened: &Opened, available: Vec<Seq>, count: usize, what: &str, verb: &str) -> Result<Vec<Step>> {
         if count == 0 {
-            return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing")).with_hint(format!("say how many: `backsight {verb} 1`")));
+            return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing"))
+                .with_hint(format!("say how many: `backsight {verb} 1`")));
         }
         if available.len() < count {
             let message = match available.len() {
                 0 => format!("there is nothing to {verb}"),
-                some => format!("there {} only {some} {what}{} to take back, not {count}", if some == 1 { "is" } else { "are" }, if some == 1 { "" } else { "s" }),
+                some => format!(
+                    "there {} only {some} {what}{} to take back, not {count}",
+                    if some == 1 { "is" } else { "are" },
+                    if some == 1 { "" } else { "s" }
+                ),
             };
             return Err(Error::new(Code::NothingToUndo, message)
                 .with_hint("see what was done with `backsight log`")
@@ -128,7 +140,15 @@ impl Workspace {
         Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    fn undo_steps(&self, opened: &Opened, kind: Kind, what: &str, mut steps: Vec<Step>, paths: &[RelPath], request: &request::Undo) -> Result<Applied> {
+    fn undo_steps(
+        &self,
+        opened: &Opened,
+        kind: Kind,
+        what: &str,
+        mut steps: Vec<Step>,
+        paths: &[RelPath],
+        request: &request::Undo,
+    ) -> Result<Applied> {
         steps.sort_by_key(|step| std::cmp::Reverse(step.snapshot.sequence_number));
         steps.dedup_by_key(|step| step.snapshot.sequence_number);
         let undoable = steps.iter().map(|step| step_to_undo(kind, step)).collect::<Result<Vec<_>>>()?;
@@ -137,11 +157,17 @@ impl Workspace {
             include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, paths));
         }
         let targets: Vec<Seq> = steps.iter().map(|step| step.snapshot.sequence_number).collect();
-        let description = match kind {
-            Kind::Revert => describe(what, paths),
-            _ => format!("{what} {}", targets.iter().map(Seq::to_string).collect::<Vec<_>>().join(", ")),
+        let numbers: Vec<String> = targets.iter().map(Seq::to_string).collect();
+        let description = describe(&format!("{what} {}", numbers.join(", ")), paths);
+        let intent = Intent {
+            kind,
+            description,
+            targets,
+            origin: &request.origin,
+            dry_run: request.dry_run,
+            on_conflict: request.on_conflict,
+            include,
         };
-        let intent = Intent { kind, description, targets, origin: &request.origin, dry_run: request.dry_run, on_conflict: request.on_conflict, include };
         let policy = match request.on_conflict {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
@@ -150,7 +176,12 @@ impl Workspace {
     }
 
     /// Plans against the disk as it is, and unless it is a dry run carries the plan out.
-    fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
+    fn carry_out(
+        &self,
+        opened: &Opened,
+        intent: &Intent<'_>,
+        plan: &dyn Fn(&Capture) -> Result<Plan>,
+    ) -> Result<Applied> {
         if intent.dry_run {
             let now = self.look_at(opened, &intent.include)?;
             let plan = plan(&now)?;
@@ -168,7 +199,12 @@ impl Workspace {
         }
     }
 
-    fn carry_out_once(&self, opened: &Opened, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
+    fn carry_out_once(
+        &self,
+        opened: &Opened,
+        intent: &Intent<'_>,
+        plan: &dyn Fn(&Capture) -> Result<Plan>,
+    ) -> Result<Applied> {
         let last = opened.timeline.latest()?;
         let mut now = self.capture(opened, last.as_ref(), &intent.include)?;
         let plan = plan(&now)?;
@@ -195,7 +231,8 @@ impl Workspace {
             touched: touched(&plan.changes),
             pinned: false,
         };
-        let note = serde_json::to_value(&step).map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
+        let note = serde_json::to_value(&step)
+            .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
         let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
         let recorded = self.append(opened, &step)?;
@@ -225,7 +262,8 @@ fn describe(what: &str, paths: &[RelPath]) -> String {
 /// A path that is in neither state is a mistake worth hearing about.
 fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPath]) -> Result<()> {
     for path in paths {
-        let known = opened.files.find(&target.tree, None, path)?.is_some() || opened.files.find(&now.tree, Some(now), path)?.is_some();
+        let known = opened.files.find(&target.tree, None, path)?.is_some()
+            || opened.files.find(&now.tree, Some(now), path)?.is_some();
         if !known {
             let seq = target.snapshot.sequence_number;
             return Err(Error::new(Code::PathNotFound, format!("`{path}` is neither in {seq} nor on disk"))
@@ -244,7 +282,13 @@ fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
     })?;
     // An undo or redo takes a step back whole; what a tool declared limits only its own step.
     let declared = if kind == Kind::Redo { Vec::new() } else { step.snapshot.origin.declared.clone() };
-    Ok(StepToUndo { before, before_coverage: step.base_coverage_id, after: step.tree, declared, label: format!("before {seq}") })
+    Ok(StepToUndo {
+        before,
+        before_coverage: step.base_coverage_id,
+        after: step.tree,
+        declared,
+        label: format!("before {seq}"),
+    })
 }
 
 fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
@@ -252,17 +296,22 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
         return Ok(());
     }
     let conflicts: Vec<Conflict> = plan.conflicts.iter().map(conflict).collect();
-    let named: Vec<String> = conflicts.iter().take(5).map(|conflict| format!("`{}`", conflict.path)).collect();
-    let more = if conflicts.len() > 5 { format!(" and {} more", conflicts.len() - 5) } else { String::new() };
-    let what = if conflicts.len() == 1 { "path was" } else { "paths were" };
-    Err(Error::new(Code::Conflict, format!("{} {what} changed since in a way that conflicts, and nothing was changed: {}{more}", conflicts.len(), named.join(", ")))
-        .with_hint("leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`")
+    let what = if conflicts.len() == 1 {
+        "1 path was changed since in a way that conflicts".to_owned()
+    } else {
+        format!("{} paths were changed since in ways that conflict", conflicts.len())
+    };
+    Err(Error::new(Code::Conflict, format!("{what}; nothing was changed"))
+        .with_hint(
+            "leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`",
+        )
         .with_details(serde_json::json!({ "conflicts": conflicts })))
 }
 
 fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
     let marked: BTreeSet<&RelPath> = plan.marked.iter().map(|conflict| &conflict.path).collect();
-    let (merged, rest): (Vec<&Change>, Vec<&Change>) = plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
+    let (merged, rest): (Vec<&Change>, Vec<&Change>) =
+        plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
     let reverted: Vec<Change> = rest.into_iter().filter(|change| !marked.contains(&change.path)).cloned().collect();
     let linked = opened.files.hard_links(plan);
     Applied {
@@ -276,6 +325,9 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),
         conflicts: plan.marked.iter().map(conflict).collect(),
-        warnings: linked.iter().map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes")).collect(),
+        warnings: linked
+            .iter()
+            .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"))
+            .collect(),
     }
 }

@@ -38,7 +38,10 @@ impl Workspace {
             packs: room.packs,
             loose_bytes: room.loose_bytes,
             loose_objects: room.loose_objects,
-            timeline_bytes: ["timeline.db", "timeline.db-wal", "timeline.db-shm"].iter().map(|name| bytes_below(&opened.store.join(name))).sum(),
+            timeline_bytes: ["timeline.db", "timeline.db-wal", "timeline.db-shm"]
+                .iter()
+                .map(|name| bytes_below(&opened.store.join(name)))
+                .sum(),
             cache_bytes: bytes_below(&opened.store.join("cache")),
             snapshots: outlines.len() as u64 - expired,
             expired,
@@ -52,7 +55,10 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let config = self.config()?;
         let outlines = opened.timeline.outlines()?;
-        let limits = Limits { keep_days: request.keep_days.unwrap_or(config.keep_days), keep_count: request.keep_count.unwrap_or(config.keep_count) };
+        let limits = Limits {
+            keep_days: request.keep_days.unwrap_or(config.keep_days),
+            keep_count: request.keep_count.unwrap_or(config.keep_count),
+        };
         let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
         let bytes_before = bytes_below(&opened.store);
         let budget = request.disk_budget.unwrap_or(config.disk_budget);
@@ -61,28 +67,53 @@ impl Workspace {
             expire_for_budget(opened, &outlines, budget, &mut expire, &mut warnings)?;
         }
         let expired: Vec<Seq> = expire.iter().copied().collect();
+        let roots = roots(opened, &outlines, &expire)?;
         if request.dry_run {
-            return Ok(Collected { dry_run: true, expired, objects_removed: 0, bytes_before, bytes_after: bytes_before, warnings });
+            let sizes = opened.files.objects().stored_sizes()?;
+            let (objects_removed, bytes) = opened.files.objects().garbage(&roots, &sizes)?;
+            return Ok(Collected {
+                dry_run: true,
+                expired,
+                objects_removed,
+                bytes_before,
+                bytes_after: bytes_before.saturating_sub(bytes),
+                warnings,
+            });
         }
         opened.timeline.expire(&expired, self.settings.now())?;
-        let swept = opened.files.objects().sweep(&roots(opened, &outlines, &expire)?)?;
+        let swept = opened.files.objects().sweep(&roots)?;
         opened.files.remove_references(&expire)?;
         // Objects moved between files: the stat cache need not be forgotten for that, only told.
         opened.files.refresh_cache()?;
         warnings.extend(swept.warnings);
-        Ok(Collected { dry_run: false, expired, objects_removed: swept.objects_removed, bytes_before, bytes_after: bytes_below(&opened.store), warnings })
+        Ok(Collected {
+            dry_run: false,
+            expired,
+            objects_removed: swept.objects_removed,
+            bytes_before,
+            bytes_after: bytes_below(&opened.store),
+            warnings,
+        })
     }
 
     /// Reads every object and every row and says what is wrong.
     pub fn verify(&self) -> Result<Verified> {
         let opened = self.opened()?;
-        let report = opened.files.objects().check_objects(&|done, total| self.settings.report(Progress::Verifying { done, total }))?;
+        let report = opened
+            .files
+            .objects()
+            .check_objects(&|done, total| self.settings.report(Progress::Verifying { done, total }))?;
         let mut damage: Vec<Damage> = Vec::new();
         for problem in opened.timeline.check()? {
             damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
         for (file, problem) in &report.files {
-            damage.push(Damage { what: file.clone(), problem: problem.clone(), snapshots: Vec::new(), paths: Vec::new() });
+            damage.push(Damage {
+                what: file.clone(),
+                problem: problem.clone(),
+                snapshots: Vec::new(),
+                paths: Vec::new(),
+            });
         }
         let mut affected: BTreeMap<ObjectId, (BTreeSet<Seq>, BTreeSet<RelPath>)> =
             report.damaged.keys().map(|id| (*id, Default::default())).collect();
@@ -116,7 +147,12 @@ impl Workspace {
     pub fn doctor(&self) -> Result<Vec<Check>> {
         let mut checks = vec![self.check_root_choice(), self.check_space()];
         let Some(store) = self.store_path() else {
-            checks.push(check("store", CheckState::Warning, "nothing is recorded here yet", Some("record the first snapshot with `backsight track`")));
+            checks.push(check(
+                "store",
+                CheckState::Warning,
+                "nothing is recorded here yet",
+                Some("record the first snapshot with `backsight track`"),
+            ));
             return Ok(checks);
         };
         checks.push(check_permissions(&store));
@@ -140,9 +176,14 @@ impl Workspace {
 
     fn check_space(&self) -> Check {
         let free = free_bytes(self.store_path().as_deref().unwrap_or(&self.root));
-        let message = format!("{} MB free", free >> 20);
+        let message = format!("{} free", size(free));
         if free < 1 << 30 {
-            return check("space", CheckState::Warning, &message, Some("free some space, or set a limit with `backsight config set disk_budget 2GB`"));
+            return check(
+                "space",
+                CheckState::Warning,
+                &message,
+                Some("free some space, or set a limit with `backsight config set disk_budget 2GB`"),
+            );
         }
         check("space", CheckState::Ok, &message, None)
     }
@@ -151,16 +192,29 @@ impl Workspace {
         let problems = opened.timeline.check()?;
         checks.push(match problems.first() {
             None => check("timeline", CheckState::Ok, &format!("{} snapshots", opened.timeline.count()?), None),
-            Some(problem) => check("timeline", CheckState::Problem, problem, Some("see what is affected with `backsight verify`")),
+            Some(problem) => {
+                check("timeline", CheckState::Problem, problem, Some("see what is affected with `backsight verify`"))
+            }
         });
         let room = opened.files.objects().room()?;
         let Config { disk_budget, .. } = self.config()?;
         let total = bytes_below(&opened.store);
         let over = disk_budget > 0 && total > disk_budget;
-        let message = format!("{} MB in {} packs and {} loose objects", total >> 20, room.packs, room.loose_objects);
+        let message = format!("{} in {} packs and {} single objects", size(total), room.packs, room.loose_objects);
         let hint = over.then_some("the store is over its budget: `backsight gc`");
         checks.push(check("room", if over { CheckState::Warning } else { CheckState::Ok }, &message, hint));
         Ok(())
+    }
+}
+
+/// A size for people, as `config set` spells them.
+fn size(bytes: u64) -> String {
+    let units = ["bytes", "KB", "MB", "GB", "TB"];
+    let step = (bytes.max(1).ilog2() / 10).min(4);
+    if step == 0 {
+        format!("{bytes} bytes")
+    } else {
+        format!("{:.1} {}", bytes as f64 / f64::from(1u32 << 10).powi(step as i32), units[step as usize])
     }
 }
 
@@ -182,7 +236,9 @@ fn check_permissions(store: &Path) -> Check {
 fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Result<Vec<ObjectId>> {
     let mut roots = BTreeSet::new();
     for outline in outlines.iter().filter(|outline| !outline.expired && !expire.contains(&outline.seq)) {
-        let Some(Step { tree, coverage_id, base, base_coverage_id, .. }) = opened.timeline.by_seq(outline.seq)? else { continue };
+        let Some(Step { tree, coverage_id, base, base_coverage_id, .. }) = opened.timeline.by_seq(outline.seq)? else {
+            continue;
+        };
         for tree in [Some(tree), base].into_iter().flatten() {
             roots.insert(tree.id);
             roots.extend(tree.attributes);
@@ -194,7 +250,13 @@ fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Resul
 }
 
 /// Expires the oldest unpinned snapshots, as few as it takes for the rest to fit.
-fn expire_for_budget(opened: &Opened, outlines: &[Outline], budget: u64, expire: &mut BTreeSet<Seq>, warnings: &mut Vec<String>) -> Result<()> {
+fn expire_for_budget(
+    opened: &Opened,
+    outlines: &[Outline],
+    budget: u64,
+    expire: &mut BTreeSet<Seq>,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
     let removable: Vec<Seq> = outlines
         .iter()
         .rev()

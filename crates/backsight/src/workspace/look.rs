@@ -28,6 +28,22 @@ impl Side {
         }
     }
 
+    /// For a sentence: `#3`, or the files on disk.
+    fn name(&self) -> String {
+        match self {
+            Side::Stored(step) => step.snapshot.sequence_number.to_string(),
+            Side::Now(_) => "the files on disk".to_owned(),
+        }
+    }
+
+    /// For a command line, where a bare `#3` would be a comment.
+    fn spelling(&self) -> String {
+        match self {
+            Side::Stored(step) => step.snapshot.sequence_number.0.to_string(),
+            Side::Now(_) => "now".to_owned(),
+        }
+    }
+
     fn capture(&self) -> Option<&Capture> {
         match self {
             Side::Stored(_) => None,
@@ -56,7 +72,17 @@ impl Workspace {
     pub fn status(&self) -> Result<WorkspaceStatus> {
         let root = self.root.display().to_string();
         let coverage = Default::default();
-        let nothing = WorkspaceStatus { root, latest: None, snapshots: 0, clean: false, changes: Vec::new(), unknown: Vec::new(), coverage, undoable: 0, redoable: 0 };
+        let nothing = WorkspaceStatus {
+            root,
+            latest: None,
+            snapshots: 0,
+            clean: false,
+            changes: Vec::new(),
+            unknown: Vec::new(),
+            coverage,
+            undoable: 0,
+            redoable: 0,
+        };
         if self.store_path().is_none() {
             return Ok(nothing);
         }
@@ -86,7 +112,9 @@ impl Workspace {
     pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
         let last = opened.timeline.latest()?;
         let options = self.scan_options(&self.config()?);
-        opened.files.look(&options, last.as_ref().map(Step::as_last).as_ref(), include, &|progress| self.report_capture(progress))
+        opened.files.look(&options, last.as_ref().map(Step::as_last).as_ref(), include, &|progress| {
+            self.report_capture(progress)
+        })
     }
 
     /// One page of the timeline, newest first.
@@ -120,9 +148,18 @@ impl Workspace {
         let step = self.resolve(opened, reference)?;
         match &step.base {
             Some(base) => Ok(path_changes(&opened.files.compare(base, &step.tree)?)),
-            None => Ok(opened.files.list(&step.tree, None)?.into_iter().map(|(path, node)| {
-                PathChange { path, status: Status::Added, from_path: None, before: None, after: Some(attributes(&node)) }
-            }).collect()),
+            None => Ok(opened
+                .files
+                .list(&step.tree, None)?
+                .into_iter()
+                .map(|(path, node)| PathChange {
+                    path,
+                    status: Status::Added,
+                    from_path: None,
+                    before: None,
+                    after: Some(attributes(&node)),
+                })
+                .collect()),
         }
     }
 
@@ -143,7 +180,10 @@ impl Workspace {
         let opened = self.opened()?;
         let side = self.side(opened, reference)?;
         let listed = opened.files.list(side.tree(), side.capture())?;
-        Ok(listed.into_iter().map(|(path, node)| FileEntry { path, attributes: attributes(&node), blob: node.blob() }).collect())
+        Ok(listed
+            .into_iter()
+            .map(|(path, node)| FileEntry { path, attributes: attributes(&node), blob: node.blob() })
+            .collect())
     }
 
     /// The bytes of a file, or the text of a symlink, in a snapshot.
@@ -151,12 +191,12 @@ impl Workspace {
         let opened = self.opened()?;
         let side = self.side(opened, reference)?;
         let node = opened.files.find(side.tree(), side.capture(), path)?.ok_or_else(|| {
-            Error::new(Code::PathNotFound, format!("`{path}` is not in {reference}"))
-                .with_hint(format!("list its files with `backsight ls {reference}`"))
+            Error::new(Code::PathNotFound, format!("`{path}` is not in {}", side.name()))
+                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
         })?;
         let id = node.blob().ok_or_else(|| {
-            Error::new(Code::PathNotFound, format!("`{path}` is a directory in {reference}"))
-                .with_hint(format!("list its files with `backsight ls {reference}`"))
+            Error::new(Code::PathNotFound, format!("`{path}` is a directory in {}", side.name()))
+                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
         })?;
         content(opened, &side, path, &id)
     }
@@ -189,7 +229,8 @@ impl Workspace {
         let opened = self.opened()?;
         let Comparison { from, to, changes, unknown } = self.compare_sides(opened, from, to, paths)?;
         let changes = path_changes(&changes);
-        let files: BTreeSet<RelPath> = changes.iter().flat_map(|change| change.from_path.iter().chain([&change.path])).cloned().collect();
+        let files: BTreeSet<RelPath> =
+            changes.iter().flat_map(|change| change.from_path.iter().chain([&change.path])).cloned().collect();
         let from = from.tree().id;
         Ok(Patch { from, to: to.recorded_tree(), files: files.into_iter().collect(), changes, unknown })
     }
@@ -243,15 +284,24 @@ impl Workspace {
         let (from, to) = (self.side(opened, from)?, self.side(opened, to.unwrap_or("now"))?);
         let files = &opened.files;
         let (changes, unknown) = match (&from, &to) {
-            (Side::Stored(before), Side::Stored(after)) => {
-                files.split_unknown(files.compare(&before.tree, &after.tree)?, before.coverage_id.as_ref(), &Unseen::Stored(after.coverage_id.as_ref()))?
-            }
-            (Side::Stored(before), Side::Now(now)) => {
-                files.split_unknown(files.compare_with_now(&before.tree, now)?, before.coverage_id.as_ref(), &Unseen::Now(now))?
-            }
+            (Side::Stored(before), Side::Stored(after)) => files.split_unknown(
+                files.compare(&before.tree, &after.tree)?,
+                before.coverage_id.as_ref(),
+                &Unseen::Stored(after.coverage_id.as_ref()),
+            )?,
+            (Side::Stored(before), Side::Now(now)) => files.split_unknown(
+                files.compare_with_now(&before.tree, now)?,
+                before.coverage_id.as_ref(),
+                &Unseen::Now(now),
+            )?,
             (Side::Now(now), Side::Stored(after)) => {
-                let (changes, unknown) = files.split_unknown(files.compare_with_now(&after.tree, now)?, after.coverage_id.as_ref(), &Unseen::Now(now))?;
-                let inverse = changes.into_iter().map(|change| Change { before: change.after, after: change.before, ..change });
+                let (changes, unknown) = files.split_unknown(
+                    files.compare_with_now(&after.tree, now)?,
+                    after.coverage_id.as_ref(),
+                    &Unseen::Now(now),
+                )?;
+                let inverse =
+                    changes.into_iter().map(|change| Change { before: change.after, after: change.before, ..change });
                 (inverse.collect(), unknown)
             }
             (Side::Now(_), Side::Now(_)) => (Vec::new(), Vec::new()),
@@ -282,7 +332,14 @@ fn content(opened: &Opened, side: &Side, path: &RelPath, id: &ObjectId) -> Resul
 
 type At<'a> = Option<(&'a RelPath, Node)>;
 
-fn file_diff(opened: &Opened, compared: &Comparison, change: &PathChange, old: At<'_>, new: At<'_>, request: &request::Diff) -> Result<FileDiff> {
+fn file_diff(
+    opened: &Opened,
+    compared: &Comparison,
+    change: &PathChange,
+    old: At<'_>,
+    new: At<'_>,
+    request: &request::Diff,
+) -> Result<FileDiff> {
     let read = |side: &Side, at: At<'_>| -> Result<Vec<u8>> {
         match at.and_then(|(path, node)| Some((path, node.blob()?))) {
             Some((path, id)) => content(opened, side, path, &id),
@@ -298,7 +355,10 @@ fn file_diff(opened: &Opened, compared: &Comparison, change: &PathChange, old: A
         deletions: 0,
         status: change.status,
         from_file: change.from_path.clone(),
-        binary: is_binary(&before) || is_binary(&after) || std::str::from_utf8(&before).is_err() || std::str::from_utf8(&after).is_err(),
+        binary: is_binary(&before)
+            || is_binary(&after)
+            || std::str::from_utf8(&before).is_err()
+            || std::str::from_utf8(&after).is_err(),
         cut: None,
         unified: Vec::new(),
     };

@@ -59,11 +59,19 @@ impl Workspace {
         if !config.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
-        opened.files.capture(&self.scan_options(&config), last.map(Step::as_last).as_ref(), include, &|progress| self.report_capture(progress))
+        opened.files.capture(&self.scan_options(&config), last.map(Step::as_last).as_ref(), include, &|progress| {
+            self.report_capture(progress)
+        })
     }
 
     /// Appends a row for a capture that differs from the latest snapshot.
-    pub(super) fn record_capture(&self, opened: &Opened, capture: &Capture, kind: Kind, request: &request::Track) -> Result<Tracked> {
+    pub(super) fn record_capture(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        kind: Kind,
+        request: &request::Track,
+    ) -> Result<Tracked> {
         let last = opened.timeline.latest()?;
         let mut warnings = Vec::new();
         let changes: Vec<Change> = match last.as_ref().map(|last| opened.files.compare(&last.tree, &capture.tree)) {
@@ -77,20 +85,23 @@ impl Workspace {
             Some(Err(error)) => return Err(error),
         };
         let described = path_changes(&changes);
-        let step = self.append(opened, &NewStep {
-            id: self.new_id()?,
-            kind,
-            tree: capture.tree,
-            coverage_id: capture.coverage_id,
-            timestamp: self.settings.now(),
-            description: request.description.clone(),
-            origin: request.origin.clone(),
-            targets: Vec::new(),
-            files_changed: if last.is_some() { described.len() as u64 } else { capture.coverage.files },
-            coverage: capture.coverage.clone(),
-            touched: touched(&changes),
-            pinned: request.pinned,
-        })?;
+        let step = self.append(
+            opened,
+            &NewStep {
+                id: self.new_id()?,
+                kind,
+                tree: capture.tree,
+                coverage_id: capture.coverage_id,
+                timestamp: self.settings.now(),
+                description: request.description.clone(),
+                origin: request.origin.clone(),
+                targets: Vec::new(),
+                files_changed: if last.is_some() { described.len() as u64 } else { capture.coverage.files },
+                coverage: capture.coverage.clone(),
+                touched: touched(&changes),
+                pinned: request.pinned,
+            },
+        )?;
         Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, warnings })
     }
 
@@ -101,7 +112,13 @@ impl Workspace {
     }
 
     /// Records what is on disk just before it is changed, unless the latest snapshot holds it already.
-    pub(super) fn record_safety(&self, opened: &Opened, capture: &Capture, before: &str, origin: &Origin) -> Result<Seq> {
+    pub(super) fn record_safety(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        before: &str,
+        origin: &Origin,
+    ) -> Result<Seq> {
         match opened.timeline.latest()? {
             Some(last) if last.tree == capture.tree => Ok(last.snapshot.sequence_number),
             _ => {
