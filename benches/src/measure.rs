@@ -44,8 +44,7 @@ pub struct Rounds {
 }
 
 /// Runs all sides in every round, each round starting with another one, so that no side always runs in the wake of the
-/// same other. Each starts with nothing waiting to be written: one that syncs would pay for one that does not.
-/// `prepare` runs before each round.
+/// same other. `prepare` runs before each round.
 pub fn interleave<const N: usize>(
     rounds: Rounds,
     mut prepare: impl FnMut() -> Result<()>,
@@ -56,7 +55,6 @@ pub fn interleave<const N: usize>(
         prepare()?;
         for turn in 0..N {
             let index = (round + turn) % N;
-            rustix::fs::sync();
             let elapsed = sides[index]()?;
             if round >= rounds.warm_up {
                 times[index].push(elapsed);

@@ -98,7 +98,12 @@ impl Bench {
         };
         let mut theirs = || Ok(self.git.snapshot()?.0);
         let mut walk = || Ok(stat_walk(&self.ours.root)?.elapsed);
-        let prepare = || edits.next(&[&self.ours, &self.theirs]).map(drop);
+        let prepare = || {
+            edits.next(&[&self.ours, &self.theirs])?;
+            // A side that syncs must not pay for what the other left to be written.
+            rustix::fs::sync();
+            Ok(())
+        };
         let samples = interleave(self.rounds, prepare, [&mut ours, &mut theirs, &mut walk])?;
         self.snapshot_rows("one file changed", &samples);
         Ok(())
@@ -114,6 +119,7 @@ impl Bench {
             self.theirs.append(path, "// patched\n")?;
         }
         let ((_, to), (_, git_to)) = (self.backsight.track()?, self.git.snapshot()?);
+        rustix::fs::sync();
         let mut ours = || {
             let (elapsed, answer) = self.backsight.ask(&["patch", &from.id, &to.id])?;
             expect_count("backsight patch", answer["files"].as_array().map_or(0, Vec::len), changed.len())?;
@@ -130,7 +136,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Going back to a snapshot from which one file differs.
+    /// Going back to a snapshot from which one file differs. There is no sync between the runs: it would write out what
+    /// the peer has just rewritten, which is every file, only for the peer to rewrite it again.
     pub fn restore(&mut self) -> Result<()> {
         let ((_, tracked), (_, tree)) = (self.backsight.track()?, self.git.snapshot()?);
         let edits = RefCell::new(&mut self.edits);

@@ -123,6 +123,7 @@ impl Applier<'_> {
 
     /// Finishes or undoes what a killed process left. Every answer still needs `finish`.
     pub(crate) fn recover(&self) -> Result<Vec<Applied>> {
+        self.remove_torn_entries()?;
         let mut finished = Vec::new();
         for (path, phase) in self.journal_files()? {
             let root = self.open_root()?;
@@ -151,7 +152,20 @@ impl Applier<'_> {
 
     /// Whether a killed process left something to recover.
     pub(crate) fn is_pending(&self) -> Result<bool> {
-        Ok(!self.journal_files()?.is_empty())
+        Ok(!self.journal_files()?.is_empty() || !self.torn_entries()?.is_empty())
+    }
+
+    /// Entries that were cut short while they were written: nothing had happened yet.
+    fn remove_torn_entries(&self) -> Result<()> {
+        for path in self.torn_entries()? {
+            self.disk().remove_file(&path).map_err(|error| Error::io("clean the journal", error))?;
+        }
+        Ok(())
+    }
+
+    fn torn_entries(&self) -> Result<Vec<PathBuf>> {
+        let paths = self.journal_paths()?;
+        Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "tmp")).collect())
     }
 
     /// Removes what was displaced, which a snapshot holds, and the journal entry.
@@ -203,18 +217,21 @@ impl Applier<'_> {
     }
 
     fn journal_files(&self) -> Result<Vec<(PathBuf, Phase)>> {
+        let phase_of = |path: &PathBuf| {
+            PHASES.into_iter().find(|phase| path.extension().is_some_and(|found| found == phase.extension()))
+        };
+        Ok(self.journal_paths()?.into_iter().filter_map(|path| phase_of(&path).map(|phase| (path, phase))).collect())
+    }
+
+    fn journal_paths(&self) -> Result<Vec<PathBuf>> {
+        let failed = |error| Error::io("read the journal", error);
         let entries = match fs::read_dir(self.journal_directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.map_err(|error| Error::io("read the journal", error))?,
+            other => other.map_err(failed)?,
         };
-        let mut paths = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(|error| Error::io("read the journal", error))?.path();
-            let phase =
-                PHASES.into_iter().find(|phase| path.extension().is_some_and(|found| found == phase.extension()));
-            paths.extend(phase.map(|phase| (path, phase)));
-        }
-        paths.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut paths =
+            entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<Vec<_>>>()?;
+        paths.sort();
         Ok(paths)
     }
 
@@ -356,6 +373,8 @@ impl Applier<'_> {
                     .with_hint("run any `backsight` command: it finishes the restore from its journal")
             })?;
         }
+        // Nothing is to be done any more; without this a crash in the middle of cleaning up would look like work to finish.
+        self.advance(journal, Phase::Commit, Phase::Intent)?;
         self.discard(root, journal)?;
         Err(error)
     }
@@ -424,6 +443,9 @@ impl Applier<'_> {
         };
         let path = (parent.as_fd(), change.path.name());
         if mode == Mode::Recovery {
+            if self.give_back(root, step, path)? {
+                return Ok(Swapped::Edited);
+            }
             let standing = observe(path.0, path.1)?;
             let displaced = matches!(standing, Standing::Nothing) && self.is_displaced(root, step)?;
             if is_done(&standing, change) {
@@ -445,16 +467,49 @@ impl Applier<'_> {
             Action::Create => self.place_new(root, step, path),
             Action::Replace => self.exchange(root, step, path),
             Action::Chmod => self.chmod(change, path),
-            // A file makes way for a directory, or the other way round.
+            // A file makes way for a directory, or the other way round: both halves or none.
             Action::FileToDirectory => match self.displace(root, step, path)? {
-                Swapped::Done => make_directory(self.disk(), path),
+                Swapped::Done => both(make_directory(self.disk(), path), || self.replace_displaced(root, step, path)),
                 other => Ok(other),
             },
             Action::DirectoryToFile => match remove_directory(self.disk(), path, change)? {
-                Swapped::Done => self.place_new(root, step, path),
+                Swapped::Done => both(self.place_new(root, step, path), || {
+                    make_directory(self.disk(), path).and_then(|_| self.restore_mode(change, path))
+                }),
                 other => Ok(other),
             },
         }
+    }
+
+    fn replace_displaced(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<()> {
+        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        self.disk().rename_at((stage.as_fd(), &displaced_name(step)), path, Rename::NoReplace)
+    }
+
+    /// Whether the process died with somebody's edit in the stage, before it could be swapped back. Then it is now.
+    fn give_back(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<bool> {
+        let stage = match open_below(root, step.stage.directory.as_bytes()) {
+            Ok(stage) => stage,
+            Err(Errno::NOENT) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        for name in [step.stage.name.clone().into_bytes(), displaced_name(step)] {
+            let staged = (stage.as_fd(), name.as_slice());
+            let standing = observe(staged.0, staged.1)?;
+            let ours = standing.is(None)
+                || standing.is(step.change.before.as_ref())
+                || standing.is(step.change.after.as_ref());
+            if ours {
+                continue;
+            }
+            let how = match observe(path.0, path.1)? {
+                Standing::Nothing => Rename::NoReplace,
+                _ => Rename::Exchange,
+            };
+            self.disk().rename_at(staged, path, how)?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Whether the stage holds what stood at the path before.
@@ -473,10 +528,12 @@ impl Applier<'_> {
         if !action_of(&step.change).needs_staging() {
             return Ok(());
         }
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
-        if observe(stage.as_fd(), step.stage.name.as_bytes())?.is(step.change.after.as_ref()) {
+        if let Ok(stage) = open_below(root, step.stage.directory.as_bytes())
+            && observe(stage.as_fd(), step.stage.name.as_bytes())?.is(step.change.after.as_ref())
+        {
             return Ok(());
         }
+        self.disk().create_private_directories(&self.root.join(&step.stage.directory))?;
         self.stage_step(root, step).map_err(io::Error::other)
     }
 
@@ -520,7 +577,9 @@ impl Applier<'_> {
             // Some file systems cannot exchange: two renames then, and the journal covers the moment between.
             Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
                 return match self.displace(root, step, path)? {
-                    Swapped::Done => self.place_new(root, step, path),
+                    Swapped::Done => {
+                        both(self.place_new(root, step, path), || self.replace_displaced(root, step, path))
+                    }
                     other => Ok(other),
                 };
             }
@@ -674,6 +733,14 @@ fn is_done(standing: &Standing, change: &Change) -> bool {
         // The permissions of directories come last, in `settle`.
         (Standing::Known(Node::Directory { .. }), Some(Node::Directory { .. })) => true,
         _ => standing.is(change.after.as_ref()),
+    }
+}
+
+/// The second half of a step; when it fails, `undo_first` takes the first half back.
+fn both(second: io::Result<Swapped>, undo_first: impl FnOnce() -> io::Result<()>) -> io::Result<Swapped> {
+    match second {
+        Ok(Swapped::Done | Swapped::Already) => Ok(Swapped::Done),
+        other => undo_first().and(other),
     }
 }
 

@@ -125,7 +125,7 @@ impl ObjectStore {
         for index in self.index_paths()? {
             match Pack::open(&index) {
                 Ok(Ok(pack)) => self.sweep_pack(&pack, &index, &live, &mut swept)?,
-                Ok(Err(problem)) => swept.warnings.push(format!("`{}` was left alone: {problem}", index.display())),
+                Ok(Err(problem)) => self.sweep_unindexed(&index, &problem, &live, &mut swept)?,
                 Err(error) => return Err(self.failed("read", error)),
             }
         }
@@ -195,8 +195,7 @@ impl ObjectStore {
 
     fn sweep_pack(&self, pack: &Pack, index: &Path, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
         let kept: Vec<ObjectId> = pack.ids().filter(|id| live.contains(id)).collect();
-        let damaged = kept.iter().any(|id| pack.read(id).is_none_or(|read| read.is_err()));
-        if kept.len() == pack.len() && !damaged {
+        if kept.len() == pack.len() && pack.check_file().is_ok() {
             return Ok(());
         }
         if !kept.is_empty() {
@@ -219,6 +218,19 @@ impl ObjectStore {
         // The index goes first: without it nobody looks for objects in the pack.
         self.remove(index)?;
         self.remove(&pack.path)
+    }
+
+    /// A pack nobody can look into is removed only when everything wanted is whole elsewhere.
+    fn sweep_unindexed(&self, index: &Path, problem: &str, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
+        if live.iter().any(|id| self.read(id).is_err()) {
+            swept.warnings.push(format!("`{}` was left alone: {problem}", index.display()));
+            return Ok(());
+        }
+        self.remove(index)?;
+        match self.remove(&index.with_extension("pack")) {
+            Err(_) if !index.with_extension("pack").exists() => Ok(()),
+            other => other,
+        }
     }
 
     /// Packs whose index was never written or is gone: leftovers of a killed process.

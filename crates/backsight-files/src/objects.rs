@@ -42,7 +42,8 @@ impl ObjectStore {
             packs: RwLock::new(None),
             unique: AtomicU64::new(0),
         };
-        if !directory.join("HEAD").is_file() {
+        let whole = directory.join("HEAD").is_file() && directory.join("objects/pack").is_dir() && temporary.is_dir();
+        if !whole {
             store
                 .create()
                 .map_err(|error| Error::io(format!("create the store in `{}`", directory.display()), error))?;

@@ -119,6 +119,16 @@ impl Pack {
         Some(self.index.offset(position).and_then(|offset| self.read_at(offset, 0)))
     }
 
+    /// Whether the object here hashes to its id.
+    pub(crate) fn check(&self, id: &ObjectId) -> Result<(), String> {
+        let object = self.read(id).unwrap_or_else(|| Err("is not where its index says".to_owned()))?;
+        match object::object_id(object.kind, &object.content) {
+            Ok(actual) if actual == *id => Ok(()),
+            Ok(actual) => Err(format!("is damaged: its content hashes to {actual}")),
+            Err(error) => Err(error.message().to_owned()),
+        }
+    }
+
     fn read_at(&self, offset: u64, depth: usize) -> Result<PackObject, String> {
         if depth > MAX_DELTA_DEPTH {
             return Err("chain of deltas has no end".to_owned());
@@ -421,7 +431,7 @@ impl PackWriter {
         }
         let count = self.entries.len() as u32;
         let trailer = disk.amend(&self.temporary, |file| seal_pack(file, count))?;
-        let name = pack_name(&self.entries);
+        let name = pack_name()?;
         let (pack, index) =
             (self.directory.join(format!("pack-{name}.pack")), self.directory.join(format!("pack-{name}.idx")));
         disk.rename(&self.temporary, &pack)?;
@@ -455,14 +465,12 @@ fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
     Ok(digest)
 }
 
-/// Git names a pack by the hash of the sorted ids in it.
-fn pack_name(entries: &BTreeMap<ObjectId, (u32, u64)>) -> String {
-    let mut hasher = sha1dc::Hasher::new();
-    entries.keys().for_each(|id| hasher.update(id.as_bytes()));
-    match hasher.finalize() {
-        Ok(digest) => digest.to_string(),
-        Err(_) => "0".repeat(40),
-    }
+/// A name no other pack has or had. Git names packs by their content; ours may hold the same objects as one that is
+/// about to be removed, and must not be removed with it.
+fn pack_name() -> io::Result<String> {
+    let mut random = [0; 20];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(ObjectId::from_bytes(random).to_string())
 }
 
 fn index_bytes(entries: &BTreeMap<ObjectId, (u32, u64)>, trailer: &[u8; 20]) -> Vec<u8> {

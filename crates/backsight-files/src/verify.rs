@@ -1,11 +1,10 @@
 //! Reads every object of the store and says exactly what is damaged and which snapshots that affects.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use backsight_core::{ObjectId, RelPath, Result};
 
 use crate::ignore::join;
-use crate::object::{ObjectKind, object_id};
 use crate::objects::ObjectStore;
 use crate::pack::Pack;
 use crate::tree::{Contents, Source, Tree, parse_tree};
@@ -17,8 +16,12 @@ pub struct ObjectReport {
     pub objects: u64,
     /// Objects of which no copy is whole, and what is wrong.
     pub damaged: BTreeMap<ObjectId, String>,
-    /// Files of the store that are damaged as files, and what is wrong.
+    /// Packs that are damaged as files, and what is wrong.
     pub files: BTreeMap<String, String>,
+    /// The same for packs that nobody needs: every object in them has a whole copy elsewhere. `sweep` removes them.
+    pub spare_files: BTreeMap<String, String>,
+    /// Packs whose index cannot be read, so that nobody knows what is in them.
+    pub unindexed: BTreeMap<String, String>,
 }
 
 /// What is wrong with one snapshot: the objects and the paths they stand for.
@@ -32,14 +35,15 @@ impl ObjectStore {
     /// Reads every copy of every object. `progress` is told how many are done, and of how many.
     pub fn check_objects(&self, progress: &dyn Fn(u64, u64)) -> Result<ObjectReport> {
         let mut report = ObjectReport::default();
-        let mut whole: HashSet<ObjectId> = HashSet::new();
         let loose = self.loose_objects()?;
         let packs = self.open_every_pack(&mut report)?;
         let total = loose.len() as u64 + packs.iter().map(|pack| pack.len() as u64).sum::<u64>();
+        // In how many files each object is whole.
+        let mut whole: HashMap<ObjectId, u32> = HashMap::new();
         let mut note = |id: ObjectId, outcome: Result<(), String>| {
             report.objects += 1;
             match outcome {
-                Ok(()) => drop(whole.insert(id)),
+                Ok(()) => *whole.entry(id).or_default() += 1,
                 Err(problem) => drop(report.damaged.insert(id, problem)),
             }
             if report.objects.is_multiple_of(512) {
@@ -52,13 +56,16 @@ impl ObjectStore {
             }
         }
         for pack in &packs {
-            for id in pack.ids() {
-                let read = pack.read(&id).unwrap_or_else(|| Err("is not where its index says".to_owned()));
-                note(id, read.and_then(|object| is_named(&id, object.kind, &object.content)));
-            }
+            pack.ids().for_each(|id| note(id, pack.check(&id)));
         }
-        // A damaged copy beside a whole one harms nobody; gc removes it.
-        report.damaged.retain(|id, _| !whole.contains(id));
+        report.damaged.retain(|id, _| !whole.contains_key(id));
+        for pack in &packs {
+            let Err(problem) = pack.check_file() else { continue };
+            let elsewhere =
+                |id: &ObjectId| whole.get(id).copied().unwrap_or_default() > u32::from(pack.check(id).is_ok());
+            let files = if pack.ids().all(|id| elsewhere(&id)) { &mut report.spare_files } else { &mut report.files };
+            files.insert(pack.path.display().to_string(), problem);
+        }
         Ok(report)
     }
 
@@ -66,14 +73,9 @@ impl ObjectStore {
         let mut packs = Vec::new();
         for index in self.index_paths()? {
             match Pack::open(&index) {
-                Ok(Ok(pack)) => {
-                    if let Err(problem) = pack.check_file() {
-                        report.files.insert(pack.path.display().to_string(), problem);
-                    }
-                    packs.push(pack);
-                }
-                Ok(Err(problem)) => drop(report.files.insert(index.display().to_string(), problem)),
-                Err(error) => drop(report.files.insert(index.display().to_string(), error.to_string())),
+                Ok(Ok(pack)) => packs.push(pack),
+                Ok(Err(problem)) => drop(report.unindexed.insert(index.display().to_string(), problem)),
+                Err(error) => drop(report.unindexed.insert(index.display().to_string(), error.to_string())),
             }
         }
         Ok(packs)
@@ -131,13 +133,5 @@ impl TreeCheck<'_> {
             paths.extend(RelPath::new(at).ok());
         }
         Ok(false)
-    }
-}
-
-fn is_named(id: &ObjectId, kind: ObjectKind, content: &[u8]) -> Result<(), String> {
-    match object_id(kind, content) {
-        Ok(actual) if actual == *id => Ok(()),
-        Ok(actual) => Err(format!("is damaged: its content hashes to {actual}")),
-        Err(error) => Err(error.message().to_owned()),
     }
 }

@@ -428,6 +428,9 @@ pub struct Verified {
     pub snapshots: u64,
     /// Everything wrong.
     pub damage: Vec<Damage>,
+    /// Damage that harms nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One line of `doctor`.

@@ -42,6 +42,9 @@ fn whole(page: &mut Page, verified: &Verified) {
     let verdict = page.data.paint(GREEN.bold(), "Whole");
     let (objects, snapshots) = (count(verified.objects, "object"), count(verified.snapshots, "snapshot"));
     page.data.line(format_args!("{verdict}: {objects} read and checked, {snapshots} complete"));
+    for warning in &verified.warnings {
+        page.warning(&safe(warning));
+    }
 }
 
 fn failure(verified: &Verified) -> Error {

@@ -82,7 +82,9 @@ impl Workspace {
         }
         opened.timeline.expire(&expired, self.settings.now())?;
         let swept = opened.files.objects().sweep(&roots)?;
-        opened.files.remove_references(&expire)?;
+        let gone =
+            outlines.iter().filter(|outline| outline.expired).map(|outline| outline.seq).chain(expired.iter().copied());
+        opened.files.remove_references(&gone.collect())?;
         // Objects moved between files: the stat cache need not be forgotten for that, only told.
         opened.files.refresh_cache()?;
         warnings.extend(swept.warnings);
@@ -107,14 +109,14 @@ impl Workspace {
         for problem in opened.timeline.check()? {
             damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
-        for (file, problem) in &report.files {
-            damage.push(Damage {
-                what: file.clone(),
-                problem: problem.clone(),
-                snapshots: Vec::new(),
-                paths: Vec::new(),
-            });
-        }
+        let in_file = |what: &String, problem: &String| Damage {
+            what: what.clone(),
+            problem: problem.clone(),
+            snapshots: Vec::new(),
+            paths: Vec::new(),
+        };
+        damage.extend(report.files.iter().map(|(file, problem)| in_file(file, problem)));
+        let mut warnings = spare(&report.spare_files);
         let mut affected: BTreeMap<ObjectId, (BTreeSet<Seq>, BTreeSet<RelPath>)> =
             report.damaged.keys().map(|id| (*id, Default::default())).collect();
         let mut whole = 0;
@@ -131,6 +133,11 @@ impl Workspace {
                 entry.1.extend(paths);
             }
         }
+        if affected.is_empty() {
+            warnings.extend(spare(&report.unindexed));
+        } else {
+            damage.extend(report.unindexed.iter().map(|(file, problem)| in_file(file, problem)));
+        }
         for (id, (snapshots, paths)) in affected {
             let problem = report.damaged.get(&id).cloned().unwrap_or_else(|| "is missing".to_owned());
             let (snapshots, paths) = (snapshots.into_iter().collect(), paths.into_iter().take(10).collect());
@@ -140,7 +147,7 @@ impl Workspace {
             // The next capture reads every file, and stores again what it still finds on disk.
             opened.files.forget_cache()?;
         }
-        Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage })
+        Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage, warnings })
     }
 
     /// Looks for what could go wrong, without changing anything.
@@ -230,6 +237,14 @@ fn check_permissions(store: &Path) -> Check {
     }
     let hint = format!("close it with `chmod 700 {}`", store.display());
     check("permissions", CheckState::Warning, &format!("others can read the store (mode {mode:04o})"), Some(&hint))
+}
+
+/// Words for damaged files whose every object is whole elsewhere.
+fn spare(files: &BTreeMap<String, String>) -> Vec<String> {
+    files
+        .iter()
+        .map(|(file, problem)| format!("`{file}` {problem}, but nothing in it is needed; `backsight gc` removes it"))
+        .collect()
 }
 
 /// Everything that kept snapshots need: their own trees, and their bases, without which they could not be undone.

@@ -1,0 +1,20 @@
+//! Promise 4 and its neighbours: a process that dies at any instant, another writer at any instant, a full disk.
+//!
+//! Every test works on copies of a fixture in a directory of its own, stops the process at each of its operations on
+//! the disk, opens the workspace again as the next process would, and compares the whole tree with what it must be.
+
+// A panic is how a test fails.
+#![allow(clippy::unwrap_used)]
+
+mod crash_capture;
+mod crash_collect;
+mod crash_recovery;
+mod crash_restore;
+mod crash_steps;
+mod edited_before_recovery;
+mod full_disk;
+mod lab;
+mod laws;
+mod picture;
+mod plans;
+mod racing;
