@@ -10,7 +10,7 @@ help: ## print this list
 run: ## build, show the main job done in a temporary directory, and say what to try next
 	cargo build --release -p backsight-cli
 	@$(TARGET)/release/backsight demo
-	@printf '\n%s\n' 'Next, in a project of your own:' \
+	@printf '%s\n' '' 'Next, in a project of your own:' \
 	  '  export PATH="$(abspath $(TARGET))/release:$$PATH"' \
 	  '  backsight track -m "before I start"   # record the files as they are' \
 	  '  backsight status                      # what changed since' \

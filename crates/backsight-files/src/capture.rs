@@ -177,15 +177,17 @@ fn fresh_cache(
                 }
             }
             Listing::Fresh(found) => {
-                let mut records: Vec<Record<'_>> = found.iter().filter_map(record_of).collect();
+                let files = found.iter().filter_map(|found| Some((found.order, record_of(found)?)));
+                let mut records: Vec<(u32, Record<'_>)> = files.collect();
                 for &child in children[index].iter().filter(|&&child| contents[child].is_some()) {
                     let visited = &scan.directories[child];
                     let (kind, id) = (RecordKind::Directory, crate::tree::EMPTY_TREE);
                     let stat = Default::default();
-                    records.push(Record { name: &visited.name, kind, mode: visited.mode, trusted: false, stat, id });
+                    let record = Record { name: &visited.name, kind, mode: visited.mode, trusted: false, stat, id };
+                    records.push((visited.order, record));
                 }
-                records.sort_unstable_by_key(|record| record.name);
-                writer.directory(&visited.path, contents[index], records.into_iter());
+                records.sort_unstable_by_key(|(order, _)| *order);
+                writer.directory(&visited.path, contents[index], records.into_iter().map(|(_, record)| record));
             }
         }
     }

@@ -11,14 +11,15 @@ pub(crate) struct TrackedPaths {
 
 impl TrackedPaths {
     /// The paths in `git_dir`'s index; none when there is no index or it cannot be understood.
-    pub(crate) fn load(git_dir: &Path) -> Self {
+    /// `id_length` is that of the repository's object ids.
+    pub(crate) fn load(git_dir: &Path, id_length: usize) -> Self {
         let mut paths = Vec::new();
         let mut next = Some(git_dir.join("index"));
         // A split index names the shared file it builds on. The union of both may hold a path that was removed since:
         // capturing a file too many is the harmless side to err on.
         while let Some(path) = next.take() {
             let Ok(bytes) = fs::read(&path) else { break };
-            let Some(parsed) = parse(&bytes) else { break };
+            let Some(parsed) = parse(&bytes, id_length) else { break };
             paths.extend(parsed.paths);
             next = parsed
                 .shared
@@ -51,7 +52,7 @@ struct Parsed {
 }
 
 /// Versions 2 to 4 of the format in Git's `index-format` document.
-fn parse(bytes: &[u8]) -> Option<Parsed> {
+fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
@@ -64,8 +65,9 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
     let mut at = 12;
     let mut previous: Vec<u8> = Vec::new();
     for _ in 0..count {
-        let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
-        let name_at = at + if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
+        let flags_at = at + 40 + id_length;
+        let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
+        let name_at = flags_at + if version >= 3 && flags & 0x4000 != 0 { 4 } else { 2 };
         if version == 4 {
             let (strip, used) = variable_width(bytes.get(name_at..)?)?;
             let suffix = until_nul(bytes.get(name_at + used..)?)?;
@@ -83,7 +85,7 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
             paths.push(previous.clone());
         }
     }
-    Some(Parsed { paths, shared: shared_index(bytes, at) })
+    Some(Parsed { paths, shared: shared_index(bytes, at, id_length) })
 }
 
 fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
@@ -104,13 +106,13 @@ fn variable_width(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// The id in a `link` extension, unless it is the null id.
-fn shared_index(bytes: &[u8], mut at: usize) -> Option<String> {
-    let end = bytes.len().checked_sub(20)?;
+fn shared_index(bytes: &[u8], mut at: usize, id_length: usize) -> Option<String> {
+    let end = bytes.len().checked_sub(id_length)?;
     while at + 8 <= end {
         let size = u32::from_be_bytes(bytes.get(at + 4..at + 8)?.try_into().ok()?) as usize;
         if bytes.get(at..at + 4)? == b"link" {
-            let id = backsight_core::ObjectId::from_slice(bytes.get(at + 8..at + 28)?)?;
-            return (id.as_bytes() != &[0; 20]).then(|| id.to_string());
+            let id = bytes.get(at + 8..at + 8 + id_length)?;
+            return id.iter().any(|&byte| byte != 0).then(|| id.iter().map(|byte| format!("{byte:02x}")).collect());
         }
         at += 8 + size;
     }

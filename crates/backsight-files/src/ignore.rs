@@ -9,6 +9,7 @@ use bstr::BStr;
 use gix_glob::pattern::Case;
 use gix_glob::wildmatch;
 
+use crate::git_config::Reading;
 use crate::git_index::TrackedPaths;
 
 /// The rules in force in one directory: its own, and through `outer` everyone else's.
@@ -150,7 +151,11 @@ impl Holds {
 
 impl Repository {
     fn tracked(&self) -> &TrackedPaths {
-        self.tracked.get_or_init(|| TrackedPaths::load(&self.git_dir))
+        self.tracked.get_or_init(|| {
+            let reading = Reading { home: None, git_dir: Some(&self.git_dir) };
+            let format = reading.value(&common_dir(&self.git_dir).join("config"), "extensions", "objectformat");
+            TrackedPaths::load(&self.git_dir, if format.as_deref() == Some(b"sha256") { 32 } else { 20 })
+        })
     }
 
     /// A workspace path as the repository spells it.
@@ -161,7 +166,11 @@ impl Repository {
 
 impl List {
     fn new(base: Vec<u8>, prefix: Vec<u8>, text: &[u8]) -> List {
-        List { base, prefix, patterns: gix_ignore::parse(text, false).map(|(pattern, _, _)| pattern).collect() }
+        // Git reads a line up to a NUL byte.
+        let lines =
+            text.split(|&byte| byte == b'\n').map(|line| line.split(|&byte| byte == 0).next().unwrap_or_default());
+        let text = lines.collect::<Vec<_>>().join(&b'\n');
+        List { base, prefix, patterns: gix_ignore::parse(&text, false).map(|(pattern, _, _)| pattern).collect() }
     }
 
     /// As in Git, a file that is missing or unreadable holds no patterns.
@@ -223,7 +232,7 @@ fn common_dir(git_dir: &Path) -> PathBuf {
     }
 }
 
-fn path_of(bytes: &[u8]) -> &Path {
+pub(crate) fn path_of(bytes: &[u8]) -> &Path {
     use std::os::unix::ffi::OsStrExt;
     Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
@@ -237,33 +246,12 @@ fn global_excludes(surroundings: &Surroundings, git_dir: Option<&Path>) -> Optio
         config_home.as_ref().map(|home| home.join("git/config")),
         Some(PathBuf::from("/etc/gitconfig")),
     ];
-    let named = configs.iter().flatten().find_map(|config| excludes_file(&fs::read(config).ok()?));
+    let reading = Reading { home: surroundings.home.as_deref(), git_dir };
+    let named = configs.iter().flatten().find_map(|config| reading.value(config, "core", "excludesfile"));
     match named {
-        Some(path) => match (path.strip_prefix("~"), &surroundings.home) {
-            (Ok(rest), Some(home)) => Some(home.join(rest)),
-            _ => Some(path),
-        },
+        Some(value) => Some(reading.path(&value)),
         None => Some(config_home?.join("git/ignore")),
     }
-}
-
-/// The last `excludesFile` in a `[core]` section of a Git configuration file.
-fn excludes_file(config: &[u8]) -> Option<PathBuf> {
-    let mut in_core = false;
-    let mut found = None;
-    for line in config.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
-        if let Some(section) = line.strip_prefix(b"[") {
-            in_core = section.trim_ascii_end().eq_ignore_ascii_case(b"core]");
-            continue;
-        }
-        let Some(equals) = line.iter().position(|&byte| byte == b'=') else { continue };
-        if in_core && line[..equals].trim_ascii().eq_ignore_ascii_case(b"excludesfile") {
-            let value = line[equals + 1..].trim_ascii();
-            let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
-            found = Some(path_of(value).to_owned());
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -286,12 +274,5 @@ mod tests {
         assert!(ignored("[[:digit:]]x", "7x", false));
         assert!(ignored("trailing\\ ", "trailing ", false));
         assert!(!ignored("# comment", "# comment", false));
-    }
-
-    #[test]
-    fn the_global_excludes_file_is_the_one_core_names() {
-        let config = b"[user]\n\texcludesfile = no\n[core]\n\tExcludesFile = \"~/x\"\n[other]\n";
-        assert_eq!(excludes_file(config), Some(PathBuf::from("~/x")));
-        assert_eq!(excludes_file(b"[core]\n\tbare = true\n"), None);
     }
 }

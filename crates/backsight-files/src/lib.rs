@@ -12,6 +12,7 @@ mod collect;
 mod compare;
 mod disk;
 mod files;
+mod git_config;
 mod git_index;
 mod ignore;
 mod lock;

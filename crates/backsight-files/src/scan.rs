@@ -65,6 +65,8 @@ pub(crate) struct Visited {
     pub(crate) parent: usize,
     /// Where the cache has it.
     pub(crate) cached: Option<usize>,
+    /// Its place in its parent's own order.
+    pub(crate) order: u32,
     pub(crate) listing: Listing,
 }
 
@@ -88,6 +90,9 @@ pub(crate) struct Found {
     /// Known without reading.
     pub(crate) id: Option<ObjectId>,
     pub(crate) trusted: bool,
+    /// Its place in the directory's own order, in which the cache keeps names: an unchanged directory then reads
+    /// exactly like its record.
+    pub(crate) order: u32,
 }
 
 /// Walks `root`. `cache` says what was captured last: such paths stay covered whatever the ignore rules say now.
@@ -122,6 +127,7 @@ pub(crate) fn scan(
         path: Vec::new(),
         mode: 0o755,
         cached: cache.position(b""),
+        order: 0,
         rules,
         wanted: None,
     };
@@ -170,6 +176,7 @@ struct Task {
     mode: u16,
     /// Where the cache has it.
     cached: Option<usize>,
+    order: u32,
     rules: Arc<Rules>,
     /// Inside an ignored directory: the only files to look at, sorted.
     wanted: Option<Arc<Vec<Vec<u8>>>>,
@@ -189,16 +196,17 @@ struct Names {
     list: Vec<(Span, FileType)>,
 }
 
-/// Where a name is in its buffer.
+/// Where a name is in its buffer, and which it was in the directory's own order.
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
     length: u16,
+    order: u32,
 }
 
 impl Names {
     fn push(&mut self, name: &[u8], kind: FileType) {
-        let span = Span { start: self.bytes.len() as u32, length: name.len() as u16 };
+        let span = Span { start: self.bytes.len() as u32, length: name.len() as u16, order: self.list.len() as u32 };
         self.bytes.extend_from_slice(name);
         self.list.push((span, kind));
     }
@@ -238,6 +246,7 @@ struct Yield {
     /// How many names match the cache, subdirectories included.
     vouched: usize,
     entries: usize,
+    files: u64,
 }
 
 impl<'a> Walk<'a> {
@@ -252,6 +261,9 @@ impl<'a> Walk<'a> {
                 Err(error) => return self.publish_nothing(task, error),
             },
         };
+        if let Some(known) = self.visit_known(&descriptor, &mut task) {
+            return self.conclude(scope, &descriptor, task, &Names::default(), known);
+        }
         let names = match self.names(&descriptor, &task) {
             Ok(names) => names,
             Err(error) => return self.publish_nothing(task, error),
@@ -262,19 +274,102 @@ impl<'a> Walk<'a> {
         }
         let mut yielded = Yield::default();
         self.match_names(&descriptor, &task, &names, &mut yielded);
-        let files = yielded.seen.len() as u64;
-        let total = self.files.fetch_add(files, Ordering::Relaxed) + files;
+        yielded.files = yielded.seen.len() as u64;
+        self.conclude(scope, &descriptor, task, &names, yielded);
+    }
+
+    /// Counts, sends the subdirectories on their way, and publishes what the directory yielded.
+    fn conclude<'s>(
+        &'s self,
+        scope: &Scope<'s>,
+        descriptor: &Arc<OwnedFd>,
+        task: Task,
+        names: &Names,
+        mut yielded: Yield,
+    ) {
+        let total = self.files.fetch_add(yielded.files, Ordering::Relaxed) + yielded.files;
         if total > self.options.max_files {
             return self.refuse(total);
         }
-        if (total - files) / 4096 != total / 4096 {
+        if (total - yielded.files) / 4096 != total / 4096 {
             (self.progress)(total);
         }
         for child in std::mem::take(&mut yielded.children) {
             let parent = descriptor.clone();
             scope.spawn(move |scope| self.visit(scope, Opened::Inside(parent), child));
         }
-        self.publish(task, &names, yielded);
+        self.publish(task, names, yielded);
+    }
+
+    /// The quick way for a directory that is exactly as the cache has it, name by name in its own order: no name is
+    /// copied, sorted or asked about. At the first difference it gives up and the thorough way begins again.
+    fn visit_known(&self, descriptor: &OwnedFd, task: &mut Task) -> Option<Yield> {
+        let cached = task.cached.and_then(|position| self.cache.at(position)).filter(|_| task.wanted.is_none())?;
+        let mut yielded = Yield::default();
+        let mut directories: Vec<(Record<'_>, u32)> = Vec::new();
+        let mut holds = Holds::default();
+        let mut records = cached.records();
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 32 << 10];
+        let mut entries = RawDir::new(descriptor, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry.ok()?;
+            let name = entry.file_name();
+            match name.to_bytes() {
+                b"." | b".." => continue,
+                b".git" => holds.git = true,
+                own if own == OWN_DIRECTORY.as_bytes() => {}
+                bytes => {
+                    let record = records.next().filter(|record| record.name == bytes)?;
+                    holds.gitignore |= bytes == b".gitignore";
+                    let stat = rustix::fs::statat(descriptor, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+                    if !is_as_recorded(&record, &stat, self.options.max_file_size) {
+                        return None;
+                    }
+                    match record.kind {
+                        RecordKind::Directory => directories.push((record, yielded.entries as u32)),
+                        _ => yielded.files += 1,
+                    }
+                    yielded.entries += 1;
+                }
+            }
+        }
+        yielded.vouched = yielded.entries;
+        if yielded.entries != cached.len() {
+            return None;
+        }
+        if holds.any() {
+            task.rules = task.rules.enter(&task.path, &self.absolute(&task.path), holds);
+        }
+        for (record, order) in directories {
+            let path = join(&task.path, record.name);
+            if task.rules.is_ignored(&path, true) {
+                return None;
+            }
+            yielded.children.push(self.child(task, record.name, path, record.mode, order, None));
+        }
+        Some(yielded)
+    }
+
+    fn child(
+        &self,
+        task: &Task,
+        name: &[u8],
+        path: Vec<u8>,
+        mode: u16,
+        order: u32,
+        wanted: Option<Arc<Vec<Vec<u8>>>>,
+    ) -> Task {
+        Task {
+            index: self.next.fetch_add(1, Ordering::Relaxed),
+            parent: task.index,
+            name: name.to_vec(),
+            cached: self.cache.position(&path),
+            path,
+            mode,
+            order,
+            rules: task.rules.clone(),
+            wanted,
+        }
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {
@@ -285,6 +380,8 @@ impl<'a> Walk<'a> {
     /// The names to look at, sorted.
     fn names(&self, descriptor: &OwnedFd, task: &Task) -> Result<Names, Errno> {
         let mut names = Names::default();
+        // The quick way may have read some of it already.
+        rustix::fs::seek(descriptor, rustix::fs::SeekFrom::Start(0))?;
         if let Some(wanted) = &task.wanted {
             names_towards(wanted, &task.path).into_iter().for_each(|name| names.push(name, FileType::Unknown));
             return Ok(names);
@@ -304,7 +401,9 @@ impl<'a> Walk<'a> {
 
     fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: &Names, yielded: &mut Yield) {
         let cached = task.cached.and_then(|position| self.cache.at(position));
-        let mut records = cached.iter().flat_map(CachedDirectory::records).peekable();
+        let mut records: Vec<Record<'_>> = cached.iter().flat_map(CachedDirectory::records).collect();
+        records.sort_unstable_by_key(|record| record.name);
+        let mut records = records.into_iter().peekable();
         for &(span, kind) in &names.list {
             let name = names.get(span);
             if is_own_or_git(name, &task.path, yielded) {
@@ -364,18 +463,7 @@ impl<'a> Walk<'a> {
         let same = named.known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode);
         yielded.entries += 1;
         yielded.vouched += usize::from(same);
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        let (name, cached) = (named.name.to_vec(), self.cache.position(&path));
-        yielded.children.push(Task {
-            index,
-            parent: task.index,
-            name,
-            path,
-            mode,
-            cached,
-            rules: task.rules.clone(),
-            wanted,
-        });
+        yielded.children.push(self.child(task, named.name, path, mode, named.span.order, wanted));
     }
 
     /// Files inside an ignored directory that are covered all the same: captured before, tracked by Git, or asked for.
@@ -394,7 +482,7 @@ impl<'a> Walk<'a> {
         let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
         let found = |seen: Seen| {
             let Seen { name, kind, mode, stat, id } = seen;
-            Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some() }
+            Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some(), order: name.order }
         };
         let listing =
             if unchanged { Listing::Cached } else { Listing::Fresh(yielded.seen.into_iter().map(found).collect()) };
@@ -440,6 +528,7 @@ fn visited(task: Task, listing: Listing) -> Visited {
         mode: task.mode,
         parent: task.parent as usize,
         cached: task.cached,
+        order: task.order,
         listing,
     }
 }
@@ -450,6 +539,19 @@ struct Named<'a> {
     span: Span,
     kind: FileType,
     known: Option<Record<'a>>,
+}
+
+/// Whether a path is what the cache says, and the cache can vouch for its content.
+fn is_as_recorded(record: &Record<'_>, stat: &rustix::fs::Stat, max_file_size: u64) -> bool {
+    let mode = (stat.st_mode & 0o7777) as u16;
+    match (FileType::from_raw_mode(stat.st_mode), record.kind) {
+        (FileType::Directory, RecordKind::Directory) => mode == record.mode,
+        (FileType::RegularFile, RecordKind::File) => {
+            record.trusted && mode == record.mode && stat_of(stat) == record.stat && record.stat.size <= max_file_size
+        }
+        (FileType::Symlink, RecordKind::Symlink) => record.trusted && stat_of(stat) == record.stat,
+        _ => false,
+    }
 }
 
 fn match_file(named: &Named<'_>, kind: RecordKind, mode: u16, stat: Stat, yielded: &mut Yield) {

@@ -54,7 +54,7 @@ const SETTINGS: [Setting; 8] = [
         key: "exclude",
         shape: Shape::Patterns,
         default: "[]",
-        help: "patterns in .gitignore syntax that are not captured, whatever other rules say",
+        help: "more ignore rules, in .gitignore syntax; they go before all others",
     },
     Setting {
         key: "keep_count",

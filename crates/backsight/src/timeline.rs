@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use backsight_core::{Code, Coverage, Error, ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{Last, Tree};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,9 @@ impl Timeline {
     fn prepare(&self, file: &Path) -> Result<()> {
         let mut connection = self.lock();
         connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+        // Each command is a process of its own: folding the log into the file at every exit would cost more than the
+        // step itself. It is folded when it has grown.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
         // FULL: a step that was answered for must survive a power cut.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(broken)?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;

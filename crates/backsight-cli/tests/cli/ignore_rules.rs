@@ -241,6 +241,8 @@ fn global_excludes_in_other_spellings() {
         ("[include]\n path = included\n", "", ""),
         ("[core]\nexcludesfile = ~/none\n[core]\nexcludesfile = ~/i # last wins\n", "", ""),
         ("", "", "~/i"),
+        ("[core] excludesfile = ~/i\n", "", ""),
+        ("[core]\nexcludesfile = ~/\\\ni\n", "", ""),
         ("[core]\nexcludesfile = ~/none\n", "", ""),
     ] {
         fs::write(fixture.home().join(".gitconfig"), text).unwrap();
@@ -294,7 +296,7 @@ fn files_git_tracks_are_captured_although_ignored() {
 }
 
 #[test]
-fn a_split_index_is_understood_or_reported() {
+fn a_split_index_is_understood() {
     let fixture = repository();
     plant(&fixture, "", 1);
     fixture.git("add -f c.log build/a");
@@ -305,7 +307,7 @@ fn a_split_index_is_understood_or_reported() {
 }
 
 #[test]
-fn sha256_and_sparse_repositories_are_understood() {
+fn tracked_files_of_a_sha256_repository_are_captured() {
     let fixture = Fixture::new();
     fixture.git("init -q --object-format=sha256 .");
     plant(&fixture, "", 1);

@@ -138,7 +138,7 @@ fn config_lists_reads_and_changes() {
     # `gc` removes the oldest contents until the store is at most this large; 0 means no limit
     disk_budget = 0
 
-    # patterns in .gitignore syntax that are not captured, whatever other rules say
+    # more ignore rules, in .gitignore syntax; they go before all others
     exclude = []
 
     # `gc` keeps the contents of at most this many snapshots, the newest; 0 means all

@@ -1,3 +1,5 @@
+//! What composing is held to, in cases small enough to read.
+
 use super::*;
 use crate::{apply, parse_multi_file_diff, write_patches};
 

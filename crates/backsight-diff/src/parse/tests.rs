@@ -1,3 +1,5 @@
+//! What the parser is held to, in cases small enough to read.
+
 use super::*;
 use crate::header::HeaderStyle;
 use crate::patch::{LineKind, PatchKind};

@@ -1,1 +1,76 @@
-//! To come.
+//! A recovery that dies as well leaves the rest to the next one.
+
+use std::path::Path;
+
+use backsight::report::Kind;
+use backsight::{Disk, Workspace};
+
+use crate::lab::{Findings, Lab, Outcome, Scenario, open_on, operations, share, stop_at};
+use crate::plans::{large, restore_first, small};
+
+/// Opening is what recovers.
+fn look(workspace: &Workspace) -> Outcome {
+    workspace.status().map(drop)
+}
+
+fn is_pending(root: &Path) -> bool {
+    std::fs::read_dir(root.join(".backsight/store/journal")).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Stops the restore at each of `stops` and its recovery at every `stride`-th operation.
+fn stop_twice(scenario: &Scenario<'_>, stops: impl Iterator<Item = u64>, stride: usize) {
+    let mut findings = Findings::default();
+    for n in stops {
+        let crashed = scenario.stopped_at(n);
+        if !is_pending(&crashed) {
+            continue;
+        }
+        let total = operations(scenario.lab, &crashed, &look);
+        for m in (0..=total).step_by(stride) {
+            let copy = scenario.lab.copy(&crashed);
+            let outcome = stop_at(&copy, m, &look);
+            assert_eq!(outcome.is_ok(), m >= total, "restore stopped at {n}, recovery at {m} of {total}: {outcome:?}");
+            let checked = if m % 16 == 0 { scenario.check(&copy) } else { scenario.check_quickly(&copy) };
+            findings.note(format_args!("restore stopped at {n}, its recovery at {m} of {total}"), checked);
+        }
+    }
+    findings.report();
+}
+
+fn stop_small_twice(part: u64) {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    stop_twice(&scenario, share(scenario.operations, part, 2), 1);
+}
+
+#[test]
+fn a_recovery_stopped_at_every_operation_of_every_stopped_restore_is_finished_by_the_next_even_points() {
+    stop_small_twice(0);
+}
+
+#[test]
+fn a_recovery_stopped_at_every_operation_of_every_stopped_restore_is_finished_by_the_next_odd_points() {
+    stop_small_twice(1);
+}
+
+#[test]
+fn the_recovery_of_200_files_stopped_here_and_there_is_finished_by_the_next() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, large(&lab), Kind::Restore, &restore_first);
+    stop_twice(&scenario, (17..scenario.operations).step_by(131), 61);
+}
+
+#[test]
+fn a_recovery_that_always_dies_one_operation_later_gets_there() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let mut findings = Findings::default();
+    for n in 0..=scenario.operations {
+        let copy = scenario.stopped_at(n);
+        let tries = (1..1000).find(|budget| look(&open_on(&copy, Disk::stopping_after(*budget))).is_ok());
+        let checked = tries.ok_or_else(|| "a thousand recoveries were not enough".to_owned());
+        let checked = checked.and_then(|_| scenario.check(&copy));
+        findings.note(format_args!("stopped at {n}"), checked);
+    }
+    findings.report();
+}

