@@ -312,6 +312,11 @@ impl Files {
         self.objects.add_references(&names.collect::<Vec<_>>())
     }
 
+    /// Whether any snapshot was ever named here.
+    pub fn has_references(&self) -> bool {
+        self.objects.has_references()
+    }
+
     /// Forgets the names of snapshots whose contents go.
     pub fn remove_references(&self, gone: &BTreeSet<Seq>) -> Result<()> {
         self.objects.retain_references(&|name| {

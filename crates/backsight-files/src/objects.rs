@@ -227,6 +227,10 @@ impl ObjectStore {
         appended.map_err(|error| self.failed("write the references of", error))
     }
 
+    pub(crate) fn has_references(&self) -> bool {
+        fs::metadata(self.directory.join("packed-refs")).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
     /// Removes the names that `is_kept` refuses.
     pub(crate) fn retain_references(&self, is_kept: &dyn Fn(&str) -> bool) -> Result<()> {
         let file = self.directory.join("packed-refs");

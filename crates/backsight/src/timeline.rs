@@ -91,14 +91,16 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    pub(crate) fn open(file: &Path) -> Result<Self> {
+    /// Opens or makes the timeline. `is_used` says that steps were recorded before: then it must not be made anew.
+    pub(crate) fn open(file: &Path, is_used: &dyn Fn() -> bool) -> Result<Self> {
+        create_private(file)?;
         let connection = Connection::open(file).map_err(broken)?;
         let timeline = Timeline { connection: Mutex::new(connection) };
-        timeline.prepare(file)?;
+        timeline.prepare(file, is_used)?;
         Ok(timeline)
     }
 
-    fn prepare(&self, file: &Path) -> Result<()> {
+    fn prepare(&self, file: &Path, is_used: &dyn Fn() -> bool) -> Result<()> {
         let mut connection = self.lock();
         connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
         // Each command is a process of its own: folding the log into the file at every exit would cost more than the
@@ -109,6 +111,10 @@ impl Timeline {
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;
         if format == FORMAT {
             return Ok(());
+        }
+        if format == 0 && is_used() {
+            return Err(Error::new(Code::Damaged, format!("`{}` is missing or empty although snapshots were recorded", file.display()))
+                .with_hint("put it back from a backup; or move the store away to begin anew: the files of its snapshots stay readable with git, under refs/backsight/"));
         }
         if format != 0 {
             return Err(Error::new(
@@ -254,6 +260,13 @@ impl Timeline {
         let lines: Vec<String> = rows.collect::<rusqlite::Result<_>>().map_err(broken)?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
+}
+
+/// SQLite gives its other files the permissions of this one.
+fn create_private(file: &Path) -> Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let created = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file);
+    created.map(drop).map_err(|error| Error::io(format!("open `{}`", file.display()), error))
 }
 
 /// What a reference such as `session:ID` looks at.
@@ -468,7 +481,7 @@ mod tests {
     #[test]
     fn appending_the_same_step_twice_makes_one_row() {
         let directory = tempfile::tempdir().unwrap();
-        let timeline = Timeline::open(&directory.path().join("timeline.db")).unwrap();
+        let timeline = Timeline::open(&directory.path().join("timeline.db"), &|| false).unwrap();
         let first = timeline.append(&step(1)).unwrap();
         let again = timeline.append(&step(1)).unwrap();
         assert_eq!(first.snapshot, again.snapshot);
@@ -479,12 +492,19 @@ mod tests {
     }
 
     #[test]
+    fn a_timeline_that_was_lost_is_not_begun_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = Timeline::open(&directory.path().join("timeline.db"), &|| true).map(drop).unwrap_err();
+        assert_eq!(error.code(), Code::Damaged);
+    }
+
+    #[test]
     fn a_newer_format_is_refused_by_name() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("timeline.db");
-        drop(Timeline::open(&file).unwrap());
+        drop(Timeline::open(&file, &|| false).unwrap());
         Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
-        let error = Timeline::open(&file).map(drop).unwrap_err();
+        let error = Timeline::open(&file, &|| false).map(drop).unwrap_err();
         assert_eq!(error.code(), Code::StoreVersion);
         assert!(error.message().contains("format 99"), "{}", error.message());
     }

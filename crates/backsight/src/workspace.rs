@@ -161,11 +161,9 @@ impl Workspace {
         })?;
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
         place::make(&self.root, StorePlace::Workspace, &self.settings)?;
-        let opened = Opened {
-            files: Files::open(&self.root, &store, self.settings.disk.clone())?,
-            timeline: Timeline::open(&store.join("timeline.db"))?,
-            store,
-        };
+        let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
+        let timeline = Timeline::open(&store.join("timeline.db"), &|| files.has_references())?;
+        let opened = Opened { files, timeline, store };
         let opened = self.opened.get_or_init(|| opened);
         if opened.files.needs_recovery()? {
             let lock = self.lock(opened)?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::fixture::Fixture;
 use crate::picture::Picture;
 use crate::random::Random;
+use crate::store_and_git::assert_fsck;
 
 const FILES: u64 = 300;
 
@@ -203,15 +204,4 @@ fn a_killed_gc_loses_no_kept_snapshot() {
     fixture.verify();
     gapless(&fixture);
     assert_fsck(&fixture);
-}
-
-/// Real git finds nothing wrong with the store.
-fn assert_fsck(fixture: &Fixture) {
-    let mut command = fixture.git_command(fixture.root());
-    let output =
-        command.args(["--git-dir", ".backsight/store/snapshots", "fsck", "--full", "--strict"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    let wrong: Vec<&str> =
-        said.lines().filter(|line| !line.starts_with("dangling") && !line.contains("notice:")).collect();
-    assert!(output.status.success() && wrong.is_empty(), "{wrong:?}");
 }

@@ -309,7 +309,10 @@ impl<'a> Scenario<'a> {
         match (to_before.is_empty(), to_after.is_empty()) {
             (true, _) => Ok(Side::Before),
             (_, true) => Ok(Side::After),
-            _ => Err(format!("neither before:\n{to_before}  nor after:\n{to_after}")),
+            _ if to_before.lines().count() < to_after.lines().count() => {
+                Err(format!("neither, but nearly before:\n{to_before}"))
+            }
+            _ => Err(format!("neither, but nearly after:\n{to_after}")),
         }
     }
 
@@ -348,24 +351,26 @@ pub fn none(what: &str, found: String) -> Result<(), String> {
     ensure(found.is_empty(), || format!("{what}:\n{found}"))
 }
 
-/// What went wrong at which point, so that one failure does not hide the others.
+/// What went wrong at which points, so that one failure does not hide the others.
 #[derive(Default)]
 pub struct Findings {
     points: usize,
-    wrong: Vec<String>,
+    wrong: BTreeMap<String, Vec<String>>,
 }
 
 impl Findings {
     /// Notes the outcome at one point and hands back what was found there.
     pub fn note<T>(&mut self, point: impl std::fmt::Display, outcome: Result<T, String>) -> Option<T> {
         self.points += 1;
-        outcome.map_err(|problem| self.wrong.push(format!("{point}: {problem}"))).ok()
+        outcome.map_err(|problem| self.wrong.entry(problem).or_default().push(point.to_string())).ok()
     }
 
-    /// Fails if anything was wrong, with the first few.
+    /// Fails if anything was wrong, with where each problem was met first.
     pub fn report(self) {
         println!("{} points", self.points);
-        let (count, shown) = (self.wrong.len(), self.wrong.iter().take(4).cloned().collect::<Vec<_>>().join("\n"));
-        assert!(self.wrong.is_empty(), "wrong at {count} of {} points:\n{shown}", self.points);
+        let count: usize = self.wrong.values().map(Vec::len).sum();
+        let line = |(problem, points): (&String, &Vec<String>)| format!("{} (and {} more): {problem}", points[0], points.len() - 1);
+        let shown: Vec<String> = self.wrong.iter().take(6).map(line).collect();
+        assert!(self.wrong.is_empty(), "wrong at {count} of {} points:\n{}", self.points, shown.join("\n"));
     }
 }

@@ -1,0 +1,291 @@
+//! What a capture cannot hold: FIFOs, sockets, devices, what it may not read, what is too large. Reported every time,
+//! never opened in a way that blocks, never deleted, never overwritten.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::fixture::{Answer, ArgJson, Fixture};
+
+fn uncovered(answer: &Value) -> Vec<(String, String)> {
+    let list = answer["coverage"]["uncovered"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    list.iter().map(|entry| (text(&entry["path"]), text(&entry["reason"]))).collect()
+}
+
+fn make(fixture: &Fixture, program: &str, arguments: &[&str]) {
+    let status = Command::new(program).args(arguments).current_dir(fixture.root()).status().unwrap();
+    assert!(status.success(), "{program} {arguments:?}");
+}
+
+/// One of each kind, and a file.
+fn planted() -> (Fixture, UnixListener) {
+    let fixture = Fixture::new();
+    fixture.write("a", "a\n");
+    fixture.write("d/b", "b\n");
+    make(&fixture, "mkfifo", &["fifo", "d/fifo"]);
+    make(&fixture, "mknod", &["null", "c", "1", "3"]);
+    let socket = UnixListener::bind(fixture.root().join("socket")).unwrap();
+    (fixture, socket)
+}
+
+#[test]
+fn special_files_are_reported_and_never_opened() {
+    let (fixture, socket) = planted();
+    socket.set_nonblocking(true).unwrap();
+    let tracked = fixture.ok("track");
+    let special = |path: &str| (path.to_owned(), "special".to_owned());
+    assert_eq!(uncovered(&tracked), ["d/fifo", "fifo", "null", "socket"].map(special));
+    assert_eq!((&tracked["coverage"]["complete"], &tracked["coverage"]["files"]), (&false.into(), &2.into()));
+    for line in ["track", "status"] {
+        assert_eq!(uncovered(&fixture.ok(line)).len(), 4, "{line}: reported again");
+    }
+    assert!(socket.accept().is_err(), "nobody connected");
+}
+
+#[test]
+fn special_files_survive_every_restore() {
+    let (fixture, _socket) = planted();
+    fixture.track();
+    let before = fixture.picture();
+    fixture.write("a", "2\n");
+    fs::remove_file(fixture.root().join("d/b")).unwrap();
+    fixture.track();
+    fixture.ok("restore 1");
+    fixture.picture().expect(&before, "restore");
+    fixture.ok("undo");
+    fixture.ok("redo");
+    fixture.picture().expect(&before, "redo");
+}
+
+#[test]
+fn a_special_file_made_later_stays() {
+    let fixture = Fixture::new();
+    fixture.write("a", "a\n");
+    fixture.track();
+    fs::create_dir(fixture.root().join("new")).unwrap();
+    make(&fixture, "mkfifo", &["fifo", "new/fifo"]);
+    fixture.write("new/file", "f\n");
+    fixture.ok("restore 1");
+    assert!(fixture.root().join("fifo").exists() && fixture.root().join("new/fifo").exists());
+    assert!(!fixture.root().join("new/file").exists());
+}
+
+#[test]
+fn a_special_file_where_a_file_was_is_not_replaced() {
+    let fixture = Fixture::new();
+    fixture.write("a", "a\n");
+    fixture.write("b", "b\n");
+    fixture.track();
+    fixture.remove("a");
+    make(&fixture, "mkfifo", &["a"]);
+    fixture.write("b", "2\n");
+    let tracked = fixture.ok("track");
+    assert!(uncovered(&tracked).iter().any(|(path, reason)| path == "a" && reason == "special"), "{tracked}");
+    let before = fixture.picture();
+    for line in ["restore 1", "restore 1 -- a"] {
+        fixture.ask(line).fails("NOT_COVERED", 3);
+        fixture.picture().expect(&before, line);
+    }
+    fixture.ok("restore 1 -- b");
+    assert_eq!(fixture.read("b"), "b\n");
+}
+
+/// The binary as `nobody`, who owns the workspace but not everything in it.
+fn as_nobody(fixture: &Fixture, line: &str) -> Answer {
+    let command = fixture.command(line).arg_json();
+    let mut dropped = Command::new("setpriv");
+    dropped.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).arg(command.get_program());
+    dropped.args(command.get_args()).current_dir(fixture.root()).env_clear();
+    dropped.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    dropped.stdin(std::process::Stdio::null());
+    Answer::of(&mut dropped, line)
+}
+
+/// A workspace of `nobody`. Needs to run as root to have someone to drop to.
+fn of_nobody() -> Fixture {
+    let fixture = Fixture::new();
+    chown(fixture.base(), Some(65534), Some(65534)).expect("this test drops privileges, so it has to run as root");
+    for name in ["ws", "home", "config", "state"] {
+        chown(fixture.base().join(name), Some(65534), Some(65534)).unwrap();
+    }
+    assert!(Command::new("setpriv").arg("--version").output().is_ok(), "setpriv (util-linux) is needed");
+    fixture
+}
+
+fn give(fixture: &Fixture, path: &str) {
+    chown(fixture.root().join(path), Some(65534), Some(65534)).unwrap();
+}
+
+fn chmod(fixture: &Fixture, path: &str, mode: u32) {
+    fs::set_permissions(fixture.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown_and_never_deleted() {
+    let fixture = of_nobody();
+    for path in ["open", "locked", "dir/inside", "closed/inside"] {
+        fixture.write(path, "1\n");
+    }
+    for path in ["open", "locked", "dir", "dir/inside", "closed", "closed/inside"] {
+        give(&fixture, path);
+    }
+    let first = as_nobody(&fixture, "track").ok();
+    assert_eq!(first["coverage"]["complete"], true, "{first}");
+    fixture.write("locked", "2\n");
+    fixture.write("closed/inside", "2\n");
+    fixture.write("open", "2\n");
+    fixture.write("newly-locked", "only copy\n");
+    for path in ["locked", "newly-locked"] {
+        chown(fixture.root().join(path), Some(0), Some(0)).unwrap();
+        chmod(&fixture, path, 0o600);
+    }
+    chown(fixture.root().join("closed"), Some(0), Some(0)).unwrap();
+    chmod(&fixture, "closed", 0o700);
+    let before = fixture.picture();
+    let status = as_nobody(&fixture, "status").ok();
+    assert_eq!(status["coverage"]["complete"], false, "{status}");
+    assert!(!status["changes"].to_string().contains("\"deleted\""), "unreadable is not deleted: {status}");
+    let tracked = as_nobody(&fixture, "track").ok();
+    let reasons = uncovered(&tracked);
+    for path in ["closed", "locked", "newly-locked"] {
+        assert!(reasons.contains(&(path.to_owned(), "unreadable".to_owned())), "{path}: {reasons:?}");
+    }
+    assert!(!tracked["changes"].to_string().contains("\"deleted\""), "{tracked}");
+    // Going back would overwrite bytes that no snapshot holds.
+    let answer = as_nobody(&fixture, "restore 1");
+    if answer.status == 0 {
+        let after = fixture.picture();
+        for path in ["locked", "newly-locked", "closed/inside"] {
+            assert_eq!(after.0.get(path.as_bytes()), before.0.get(path.as_bytes()), "{path}: {}", answer.json);
+        }
+    } else {
+        assert_eq!((answer.code(), answer.status), ("NOT_COVERED", 3), "{}", answer.json);
+        fixture.picture().expect(&before, "refused restore");
+    }
+    as_nobody(&fixture, "restore 1 -- open").ok();
+    assert_eq!(fixture.read("open"), "1\n");
+    // Readable again: everything can go back.
+    for path in ["locked", "newly-locked", "closed"] {
+        give(&fixture, path);
+    }
+    as_nobody(&fixture, "restore 1").ok();
+    for path in ["locked", "closed/inside"] {
+        assert_eq!(fixture.read(path), "1\n", "{path}");
+    }
+    as_nobody(&fixture, "verify").ok();
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_fails_the_restore_without_a_trace() {
+    let fixture = of_nobody();
+    for path in ["a", "dir/b", "z"] {
+        fixture.write(path, "1\n");
+    }
+    for path in ["a", "dir", "dir/b", "z"] {
+        give(&fixture, path);
+    }
+    as_nobody(&fixture, "track").ok();
+    for path in ["a", "dir/b", "z"] {
+        fixture.write(path, "2\n");
+    }
+    chown(fixture.root().join("dir"), Some(0), Some(0)).unwrap();
+    chmod(&fixture, "dir", 0o755);
+    let before = fixture.picture();
+    let answer = as_nobody(&fixture, "restore 1");
+    assert_eq!(answer.status, 6, "{}", answer.json);
+    assert!(answer.json["error"]["message"].as_str().unwrap().contains("dir"), "{}", answer.json);
+    fixture.picture().expect(&before, "a restore that may not write");
+    give(&fixture, "dir");
+    as_nobody(&fixture, "restore 1").ok();
+    assert_eq!(fixture.read("dir/b"), "1\n");
+}
+
+#[test]
+fn a_workspace_that_cannot_be_written_is_an_error() {
+    let fixture = of_nobody();
+    fixture.write("a", "1\n");
+    chown(fixture.root(), Some(0), Some(0)).unwrap();
+    chmod(&fixture, "", 0o755);
+    let answer = as_nobody(&fixture, "track");
+    assert_eq!((answer.code(), answer.status), ("IO", 6), "{}", answer.json);
+}
+
+#[test]
+fn large_files_are_reported_the_first_time_and_every_time() {
+    let fixture = Fixture::new();
+    fixture.done("config set max_file_size 1000");
+    fixture.write("small", &"s".repeat(1000));
+    fixture.write("large", &"l".repeat(1001));
+    for _ in 0..3 {
+        let tracked = fixture.ok("track");
+        assert_eq!(uncovered(&tracked), [("large".to_owned(), "too_large".to_owned())]);
+        assert_eq!(tracked["coverage"]["files"], 1);
+        fixture.write("small", &format!("{}\n", fixture.read("small").len()));
+    }
+    let before = fixture.read("large");
+    fixture.ok("restore 1");
+    assert_eq!(fixture.read("large"), before, "never deleted, never cut");
+}
+
+#[test]
+fn a_file_that_outgrows_the_limit_is_not_overwritten() {
+    let fixture = Fixture::new();
+    fixture.done("config set max_file_size 1000");
+    fixture.write("grows", "1\n");
+    fixture.write("b", "1\n");
+    fixture.track();
+    fixture.write("grows", &"2".repeat(5000));
+    fixture.write("b", "2\n");
+    let tracked = fixture.ok("track");
+    assert_eq!(uncovered(&tracked), [("grows".to_owned(), "too_large".to_owned())]);
+    assert!(!tracked["changes"].to_string().contains("\"deleted\""), "too large is not deleted: {tracked}");
+    let before = fixture.picture();
+    for line in ["restore 1", "restore 1 -- grows"] {
+        fixture.ask(line).fails("NOT_COVERED", 3);
+        fixture.picture().expect(&before, line);
+    }
+    let answer = fixture.ask("undo");
+    let after = fixture.picture();
+    assert_eq!(after.0.get(b"grows".as_slice()), before.0.get(b"grows".as_slice()), "{}", answer.json);
+    fixture.done("config set max_file_size 1MB");
+    fixture.ok("restore 1");
+    assert_eq!(fixture.read("grows"), "1\n");
+    fixture.ok("undo");
+    assert_eq!(fixture.read("grows").len(), 5000);
+}
+
+#[test]
+fn a_large_file_made_later_is_not_deleted() {
+    let fixture = Fixture::new();
+    fixture.done("config set max_file_size 1000");
+    fixture.write("a", "1\n");
+    fixture.track();
+    fixture.write("results/big", &"r".repeat(5000));
+    fixture.write("results/small", "s\n");
+    fixture.ok("restore 1");
+    assert_eq!(fixture.read("results/big").len(), 5000);
+    assert!(!fixture.root().join("results/small").exists());
+}
+
+/// A file of several megabytes and of bytes that compress badly.
+#[test]
+fn large_files_within_the_limit_are_exact() {
+    let fixture = Fixture::new();
+    let mut random = crate::random::Random::new(1);
+    let bytes: Vec<u8> = (0..500_000).flat_map(|_| random.next().to_le_bytes()).collect();
+    fs::write(fixture.root().join("noise"), &bytes).unwrap();
+    fs::write(fixture.root().join("zeros"), vec![0; 5_000_000]).unwrap();
+    fixture.track();
+    fs::remove_file(fixture.root().join("noise")).unwrap();
+    fs::write(fixture.root().join("zeros"), "short").unwrap();
+    fixture.ok("restore 1");
+    assert!(fs::read(fixture.root().join("noise")).unwrap() == bytes);
+    assert!(fs::read(fixture.root().join("zeros")).unwrap() == vec![0; 5_000_000]);
+    assert!(fixture.cat("1", b"noise") == bytes);
+    fixture.verify();
+    crate::store_and_git::assert_fsck(&fixture);
+}
