@@ -1,6 +1,6 @@
 //! What a capture could not see, as a lookup and as a stored blob. What was not seen is never proven absent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Error, ObjectId, Reason, Result, Uncovered};
 
@@ -10,6 +10,9 @@ use crate::objects::ObjectStore;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blind {
     paths: BTreeMap<Vec<u8>, Reason>,
+    /// What is Git's or Backsight's own inside the workspace. Nobody asks about it, but it occupies its directory.
+    /// Only known of the present.
+    reserved: BTreeSet<Vec<u8>>,
 }
 
 const REASONS: [(Reason, &str); 6] = [
@@ -22,10 +25,10 @@ const REASONS: [(Reason, &str); 6] = [
 ];
 
 impl Blind {
-    pub(crate) fn new(ignored: &[Vec<u8>], uncovered: &[Uncovered]) -> Self {
+    pub(crate) fn new(ignored: &[Vec<u8>], uncovered: &[Uncovered], reserved: &[Vec<u8>]) -> Self {
         let mut paths: BTreeMap<Vec<u8>, Reason> = ignored.iter().map(|path| (path.clone(), Reason::Ignored)).collect();
         paths.extend(uncovered.iter().map(|uncovered| (uncovered.path.as_bytes().to_vec(), uncovered.reason)));
-        Blind { paths }
+        Blind { paths, reserved: reserved.iter().cloned().collect() }
     }
 
     /// Why nothing is known about `path`, if so.
@@ -38,7 +41,8 @@ impl Blind {
     pub(crate) fn touches(&self, directory: &[u8]) -> bool {
         let prefix = [directory, b"/"].concat();
         let below = self.paths.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix));
-        below || self.reason(directory).is_some()
+        let reserved = self.reserved.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix));
+        below || reserved || self.reason(directory).is_some()
     }
 
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
@@ -63,7 +67,7 @@ impl Blind {
             let label = REASONS.iter().find(|(_, label)| label.as_bytes() == &record[..space]).ok_or_else(malformed)?;
             paths.insert(record[space + 1..].to_vec(), label.0);
         }
-        Ok(Blind { paths })
+        Ok(Blind { paths, reserved: BTreeSet::new() })
     }
 }
 
@@ -73,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_directory_stands_for_everything_below_it() {
-        let blind = Blind::new(&[b"target".to_vec()], &[]);
+        let blind = Blind::new(&[b"target".to_vec()], &[], &[]);
         assert_eq!(blind.reason(b"target/debug/x"), Some(Reason::Ignored));
         assert_eq!(blind.reason(b"target"), Some(Reason::Ignored));
         assert_eq!(blind.reason(b"targets"), None);
@@ -82,8 +86,10 @@ mod tests {
 
     #[test]
     fn a_directory_knows_of_what_is_hidden_inside_it() {
-        let blind = Blind::new(&[b"a/b/c.log".to_vec()], &[]);
+        let blind = Blind::new(&[b"a/b/c.log".to_vec()], &[], &[b"r/.git".to_vec()]);
         assert!(blind.touches(b"a") && blind.touches(b"a/b"));
         assert!(!blind.touches(b"a/b2"));
+        assert!(blind.touches(b"r"));
+        assert_eq!(blind.reason(b"r/.git"), None);
     }
 }

@@ -1,16 +1,24 @@
 //! The stat cache: what each captured path looked like when it was last read, so that an unchanged tree reads no file.
 //!
-//! It is one file, replaced whole, guarded by a checksum and deletable at any time. An entry is trusted only when the
-//! file's last change is older than the moment it was read (the racy-timestamp rule); the others are read again.
+//! It is a file with every directory and a small one beside it with those that changed since; both are replaced whole,
+//! guarded by a checksum and deletable at any time. An entry is trusted only when the file's last change is older than
+//! the moment it was read (the racy-timestamp rule); the others are read again.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use backsight_core::{ObjectId, Result};
 
+use crate::compare::Change;
+use crate::disk::{Disk, Durability};
+use crate::ignore::join;
 use crate::tree::{Contents, Entry, Node, Source, Tree};
 
-const MAGIC: &[u8; 8] = b"BSCACHE2";
+const MAGIC: &[u8; 8] = b"BSCACHE3";
+/// Stands for "this directory is gone" in the small file.
+const GONE: u32 = u32::MAX;
 /// Kind, mode and name length, then for files and symlinks id and stat.
 const RECORD_HEAD: usize = 5;
 const RECORD_STAT: usize = 20 + 8 + 12 + 12 + 8;
@@ -60,11 +68,13 @@ pub(crate) struct Record<'a> {
     pub(crate) id: ObjectId,
 }
 
+/// Device and inode of the workspace's root.
+pub(crate) type RootIdentity = (u64, u64);
+
 /// What the cache is about: it speaks for nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Subject {
-    /// Device and inode of the workspace's root.
-    pub(crate) root: (u64, u64),
+    pub(crate) root: RootIdentity,
     /// `ObjectStore::fingerprint`.
     pub(crate) store: u64,
     /// The tree it describes.
@@ -74,14 +84,22 @@ pub(crate) struct Subject {
 /// A loaded cache.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    bytes: Vec<u8>,
+    /// The bytes of the large file and of the small one.
+    parts: [Vec<u8>; 2],
+    /// Sorted by path; of a directory in both files the small one's.
     directories: Vec<Place>,
     subject: Option<Subject>,
+    /// Whether the large file is on disk as it is here, so that a small one can build on it.
+    is_on_disk: bool,
 }
 
-/// Where a directory is in the bytes.
+const LARGE: usize = 0;
+const SMALL: usize = 1;
+
+/// Where a directory is in the bytes of its part.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    part: usize,
     start: usize,
     path: (usize, usize),
     contents: Option<Contents>,
@@ -99,27 +117,34 @@ pub(crate) struct CachedDirectory<'a> {
 impl Cache {
     /// The cache in `file`, or an empty one when it is missing, damaged or of another version.
     pub(crate) fn load(file: &Path) -> Cache {
-        fs::read(file).ok().and_then(Cache::parse).unwrap_or_default()
+        let Some(mut cache) = fs::read(file).ok().and_then(Cache::parse) else { return Cache::default() };
+        cache.is_on_disk = true;
+        if let Ok(small) = fs::read(small_file(file)) {
+            cache.overlay(small);
+        }
+        cache
     }
 
     pub(crate) fn parse(bytes: Vec<u8>) -> Option<Cache> {
-        let (body, checksum) = bytes.split_at(bytes.len().checked_sub(4)?);
-        if crc32fast::hash(body).to_le_bytes() != checksum {
-            return None;
+        let (_, subject, directories) = parse_part(&bytes, LARGE)?;
+        Some(Cache { subject: Some(subject), directories, parts: [bytes, Vec::new()], is_on_disk: false })
+    }
+
+    /// Puts the small file's directories in place of the large one's, if it builds on it.
+    fn overlay(&mut self, small: Vec<u8>) {
+        let Some((base, subject, changed)) = parse_part(&small, SMALL) else { return };
+        if base != checksum_of(&self.parts[LARGE]) {
+            return;
         }
-        let mut reader = Reader { bytes: body, at: 0 };
-        if reader.take(8)? != MAGIC {
-            return None;
+        self.parts[SMALL] = small;
+        self.subject = Some(subject);
+        let mut merged: BTreeMap<Vec<u8>, Place> = BTreeMap::new();
+        for place in changed {
+            merged.insert(self.path_of(&place).to_vec(), place);
         }
-        let root = (reader.u64()?, reader.u64()?);
-        let store = reader.u64()?;
-        let tree = reader.contents()?.into_tree();
-        let count = reader.u32()? as usize;
-        let mut directories = Vec::with_capacity(count.min(body.len() / 16));
-        for _ in 0..count {
-            directories.push(reader.place()?);
-        }
-        Some(Cache { subject: Some(Subject { root, store, tree }), directories, bytes })
+        self.directories.retain(|place| !merged.contains_key(path_in(&self.parts, place)));
+        self.directories.extend(merged.into_values().filter(|place| place.count != GONE));
+        self.directories.sort_unstable_by(|a, b| path_in(&self.parts, a).cmp(path_in(&self.parts, b)));
     }
 
     pub(crate) fn subject(&self) -> Option<Subject> {
@@ -128,17 +153,18 @@ impl Cache {
 
     /// What is known of `tree` without ever having looked at the disk: every file will be read.
     pub(crate) fn from_tree(source: &Source<'_>, tree: &Tree) -> Result<Cache> {
-        let mut writer = CacheWriter::default();
+        let mut changes = CacheChanges::default();
         let mut pending = vec![(Vec::new(), tree.contents())];
         while let Some((path, contents)) = pending.pop() {
             let entries = source.entries(&contents)?;
-            writer.directory(&path, None, entries.iter().map(untrusted));
+            changes.set(&path, None, entries.iter().map(untrusted));
             for entry in entries.into_iter().filter(|entry| entry.node.is_directory()) {
-                pending.push((crate::ignore::join(&path, &entry.name), entry.contents));
+                pending.push((join(&path, &entry.name), entry.contents));
             }
         }
         let subject = Subject { root: (0, 0), store: 0, tree: *tree };
-        Ok(Cache::parse(writer.finish(&subject)).unwrap_or_default())
+        let directories: Vec<&[u8]> = changes.directories.values().flatten().map(Vec::as_slice).collect();
+        Ok(Cache::parse(encode(0, &subject, &directories)).unwrap_or_default())
     }
 
     pub(crate) fn directory(&self, path: &[u8]) -> Option<CachedDirectory<'_>> {
@@ -147,44 +173,104 @@ impl Cache {
 
     /// Where a directory is, for `at`.
     pub(crate) fn position(&self, path: &[u8]) -> Option<usize> {
-        self.directories.binary_search_by(|place| self.slice(place.path).cmp(path)).ok()
+        self.directories.binary_search_by(|place| self.path_of(place).cmp(path)).ok()
     }
 
     pub(crate) fn at(&self, position: usize) -> Option<CachedDirectory<'_>> {
         self.directories.get(position).map(|place| CachedDirectory { cache: self, place: *place })
     }
 
-    pub(crate) fn directories(&self) -> impl Iterator<Item = (&[u8], CachedDirectory<'_>)> {
-        self.directories.iter().map(|place| (self.slice(place.path), CachedDirectory { cache: self, place: *place }))
+    /// The paths of all directories, in the order of their positions.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.directories.iter().map(|place| self.path_of(place))
     }
 
     /// Paths of the files and symlinks known below `directory`.
     pub(crate) fn files_below(&self, directory: &[u8]) -> Vec<Vec<u8>> {
         let mut files = Vec::new();
         let prefix = [directory, b"/"].concat();
-        let start = self.directories.partition_point(|place| self.slice(place.path) < prefix.as_slice());
-        let below = self.directories[start..].iter().take_while(|place| self.slice(place.path).starts_with(&prefix));
+        let start = self.directories.partition_point(|place| self.path_of(place) < prefix.as_slice());
+        let below = self.directories[start..].iter().take_while(|place| self.path_of(place).starts_with(&prefix));
         let itself = self.directory(directory).map(|found| found.place);
         for place in itself.iter().chain(below) {
             let records = CachedDirectory { cache: self, place: *place }.records();
             let names = records.filter(|record| record.kind != RecordKind::Directory).map(|record| record.name);
-            files.extend(names.map(|name| crate::ignore::join(self.slice(place.path), name)));
+            files.extend(names.map(|name| join(self.path_of(place), name)));
         }
         files
     }
 
-    fn slice(&self, range: (usize, usize)) -> &[u8] {
-        self.bytes.get(range.0..range.1).unwrap_or_default()
+    fn path_of(&self, place: &Place) -> &[u8] {
+        path_in(&self.parts, place)
+    }
+
+    /// A directory as it is encoded.
+    fn bytes_of(&self, place: &Place) -> &[u8] {
+        self.parts[place.part].get(place.start..place.body.1).unwrap_or_default()
     }
 }
 
+fn path_in<'p>(parts: &'p [Vec<u8>; 2], place: &Place) -> &'p [u8] {
+    parts[place.part].get(place.path.0..place.path.1).unwrap_or_default()
+}
+
+fn small_file(file: &Path) -> PathBuf {
+    file.with_extension("changed")
+}
+
+fn checksum_of(bytes: &[u8]) -> u32 {
+    bytes.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
+}
+
+fn parse_part(bytes: &[u8], part: usize) -> Option<(u32, Subject, Vec<Place>)> {
+    let body = bytes.get(..bytes.len().checked_sub(4)?)?;
+    if crc32fast::hash(body) != checksum_of(bytes) {
+        return None;
+    }
+    let mut reader = Reader { bytes: body, at: 0 };
+    if reader.take(8)? != MAGIC {
+        return None;
+    }
+    let base = reader.u32()?;
+    let root = (reader.u64()?, reader.u64()?);
+    let store = reader.u64()?;
+    let tree = reader.contents()?.into_tree();
+    let count = reader.u32()? as usize;
+    let mut directories = Vec::with_capacity(count.min(body.len() / 16));
+    for _ in 0..count {
+        directories.push(reader.place(part)?);
+    }
+    Some((base, Subject { root, store, tree }, directories))
+}
+
+/// A whole part: `base` is the checksum of the part it builds on, or zero.
+fn encode(base: u32, subject: &Subject, directories: &[&[u8]]) -> Vec<u8> {
+    let total: usize = directories.iter().map(|bytes| bytes.len()).sum();
+    let mut bytes = Vec::with_capacity(total + 128);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&base.to_le_bytes());
+    bytes.extend_from_slice(&subject.root.0.to_le_bytes());
+    bytes.extend_from_slice(&subject.root.1.to_le_bytes());
+    bytes.extend_from_slice(&subject.store.to_le_bytes());
+    push_contents(&mut bytes, &subject.tree.contents());
+    bytes.extend_from_slice(&(directories.len() as u32).to_le_bytes());
+    directories.iter().for_each(|directory| bytes.extend_from_slice(directory));
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
 fn untrusted(entry: &Entry) -> Record<'_> {
-    let (kind, mode, id) = match entry.node {
+    record_without_stat(&entry.name, &entry.node)
+}
+
+/// A record that vouches for nothing: the file will be read.
+fn record_without_stat<'n>(name: &'n [u8], node: &Node) -> Record<'n> {
+    let (kind, mode, id) = match *node {
         Node::File { mode, id } => (RecordKind::File, mode, id),
         Node::Symlink { id } => (RecordKind::Symlink, 0o777, id),
         Node::Directory { mode } => (RecordKind::Directory, mode, crate::tree::EMPTY_TREE),
     };
-    Record { name: &entry.name, kind, mode, trusted: false, stat: Stat::default(), id }
+    Record { name, kind, mode, trusted: false, stat: Stat::default(), id }
 }
 
 impl<'a> CachedDirectory<'a> {
@@ -199,30 +285,25 @@ impl<'a> CachedDirectory<'a> {
 
     /// Its names, sorted.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
-        let bytes = self.cache.slice(self.place.body);
+        let (start, end) = self.place.body;
+        let bytes = self.cache.parts[self.place.part].get(start..end).unwrap_or_default();
         let mut reader = Reader { bytes, at: 0 };
         std::iter::from_fn(move || reader.record())
     }
 }
 
-/// Builds the bytes of a cache. Directories may come in any order.
-#[derive(Clone, Default)]
-pub(crate) struct CacheWriter {
-    directories: Vec<(Vec<u8>, Vec<u8>)>,
+/// Directories that differ from a cache, by path: encoded, or gone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CacheChanges {
+    directories: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
-impl CacheWriter {
-    /// Adds a directory that has not changed, without decoding it.
-    pub(crate) fn unchanged(&mut self, path: &[u8], directory: &CachedDirectory<'_>, contents: Option<Contents>) {
-        if directory.place.contents == contents {
-            let bytes = directory.cache.slice((directory.place.start, directory.place.body.1));
-            self.directories.push((path.to_vec(), bytes.to_vec()));
-            return;
-        }
-        self.directory(path, contents, directory.records());
+impl CacheChanges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.directories.is_empty()
     }
 
-    pub(crate) fn directory<'r>(
+    pub(crate) fn set<'r>(
         &mut self,
         path: &[u8],
         contents: Option<Contents>,
@@ -234,30 +315,99 @@ impl CacheWriter {
             push_record(&mut body, &record);
             count += 1;
         }
-        let mut bytes = Vec::with_capacity(body.len() + path.len() + 64);
-        bytes.extend_from_slice(&(path.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(path);
-        bytes.push(u8::from(contents.is_some()));
-        push_contents(&mut bytes, &contents.unwrap_or_default());
-        bytes.extend_from_slice(&count.to_le_bytes());
-        bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&body);
-        self.directories.push((path.to_vec(), bytes));
+        self.directories.insert(path.to_vec(), Some(encode_directory(path, contents, count, &body)));
     }
 
-    pub(crate) fn finish(mut self, subject: &Subject) -> Vec<u8> {
-        self.directories.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        let total: usize = self.directories.iter().map(|(_, bytes)| bytes.len()).sum();
-        let mut bytes = Vec::with_capacity(total + 128);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&subject.root.0.to_le_bytes());
-        bytes.extend_from_slice(&subject.root.1.to_le_bytes());
-        bytes.extend_from_slice(&subject.store.to_le_bytes());
-        push_contents(&mut bytes, &subject.tree.contents());
-        bytes.extend_from_slice(&(self.directories.len() as u32).to_le_bytes());
-        self.directories.iter().for_each(|(_, directory)| bytes.extend_from_slice(directory));
-        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
-        bytes
+    pub(crate) fn remove(&mut self, path: &[u8]) {
+        self.directories.insert(path.to_vec(), None);
+    }
+}
+
+fn encode_directory(path: &[u8], contents: Option<Contents>, count: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(body.len() + path.len() + 64);
+    bytes.extend_from_slice(&(path.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(path);
+    bytes.push(u8::from(contents.is_some()));
+    push_contents(&mut bytes, &contents.unwrap_or_default());
+    bytes.extend_from_slice(&count.to_le_bytes());
+    bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// A cache and what has to change in it, waiting to be written.
+#[derive(Debug, Default)]
+pub(crate) struct FreshCache {
+    pub(crate) cache: Cache,
+    pub(crate) changes: CacheChanges,
+}
+
+impl FreshCache {
+    /// Writes what changed: beside the large file while that is little, else the large file anew.
+    pub(crate) fn write(&self, file: &Path, disk: &Disk, subject: &Subject) -> io::Result<()> {
+        let cache = &self.cache;
+        let is_kept = |place: &&Place| !self.changes.directories.contains_key(cache.path_of(place));
+        let small = || cache.directories.iter().filter(|place| place.part == SMALL).filter(is_kept);
+        let changed = small().count() + self.changes.directories.len();
+        if cache.is_on_disk && changed * 8 <= cache.directories.len() + 64 {
+            let gone: Vec<Vec<u8>> = self.gone().map(|path| encode_directory(path, None, GONE, &[])).collect();
+            let set = self.changes.directories.values().flatten().map(Vec::as_slice);
+            let directories: Vec<&[u8]> =
+                small().map(|place| cache.bytes_of(place)).chain(set).chain(gone.iter().map(Vec::as_slice)).collect();
+            let bytes = encode(checksum_of(&cache.parts[LARGE]), subject, &directories);
+            return disk.replace(&small_file(file), &bytes, Durability::Cache);
+        }
+        let kept = cache.directories.iter().filter(is_kept).map(|place| (cache.path_of(place), cache.bytes_of(place)));
+        let set =
+            self.changes.directories.iter().filter_map(|(path, bytes)| Some((path.as_slice(), bytes.as_deref()?)));
+        let mut directories: Vec<(&[u8], &[u8])> = kept.chain(set).collect();
+        directories.sort_unstable_by_key(|(path, _)| *path);
+        let directories: Vec<&[u8]> = directories.into_iter().map(|(_, bytes)| bytes).collect();
+        disk.replace(file, &encode(0, subject, &directories), Durability::Cache)
+    }
+
+    /// Directories of the large file that are no more: named by a change, or left out of the small file before.
+    fn gone(&self) -> impl Iterator<Item = &[u8]> {
+        let before = parse_part(&self.cache.parts[SMALL], SMALL).map(|(_, _, places)| places).unwrap_or_default();
+        let before = before.into_iter().filter(|place| place.count == GONE).map(|place| self.cache.path_of(&place));
+        let now = self.changes.directories.iter().filter(|(_, bytes)| bytes.is_none()).map(|(path, _)| path.as_slice());
+        let is_back = |path: &&[u8]| self.changes.directories.get(*path).is_some_and(Option::is_some);
+        let mut gone: Vec<&[u8]> = before.filter(|path| !is_back(path)).chain(now).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        gone.into_iter()
+    }
+
+    /// Notes what a plan did: the files it changed will be read again, and the trees above them built again.
+    pub(crate) fn apply(&mut self, changes: &[Change]) {
+        let mut edits: BTreeMap<&[u8], BTreeMap<&[u8], Option<Node>>> = BTreeMap::new();
+        let mut gone: Vec<&[u8]> = Vec::new();
+        for change in changes {
+            edits.entry(change.path.parent()).or_default().insert(change.path.name(), change.after);
+            for ancestor in change.path.ancestors().chain([&b""[..]]) {
+                edits.entry(ancestor).or_default();
+            }
+            let was = change.before.is_some_and(|node| node.is_directory());
+            match (was, change.after.is_some_and(|node| node.is_directory())) {
+                (true, false) => gone.push(change.path.as_bytes()),
+                (_, true) => drop(edits.entry(change.path.as_bytes()).or_default()),
+                _ => {}
+            }
+        }
+        for (path, edit) in edits {
+            let encoded = self.changes.directories.get(path).cloned().flatten();
+            let encoded =
+                encoded.or_else(|| self.cache.directory(path).map(|found| self.cache.bytes_of(&found.place).to_vec()));
+            let encoded = encoded.unwrap_or_default();
+            let place = Reader { bytes: &encoded, at: 0 }.place(LARGE);
+            let body = place.and_then(|place| encoded.get(place.body.0..place.body.1)).unwrap_or_default();
+            let mut reader = Reader { bytes: body, at: 0 };
+            let known = std::iter::from_fn(|| reader.record());
+            let kept = known.filter(|record| !edit.contains_key(record.name));
+            let new = edit.iter().filter_map(|(name, node)| node.map(|node| record_without_stat(name, &node)));
+            self.changes.set(path, None, kept.chain(new));
+        }
+        gone.into_iter().for_each(|path| self.changes.remove(path));
     }
 }
 
@@ -322,7 +472,7 @@ impl<'a> Reader<'a> {
         Some(Contents { tree: id()?, attributes: id()? })
     }
 
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self, part: usize) -> Option<Place> {
         let start = self.at;
         let length = self.u32()? as usize;
         let path = (self.at, self.at + length);
@@ -333,7 +483,7 @@ impl<'a> Reader<'a> {
         let length = self.u32()? as usize;
         let body = (self.at, self.at + length);
         self.take(length)?;
-        Some(Place { start, path, contents, count, body })
+        Some(Place { part, start, path, contents, count, body })
     }
 
     fn record(&mut self) -> Option<Record<'a>> {
@@ -379,20 +529,51 @@ mod tests {
         assert!(stat.is_settled(time(13, 0)));
     }
 
+    fn file(name: &[u8]) -> Record<'_> {
+        let stat = Stat { size: 3, inode: 9, ..Stat::default() };
+        Record { name, kind: RecordKind::File, mode: 0o644, trusted: true, stat, id: crate::tree::EMPTY_TREE }
+    }
+
+    #[test]
+    fn small_changes_are_written_beside_the_large_file_and_read_over_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("stat");
+        let tree = Tree { id: crate::tree::EMPTY_TREE, attributes: None };
+        let subject = Subject { root: (1, 2), store: 3, tree };
+        let mut fresh = FreshCache::default();
+        for name in [&b""[..], b"a", b"b", b"c"] {
+            fresh.changes.set(name, None, std::iter::once(file(b"old")));
+        }
+        fresh.write(&path, &Disk::new(), &subject).unwrap();
+        let large = fs::read(&path).unwrap();
+        let rounds: [&dyn Fn(&mut CacheChanges); 3] = [
+            &|changes| changes.set(b"b", None, std::iter::once(file(b"new"))),
+            &|changes| changes.remove(b"a"),
+            &|changes| changes.set(b"d", None, std::iter::empty()),
+        ];
+        for change in rounds {
+            let mut fresh = FreshCache { cache: Cache::load(&path), changes: CacheChanges::default() };
+            change(&mut fresh.changes);
+            fresh.write(&path, &Disk::new(), &subject).unwrap();
+        }
+        assert_eq!(fs::read(&path).unwrap(), large);
+        let cache = Cache::load(&path);
+        assert_eq!(cache.paths().collect::<Vec<_>>(), [&b""[..], b"b", b"c", b"d"]);
+        assert_eq!(cache.directory(b"b").unwrap().records().next().unwrap().name, b"new");
+        // A small file that builds on another large one says nothing.
+        let mut other = FreshCache::default();
+        other.changes.set(b"", None, std::iter::empty());
+        other.write(&path, &Disk::new(), &subject).unwrap();
+        assert_eq!(Cache::load(&path).paths().collect::<Vec<_>>(), [b""]);
+    }
+
     #[test]
     fn a_damaged_cache_is_no_cache() {
-        let mut writer = CacheWriter::default();
-        let record = Record {
-            name: b"a",
-            kind: RecordKind::File,
-            mode: 0o644,
-            trusted: true,
-            stat: Stat { size: 3, inode: 9, ..Stat::default() },
-            id: crate::tree::EMPTY_TREE,
-        };
-        writer.directory(b"", None, std::iter::once(record));
+        let mut changes = CacheChanges::default();
+        changes.set(b"", None, std::iter::once(file(b"a")));
         let tree = Tree { id: crate::tree::EMPTY_TREE, attributes: None };
-        let bytes = writer.finish(&Subject { root: (1, 2), store: 3, tree });
+        let directories: Vec<&[u8]> = changes.directories.values().flatten().map(Vec::as_slice).collect();
+        let bytes = encode(0, &Subject { root: (1, 2), store: 3, tree }, &directories);
         let cache = Cache::parse(bytes.clone()).unwrap();
         let found = cache.directory(b"").unwrap().records().next().unwrap();
         assert_eq!((found.name, found.stat.size, found.trusted), (&b"a"[..], 3, true));

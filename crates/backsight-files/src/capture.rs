@@ -16,7 +16,9 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::blind::Blind;
-use crate::cache::{Cache, CacheWriter, CachedDirectory, FileTime, Record, RecordKind, Subject};
+use crate::cache::{
+    Cache, CacheChanges, CachedDirectory, FileTime, FreshCache, Record, RecordKind, RootIdentity, Stat, Subject,
+};
 use crate::ignore::join;
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
@@ -27,7 +29,7 @@ use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
 const ATTEMPTS: usize = 3;
 
 /// The workspace as it is now.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Capture {
     /// Its files.
     pub tree: Tree,
@@ -37,7 +39,7 @@ pub struct Capture {
     pub coverage_id: Option<ObjectId>,
     pub(crate) blind: Blind,
     /// What the stat cache should become; none when it holds already.
-    pub(crate) fresh_cache: Option<FreshCache>,
+    pub(crate) fresh_cache: Option<(FreshCache, RootIdentity)>,
     /// Trees that exist only in memory; empty after a real capture.
     pub(crate) memory: BTreeMap<ObjectId, Vec<u8>>,
 }
@@ -49,19 +51,6 @@ pub struct Last {
     pub tree: Tree,
     /// Its stored list of what was not seen.
     pub coverage_id: Option<ObjectId>,
-}
-
-/// A stat cache that waits to be written.
-#[derive(Clone)]
-pub(crate) struct FreshCache {
-    pub(crate) writer: CacheWriter,
-    pub(crate) root: (u64, u64),
-}
-
-impl std::fmt::Debug for FreshCache {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("FreshCache")
-    }
 }
 
 /// What long work reports while it runs.
@@ -119,27 +108,23 @@ pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture
     let tree = contents.first().copied().flatten().unwrap_or_default().into_tree();
     let coverage_id = work.store_coverage()?;
     let memory = work.sink.finish()?;
-    let fresh_cache = match purpose {
-        Purpose::Record => fresh_cache(request, &cache, &work.scan, &contents, root, &tree)?,
-        Purpose::Look => None,
-    };
-    Ok(Capture {
-        tree,
-        coverage: work.coverage(),
-        coverage_id,
-        blind: Blind::new(&work.scan.ignored, &work.scan.uncovered),
-        fresh_cache,
-        memory,
-    })
+    let (coverage, blind) =
+        (work.coverage(), Blind::new(&work.scan.ignored, &work.scan.uncovered, &work.scan.reserved));
+    let changes = cache_changes(&cache, &work.scan, &contents);
+    drop(work);
+    let is_stale = || Ok(cache.subject() != Some(Subject { root, store: request.store.fingerprint()?, tree }));
+    let is_wanted = purpose == Purpose::Record && (!changes.is_empty() || is_stale()?);
+    let fresh_cache = is_wanted.then(|| (FreshCache { cache, changes }, root));
+    Ok(Capture { tree, coverage, coverage_id, blind, fresh_cache, memory })
 }
 
-fn root_identity(root: &Path) -> Result<(u64, u64)> {
+fn root_identity(root: &Path) -> Result<RootIdentity> {
     let metadata = std::fs::metadata(root).map_err(|error| Error::io(format!("read `{}`", root.display()), error))?;
     Ok((metadata.dev(), metadata.ino()))
 }
 
 /// The cache if it speaks of this root, this store and the latest snapshot; else one made from the snapshot alone.
-fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<Cache> {
+fn usable_cache(request: &Request<'_>, root: RootIdentity, store: u64) -> Result<Cache> {
     let Some(last) = request.last else { return Ok(Cache::default()) };
     let cache = Cache::load(request.cache_file);
     if cache.subject() == Some(Subject { root, store, tree: last.tree }) {
@@ -154,44 +139,46 @@ fn usable_cache(request: &Request<'_>, root: (u64, u64), store: u64) -> Result<C
     }
 }
 
-fn fresh_cache(
-    request: &Request<'_>,
-    cache: &Cache,
-    scan: &Scan,
-    contents: &[Option<Contents>],
-    root: (u64, u64),
-    tree: &Tree,
-) -> Result<Option<FreshCache>> {
-    let unchanged = scan.directories.iter().all(|visited| matches!(visited.listing, Listing::Cached));
-    if unchanged && cache.subject() == Some(Subject { root, store: request.store.fingerprint()?, tree: *tree }) {
-        return Ok(None);
-    }
-    let mut writer = CacheWriter::default();
+/// What the walk knows better than the cache.
+fn cache_changes(cache: &Cache, scan: &Scan, contents: &[Option<Contents>]) -> CacheChanges {
+    let mut changes = CacheChanges::default();
+    let mut stands = vec![false; cache.paths().count()];
     let children = children_of(scan);
     for (index, visited) in scan.directories.iter().enumerate() {
-        match &visited.listing {
-            Listing::Nothing => {}
-            Listing::Cached => {
-                if let Some(directory) = visited.cached.and_then(|position| cache.at(position)) {
-                    writer.unchanged(&visited.path, &directory, contents[index]);
-                }
-            }
-            Listing::Fresh(found) => {
+        if contents[index].is_none() {
+            continue;
+        }
+        let known = visited.cached.and_then(|position| cache.at(position));
+        if let Some(position) = visited.cached {
+            stands[position] = true;
+        }
+        match (&visited.listing, known) {
+            (Listing::Cached, Some(known)) if known.contents() == contents[index] => {}
+            (Listing::Cached, Some(known)) => changes.set(&visited.path, contents[index], known.records()),
+            (Listing::Fresh(found), _) => {
                 let files = found.iter().filter_map(|found| Some((found.order, record_of(found)?)));
                 let mut records: Vec<(u32, Record<'_>)> = files.collect();
                 for &child in children[index].iter().filter(|&&child| contents[child].is_some()) {
                     let visited = &scan.directories[child];
                     let (kind, id) = (RecordKind::Directory, crate::tree::EMPTY_TREE);
-                    let stat = Default::default();
-                    let record = Record { name: &visited.name, kind, mode: visited.mode, trusted: false, stat, id };
+                    let record = Record {
+                        name: &visited.name,
+                        kind,
+                        mode: visited.mode,
+                        trusted: false,
+                        stat: Stat::default(),
+                        id,
+                    };
                     records.push((visited.order, record));
                 }
                 records.sort_unstable_by_key(|(order, _)| *order);
-                writer.directory(&visited.path, contents[index], records.into_iter().map(|(_, record)| record));
+                changes.set(&visited.path, contents[index], records.into_iter().map(|(_, record)| record));
             }
+            _ => {}
         }
     }
-    Ok(Some(FreshCache { writer, root }))
+    cache.paths().zip(stands).filter(|(_, stands)| !stands).for_each(|(path, _)| changes.remove(path));
+    changes
 }
 
 fn record_of(found: &Found) -> Option<Record<'_>> {
@@ -507,7 +494,7 @@ impl<'a> Work<'a> {
 
     /// Stores the list of what was not seen.
     fn store_coverage(&self) -> Result<Option<ObjectId>> {
-        let Some(bytes) = Blind::new(&self.scan.ignored, &self.scan.uncovered).encode() else { return Ok(None) };
+        let Some(bytes) = Blind::new(&self.scan.ignored, &self.scan.uncovered, &[]).encode() else { return Ok(None) };
         let known = self.request.last.and_then(|last| last.coverage_id);
         if known == Some(object_id(ObjectKind::Blob, &bytes)?) {
             return Ok(known);

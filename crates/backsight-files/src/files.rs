@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::apply::{Applied, Applier};
 use crate::blind::Blind;
-use crate::cache::{Cache, CacheWriter, Record, RecordKind, Subject};
+use crate::cache::{Cache, FreshCache, RootIdentity, Subject};
 use crate::capture::{Capture, CaptureProgress, Last, Purpose, Request, capture};
 use crate::compare::{Change, compare, edit_tree};
-use crate::disk::{Disk, Durability};
+use crate::disk::Disk;
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
@@ -44,6 +44,11 @@ impl Files {
             cache_file: cache.join("stat"),
             objects: ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), disk)?,
         })
+    }
+
+    /// Whether `store` is complete. One that is not must be opened under the workspace lock.
+    pub fn is_made(store: &Path) -> bool {
+        ObjectStore::is_made(&store.join("snapshots"), &store.join("tmp")) && store.join("cache").is_dir()
     }
 
     /// The objects.
@@ -262,36 +267,37 @@ impl Files {
     /// Keeps what a capture learned for the next one. Last of all: nothing waits for it and it can be lost.
     pub fn save_cache(&self, capture: &mut Capture) -> Result<()> {
         match capture.fresh_cache.take() {
-            Some(fresh) => self.write_cache(fresh.writer, fresh.root, &capture.tree),
+            Some((fresh, root)) => self.write_cache(&fresh, root, &capture.tree),
             None => Ok(()),
         }
     }
 
     /// The same after a plan was carried out: the next capture reads the files it changed and no others.
     pub fn save_cache_after(&self, capture: &mut Capture, plan: &Plan, result: &Tree) -> Result<()> {
-        let cache = match capture.fresh_cache.take() {
-            Some(fresh) => {
-                Cache::parse(fresh.writer.finish(&Subject { root: fresh.root, store: 0, tree: capture.tree }))
-                    .unwrap_or_default()
-            }
-            None => Cache::load(&self.cache_file),
+        let Some((mut fresh, root)) = capture.fresh_cache.take().or_else(|| self.load_cache(&capture.tree)) else {
+            return Ok(());
         };
-        match cache.subject().filter(|subject| subject.tree == capture.tree) {
-            Some(subject) => self.write_cache(edited_cache(&cache, &plan.changes), subject.root, result),
+        fresh.apply(&plan.changes);
+        self.write_cache(&fresh, root, result)
+    }
+
+    /// Tells the stat cache that objects moved within the store while every one it needs was kept.
+    pub fn refresh_cache(&self, latest: &Tree) -> Result<()> {
+        match self.load_cache(latest) {
+            Some((fresh, root)) => self.write_cache(&fresh, root, latest),
             None => Ok(()),
         }
     }
 
-    /// Tells the stat cache that objects moved within the store while every one it needs was kept.
-    pub fn refresh_cache(&self) -> Result<()> {
+    fn load_cache(&self, tree: &Tree) -> Option<(FreshCache, RootIdentity)> {
         let cache = Cache::load(&self.cache_file);
-        let Some(subject) = cache.subject() else { return Ok(()) };
-        self.write_cache(edited_cache(&cache, &[]), subject.root, &subject.tree)
+        let subject = cache.subject().filter(|subject| subject.tree == *tree)?;
+        Some((FreshCache { cache, ..FreshCache::default() }, subject.root))
     }
 
-    fn write_cache(&self, writer: CacheWriter, root: (u64, u64), tree: &Tree) -> Result<()> {
-        let bytes = writer.finish(&Subject { root, store: self.objects.fingerprint()?, tree: *tree });
-        let written = self.objects.disk().replace(&self.cache_file, &bytes, Durability::Cache);
+    fn write_cache(&self, fresh: &FreshCache, root: RootIdentity, tree: &Tree) -> Result<()> {
+        let subject = Subject { root, store: self.objects.fingerprint()?, tree: *tree };
+        let written = fresh.write(&self.cache_file, self.objects.disk(), &subject);
         written.map_err(|error| Error::io("write the stat cache", error))
     }
 
@@ -332,61 +338,4 @@ pub enum Unseen<'a> {
     Stored(Option<&'a ObjectId>),
     /// In a capture of this moment.
     Now(&'a Capture),
-}
-
-fn edited_cache(cache: &Cache, changes: &[Change]) -> CacheWriter {
-    use std::collections::BTreeMap;
-    let mut edits: BTreeMap<&[u8], BTreeMap<&[u8], Option<Node>>> = BTreeMap::new();
-    let mut touched: BTreeSet<&[u8]> = BTreeSet::new();
-    let mut gone: BTreeSet<&[u8]> = BTreeSet::new();
-    for change in changes {
-        edits.entry(change.path.parent()).or_default().insert(change.path.name(), change.after);
-        touched.extend(change.path.ancestors());
-        touched.insert(b"");
-        let was = change.before.is_some_and(|node| node.is_directory());
-        match (was, change.after.is_some_and(|node| node.is_directory())) {
-            (true, false) => drop(gone.insert(change.path.as_bytes())),
-            (_, true) => drop(edits.entry(change.path.as_bytes()).or_default()),
-            _ => {}
-        }
-    }
-    let mut writer = CacheWriter::default();
-    for (path, directory) in cache.directories() {
-        if gone.contains(path) {
-            continue;
-        }
-        let Some(edit) = edits.remove(path) else {
-            let contents = directory.contents().filter(|_| !touched.contains(path));
-            writer.unchanged(path, &directory, contents);
-            continue;
-        };
-        let mut records: BTreeMap<&[u8], Record<'_>> =
-            directory.records().map(|record| (record.name, record)).collect();
-        edit_records(&mut records, &edit);
-        writer.directory(path, None, records.into_values());
-    }
-    for (path, edit) in edits {
-        let mut records = BTreeMap::new();
-        edit_records(&mut records, &edit);
-        writer.directory(path, None, records.into_values());
-    }
-    writer
-}
-
-fn edit_records<'r>(
-    records: &mut std::collections::BTreeMap<&'r [u8], Record<'r>>,
-    edit: &std::collections::BTreeMap<&'r [u8], Option<Node>>,
-) {
-    for (&name, node) in edit {
-        let (kind, mode, id) = match node {
-            None => {
-                records.remove(name);
-                continue;
-            }
-            Some(Node::File { mode, id }) => (RecordKind::File, *mode, *id),
-            Some(Node::Symlink { id }) => (RecordKind::Symlink, 0o777, *id),
-            Some(Node::Directory { mode }) => (RecordKind::Directory, *mode, crate::tree::EMPTY_TREE),
-        };
-        records.insert(name, Record { name, kind, mode, trusted: false, stat: Default::default(), id });
-    }
 }

@@ -22,6 +22,32 @@ const PACK_LIMIT: u64 = 64 << 20;
 /// Larger files are streamed into an object file of their own instead of being held in memory.
 pub(crate) const STREAM_LIMIT: u64 = 16 << 20;
 
+/// What other Gits should know about the store. Anybody may have files whose names or contents mean something to Git on
+/// some system; here they are only bytes, so `git fsck` is told not to mind.
+const CONFIG: &str = "[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[gc]
+\tauto = 0
+[fsck]
+\thasDotgit = ignore
+\tgitmodulesBlob = ignore
+\tgitmodulesLarge = ignore
+\tgitmodulesName = ignore
+\tgitmodulesParse = ignore
+\tgitmodulesPath = ignore
+\tgitmodulesSymlink = ignore
+\tgitmodulesUpdate = ignore
+\tgitmodulesUrl = ignore
+\tgitattributesBlob = ignore
+\tgitattributesLarge = ignore
+\tgitattributesLineLength = ignore
+\tgitattributesSymlink = ignore
+\tgitignoreSymlink = ignore
+\tmailmapSymlink = ignore
+";
+
 /// The objects of one workspace.
 pub struct ObjectStore {
     directory: PathBuf,
@@ -42,8 +68,7 @@ impl ObjectStore {
             packs: RwLock::new(None),
             unique: AtomicU64::new(0),
         };
-        let whole = directory.join("HEAD").is_file() && directory.join("objects/pack").is_dir() && temporary.is_dir();
-        if !whole {
+        if !ObjectStore::is_made(directory, temporary) {
             store
                 .create()
                 .map_err(|error| Error::io(format!("create the store in `{}`", directory.display()), error))?;
@@ -51,13 +76,16 @@ impl ObjectStore {
         Ok(store)
     }
 
+    pub(crate) fn is_made(directory: &Path, temporary: &Path) -> bool {
+        directory.join("HEAD").is_file() && directory.join("objects/pack").is_dir() && temporary.is_dir()
+    }
+
     fn create(&self) -> io::Result<()> {
         for part in ["objects/pack", "objects/info", "refs/backsight", "info"] {
             self.disk.create_private_directories(&self.directory.join(part))?;
         }
         self.disk.create_private_directories(&self.temporary)?;
-        let config = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n";
-        self.disk.replace(&self.directory.join("config"), config, crate::disk::Durability::Synced)?;
+        self.disk.replace(&self.directory.join("config"), CONFIG.as_bytes(), crate::disk::Durability::Synced)?;
         self.disk.replace(&self.directory.join("info/exclude"), b".backsight/\n", crate::disk::Durability::Synced)?;
         // HEAD comes last: its presence says that the rest is there.
         self.disk.replace(&self.directory.join("HEAD"), b"ref: refs/heads/none\n", crate::disk::Durability::Synced)

@@ -55,6 +55,8 @@ pub(crate) struct Scan {
     /// Paths an ignore rule hides; a directory stands for what is below it.
     pub(crate) ignored: Vec<Vec<u8>>,
     pub(crate) uncovered: Vec<Uncovered>,
+    /// What is Git's or Backsight's own, below the root.
+    pub(crate) reserved: Vec<Vec<u8>>,
 }
 
 /// One directory of the walk.
@@ -144,6 +146,7 @@ pub(crate) fn scan(
         files: walk.files.load(Ordering::Relaxed),
         ignored: output.ignored,
         uncovered: output.uncovered,
+        reserved: output.reserved,
     })
 }
 
@@ -164,6 +167,7 @@ struct Output {
     directories: Vec<(u32, Visited)>,
     ignored: Vec<Vec<u8>>,
     uncovered: Vec<Uncovered>,
+    reserved: Vec<Vec<u8>>,
     error: Option<Error>,
 }
 
@@ -242,6 +246,7 @@ struct Yield {
     seen: Vec<Seen>,
     ignored: Vec<Vec<u8>>,
     uncovered: Vec<Uncovered>,
+    reserved: Vec<Vec<u8>>,
     children: Vec<Task>,
     /// How many names match the cache, subdirectories included.
     vouched: usize,
@@ -316,8 +321,11 @@ impl<'a> Walk<'a> {
             let name = entry.file_name();
             match name.to_bytes() {
                 b"." | b".." => continue,
-                b".git" => holds.git = true,
-                own if own == OWN_DIRECTORY.as_bytes() => {}
+                b".git" => {
+                    holds.git = true;
+                    reserve(b".git", &task.path, &mut yielded);
+                }
+                own if own == OWN_DIRECTORY.as_bytes() => reserve(own, &task.path, &mut yielded),
                 bytes => {
                     let record = records.next().filter(|record| record.name == bytes)?;
                     holds.gitignore |= bytes == b".gitignore";
@@ -489,6 +497,7 @@ impl<'a> Walk<'a> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         output.ignored.extend(yielded.ignored);
         output.uncovered.extend(yielded.uncovered);
+        output.reserved.extend(yielded.reserved);
         output.directories.push((task.index, visited(task, listing)));
     }
 
@@ -563,14 +572,22 @@ fn match_file(named: &Named<'_>, kind: RecordKind, mode: u16, stat: Stat, yielde
 
 /// Skips what is Git's or ours; other spellings of `.git` are reported, since some systems take them for it.
 fn is_own_or_git(name: &[u8], directory: &[u8], yielded: &mut Yield) -> bool {
-    if name == OWN_DIRECTORY.as_bytes() {
+    if name == OWN_DIRECTORY.as_bytes() || name == b".git" {
+        reserve(name, directory, yielded);
         return true;
     }
     let alias = name.eq_ignore_ascii_case(b".git");
-    if alias && name != b".git" {
+    if alias {
         report(yielded, join(directory, name), Reason::GitAlias);
     }
     alias
+}
+
+/// Notes what occupies a directory without being anybody's business. The root is never removed, so there it is no news.
+fn reserve(name: &[u8], directory: &[u8], yielded: &mut Yield) {
+    if !directory.is_empty() {
+        yielded.reserved.push(join(directory, name));
+    }
 }
 
 fn report(yielded: &mut Yield, path: Vec<u8>, reason: Reason) {

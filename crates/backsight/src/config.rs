@@ -60,7 +60,7 @@ const SETTINGS: [Setting; 8] = [
         key: "keep_count",
         shape: Shape::Number,
         default: "0",
-        help: "`gc` keeps the contents of at most this many snapshots, the newest; 0 means all",
+        help: "`gc` keeps the contents of at most this many snapshots, the newest, and what undoing them needs; 0 means all",
     },
     Setting {
         key: "keep_days",

@@ -106,6 +106,9 @@ pub struct Tracked {
     /// What differs from the snapshot before; empty when nothing was created, and for the first snapshot, which has
     /// none before it (`files_changed` then counts all its files).
     pub changes: Vec<PathChange>,
+    /// Paths that one of the two could not see, so nothing is claimed about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<backsight_core::Uncovered>,
     /// Things that went less than perfectly without making the snapshot wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

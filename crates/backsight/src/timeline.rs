@@ -107,7 +107,8 @@ impl Timeline {
         // step itself. It is folded when it has grown.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
         // FULL: a step that was answered for must survive a power cut.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(broken)?;
+        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 64; PRAGMA journal_size_limit = 0;";
+        connection.execute_batch(pragmas).map_err(broken)?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;
         if format == FORMAT {
             return Ok(());
@@ -250,6 +251,11 @@ impl Timeline {
                 .map_err(broken)?;
         }
         transaction.commit().map_err(broken)
+    }
+
+    /// Folds the log into the file, so that the timeline takes no more room than it needs.
+    pub(crate) fn fold(&self) -> Result<()> {
+        self.lock().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(broken)
     }
 
     /// SQLite's own check of the file; empty when it is whole.

@@ -161,12 +161,14 @@ impl Workspace {
         })?;
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
         place::make(&self.root, StorePlace::Workspace, &self.settings)?;
+        let making = if Files::is_made(&store) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
         let timeline = Timeline::open(&store.join("timeline.db"), &|| files.has_references())?;
+        drop(making);
         let opened = Opened { files, timeline, store };
         let opened = self.opened.get_or_init(|| opened);
         if opened.files.needs_recovery()? {
-            let lock = self.lock(opened)?;
+            let lock = self.lock(&opened.store)?;
             self.recover(opened, &lock)?;
         }
         Ok(opened)
@@ -180,15 +182,15 @@ impl Workspace {
         self.opened()
     }
 
-    fn lock(&self, opened: &Opened) -> Result<WorkspaceLock> {
+    fn lock(&self, store: &Path) -> Result<WorkspaceLock> {
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
-        WorkspaceLock::acquire(&opened.store.join("lock"), &self.settings.process_name, self.settings.wait, &waiting)
+        WorkspaceLock::acquire(&store.join("lock"), &self.settings.process_name, self.settings.wait, &waiting)
     }
 
     /// The store with the right to change it and nothing left over from a killed process.
     fn writing(&self) -> Result<(&Opened, WorkspaceLock)> {
         let opened = self.made()?;
-        let lock = self.lock(opened)?;
+        let lock = self.lock(&opened.store)?;
         self.recover(opened, &lock)?;
         Ok((opened, lock))
     }

@@ -27,9 +27,11 @@ fn wanted(fixture: &Fixture) -> BTreeSet<String> {
 /// The tree id real git gives to `paths` of the workspace.
 pub fn git_tree(fixture: &Fixture, paths: &BTreeSet<String>) -> String {
     let scratch = fixture.base().join("scratch");
-    let _ = fs::remove_dir_all(&scratch);
-    fs::create_dir(&scratch).unwrap();
-    fixture.git_in(&scratch, "init -q --bare .");
+    if !scratch.exists() {
+        fs::create_dir(&scratch).unwrap();
+        fixture.git_in(&scratch, "init -q --bare .");
+    }
+    let _ = fs::remove_file(scratch.join("index"));
     let git = |arguments: &[&str], input: &[u8]| {
         let mut command = fixture.git_command(fixture.root());
         command.args(["-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null"]).args(arguments);
@@ -49,11 +51,14 @@ pub fn git_tree(fixture: &Fixture, paths: &BTreeSet<String>) -> String {
 #[track_caller]
 fn agrees(fixture: &Fixture, what: &str) {
     let tracked = fixture.ok("track");
-    let (captured, wanted) = (captured(fixture), wanted(fixture));
+    let wanted = wanted(fixture);
+    if tracked["tree"].as_str().unwrap() == git_tree(fixture, &wanted) {
+        return;
+    }
+    let captured = captured(fixture);
     let missing: Vec<_> = wanted.difference(&captured).collect();
     let extra: Vec<_> = captured.difference(&wanted).collect();
-    assert!(missing.is_empty() && extra.is_empty(), "{what}: missing {missing:?}, extra {extra:?}");
-    assert_eq!(tracked["tree"].as_str().unwrap(), git_tree(fixture, &wanted), "{what}: the tree id");
+    panic!("{what}: the tree id is not git's: missing {missing:?}, extra {extra:?}");
 }
 
 fn repository() -> Fixture {
@@ -142,7 +147,7 @@ fn generated(seed: u64) {
     let fixture = repository();
     plant(&fixture, "", 2);
     let mut random = Random::new(seed);
-    for round in 0..12 {
+    for round in 0..10 {
         for place in ["", "foo/", "doc/", "doc/build/", "build/foo/"] {
             let file = format!("{place}.gitignore");
             let _ = fs::remove_file(fixture.root().join(&file));

@@ -20,7 +20,8 @@ fn gits(fixture: &Fixture) -> BTreeMap<PathBuf, (Vec<u8>, u64, u32, i64, i64, i6
             let metadata = full.symlink_metadata().unwrap();
             let bytes = if metadata.is_file() { fs::read(full).unwrap() } else { Vec::new() };
             let (times, nanos) = (metadata.mtime(), metadata.mtime_nsec());
-            found.insert(path.to_owned(), (bytes, metadata.ino(), metadata.mode(), times, nanos, metadata.ctime_nsec()));
+            found
+                .insert(path.to_owned(), (bytes, metadata.ino(), metadata.mode(), times, nanos, metadata.ctime_nsec()));
         }
         true
     });
@@ -149,10 +150,10 @@ fn a_git_file_is_never_captured_or_removed() {
     fixture.track();
     assert!(!fixture.ok("ls @").to_string().contains(".git\""));
     fixture.ok("restore 1");
-    assert_eq!((fixture.read("wt/.git").as_str(), fixture.read(".git").as_str()), (
-        "gitdir: /nowhere\n",
-        "gitdir: /nowhere/either\n"
-    ));
+    assert_eq!(
+        (fixture.read("wt/.git").as_str(), fixture.read(".git").as_str()),
+        ("gitdir: /nowhere\n", "gitdir: /nowhere/either\n")
+    );
 }
 
 /// A bare repository has no `.git`; it is a directory of files and is captured like one.

@@ -141,7 +141,7 @@ fn config_lists_reads_and_changes() {
     # more ignore rules, in .gitignore syntax; they go before all others
     exclude = []
 
-    # `gc` keeps the contents of at most this many snapshots, the newest; 0 means all
+    # `gc` keeps the contents of at most this many snapshots, the newest, and what undoing them needs; 0 means all
     keep_count = 0
 
     # `gc` removes the contents of snapshots older than this many days; 0 means never

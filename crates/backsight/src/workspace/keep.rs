@@ -61,6 +61,7 @@ impl Workspace {
         };
         let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
         let bytes_before = bytes_below(&opened.store);
+        opened.timeline.fold()?;
         let budget = request.disk_budget.unwrap_or(config.disk_budget);
         let mut warnings = Vec::new();
         if budget > 0 {
@@ -86,14 +87,21 @@ impl Workspace {
             outlines.iter().filter(|outline| outline.expired).map(|outline| outline.seq).chain(expired.iter().copied());
         opened.files.remove_references(&gone.collect())?;
         // Objects moved between files: the stat cache need not be forgotten for that, only told.
-        opened.files.refresh_cache()?;
+        if let Some(latest) = opened.timeline.latest()? {
+            opened.files.refresh_cache(&latest.tree)?;
+        }
+        opened.timeline.fold()?;
         warnings.extend(swept.warnings);
+        let bytes_after = bytes_below(&opened.store);
+        if budget > 0 && bytes_after > budget && warnings.is_empty() {
+            warnings.push(format!("the store takes {bytes_after} bytes, more than the budget of {budget}"));
+        }
         Ok(Collected {
             dry_run: false,
             expired,
             objects_removed: swept.objects_removed,
             bytes_before,
-            bytes_after: bytes_below(&opened.store),
+            bytes_after,
             warnings,
         })
     }
@@ -281,9 +289,12 @@ fn expire_for_budget(
         .map(|outline| outline.seq)
         .collect();
     let sizes = opened.files.objects().stored_sizes()?;
+    // The timeline, the cache and the files around them count as well.
+    let objects: u64 = sizes.values().sum();
+    let beside = bytes_below(&opened.store).saturating_sub(objects);
     let needed = |count: usize| -> Result<u64> {
         let without: BTreeSet<Seq> = expire.iter().chain(&removable[..count]).copied().collect();
-        opened.files.objects().bytes_of(&roots(opened, outlines, &without)?, &sizes)
+        Ok(beside + opened.files.objects().bytes_of(&roots(opened, outlines, &without)?, &sizes)?)
     };
     // The more is removed the less is needed, so the smallest sufficient number is found by halving.
     let (mut low, mut high) = (0, removable.len());

@@ -147,7 +147,12 @@ impl Workspace {
         let opened = self.opened()?;
         let step = self.resolve(opened, reference)?;
         match &step.base {
-            Some(base) => Ok(path_changes(&opened.files.compare(base, &step.tree)?)),
+            Some(base) => {
+                let changes = opened.files.compare(base, &step.tree)?;
+                let after = Unseen::Stored(step.coverage_id.as_ref());
+                let (changes, _) = opened.files.split_unknown(changes, step.base_coverage_id.as_ref(), &after)?;
+                Ok(path_changes(&changes))
+            }
             None => Ok(opened
                 .files
                 .list(&step.tree, None)?

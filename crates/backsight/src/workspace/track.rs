@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use backsight_core::{Code, RelPath, Result, Seq};
-use backsight_files::{Capture, Change};
+use backsight_files::{Capture, Change, Unseen};
 
 use super::{Opened, Workspace};
 use crate::convert::path_changes;
@@ -44,7 +44,13 @@ impl Workspace {
                 opened.timeline.set_pinned(snapshot.sequence_number, true)?;
                 snapshot.pinned = true;
             }
-            return Ok(Tracked { created: false, snapshot, changes: Vec::new(), warnings: Vec::new() });
+            return Ok(Tracked {
+                created: false,
+                snapshot,
+                changes: Vec::new(),
+                unknown: Vec::new(),
+                warnings: Vec::new(),
+            });
         }
         let mut tracked = self.record_capture(opened, &capture, Kind::Track, request)?;
         if let Err(error) = opened.files.objects().maintain() {
@@ -74,13 +80,17 @@ impl Workspace {
     ) -> Result<Tracked> {
         let last = opened.timeline.latest()?;
         let mut warnings = Vec::new();
-        let changes: Vec<Change> = match last.as_ref().map(|last| opened.files.compare(&last.tree, &capture.tree)) {
-            None => Vec::new(),
-            Some(Ok(changes)) => changes,
+        let differing = |last: &Step| {
+            let changes = opened.files.compare(&last.tree, &capture.tree)?;
+            opened.files.split_unknown(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
+        };
+        let (changes, unknown): (Vec<Change>, _) = match last.as_ref().map(differing) {
+            None => (Vec::new(), Vec::new()),
+            Some(Ok(differing)) => differing,
             // A damaged snapshot before this one must not keep the present from being recorded.
             Some(Err(error)) if error.code() == Code::Damaged => {
                 warnings.push(format!("what changed since the latest snapshot is not known: {error}"));
-                Vec::new()
+                (Vec::new(), Vec::new())
             }
             Some(Err(error)) => return Err(error),
         };
@@ -102,7 +112,7 @@ impl Workspace {
                 pinned: request.pinned,
             },
         )?;
-        Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, warnings })
+        Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, unknown, warnings })
     }
 
     pub(super) fn append(&self, opened: &Opened, step: &NewStep) -> Result<Step> {

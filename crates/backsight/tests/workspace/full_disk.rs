@@ -2,84 +2,63 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use backsight::report::Kind;
 
 use crate::lab::{Findings, Lab, Scenario, Side, Strictness, damage, ensure, leftovers, none, open};
 use crate::picture::{self, Picture};
 use crate::plans::{restore_first, small};
+use crate::small_disk::SmallDisk;
 
-/// A small file system of its own, where the machine lets us mount one.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn mount(lab: &Lab) -> Option<SmallDisk> {
-        let path = lab.empty();
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m,nr_inodes=1000", "none"]).arg(&path).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(SmallDisk(path));
-        }
-        println!("cannot mount a file system here: nothing to test");
-        None
-    }
-
-    /// Takes all files the disk has room for, but `spare`.
-    fn take_inodes(&self, spare: usize) {
-        let directory = self.0.join("filler");
-        fs::create_dir(&directory).unwrap();
-        let mut made = Vec::new();
-        for number in 0.. {
-            let path = directory.join(number.to_string());
-            match fs::File::create(&path) {
-                Ok(_) => made.push(path),
-                Err(_) => break,
-            }
-        }
-        made.iter().take(spare).for_each(|path| fs::remove_file(path).unwrap());
-    }
-
-    /// Takes all bytes the disk has room for, but `spare` pages.
-    fn take_bytes(&self, spare: u64) {
-        let mut filler = fs::File::create(self.0.join("filler")).unwrap();
-        let page = [1; 4096];
-        let mut pages = 0;
-        while filler.write_all(&page).is_ok() {
-            pages += 1;
-        }
-        filler.set_len(u64::saturating_sub(pages, spare) * 4096).unwrap();
-    }
-
-    fn free(&self) {
-        let filler = self.0.join("filler");
-        if filler.is_dir() {
-            fs::remove_dir_all(filler).unwrap();
-        } else {
-            fs::remove_file(filler).unwrap();
+/// Takes all files the disk has room for, but `spare`.
+fn take_inodes(disk: &SmallDisk, spare: usize) {
+    let directory = disk.path().join("filler");
+    fs::create_dir(&directory).unwrap();
+    let mut made = Vec::new();
+    for number in 0.. {
+        let path = directory.join(number.to_string());
+        match fs::File::create(&path) {
+            Ok(_) => made.push(path),
+            Err(_) => break,
         }
     }
+    made.iter().take(spare).for_each(|path| fs::remove_file(path).unwrap());
 }
 
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        drop(Command::new("umount").arg("--lazy").arg(&self.0).output());
+/// Takes all bytes the disk has room for, but `spare` pages.
+fn take_bytes(disk: &SmallDisk, spare: u64) {
+    let mut filler = fs::File::create(disk.path().join("filler")).unwrap();
+    let page = [1; 4096];
+    let mut pages = 0;
+    while filler.write_all(&page).is_ok() {
+        pages += 1;
+    }
+    filler.set_len(u64::saturating_sub(pages, spare) * 4096).unwrap();
+}
+
+fn free(disk: &SmallDisk) {
+    let filler = disk.path().join("filler");
+    if filler.is_dir() {
+        fs::remove_dir_all(filler).unwrap();
+    } else {
+        fs::remove_file(filler).unwrap();
     }
 }
 
 /// Restores on a disk that `fill` leaves almost full, then again with room.
 fn restore_on_full_disk(spares: impl Iterator<Item = u64>, fill: impl Fn(&SmallDisk, u64)) {
     let lab = Lab::new();
-    let Some(disk) = SmallDisk::mount(&lab) else { return };
+    let Some(disk) = SmallDisk::mount(&lab.empty()) else { return };
     let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
     let (mut findings, mut failed, mut succeeded) = (Findings::default(), 0, 0);
     for spare in spares {
-        let root = disk.0.join("copy");
+        let root = disk.path().join("copy");
         picture::copy(&scenario.fixture, &root);
         fill(&disk, spare);
         let outcome = restore_first(&open(&root));
         let found = Picture::of(&root);
-        disk.free();
+        free(&disk);
         *(if outcome.is_ok() { &mut succeeded } else { &mut failed }) += 1;
         let checked = check(&scenario, &root, &outcome.map_err(|error| error.to_string()), &found);
         findings.note(format_args!("with room for {spare} more"), checked);
@@ -104,32 +83,38 @@ fn check(scenario: &Scenario<'_>, root: &Path, outcome: &Result<(), String>, fou
 
 #[test]
 fn a_restore_without_room_for_another_file_changes_nothing() {
-    restore_on_full_disk(0..40, |disk, spare| disk.take_inodes(spare as usize));
+    restore_on_full_disk(0..40, |disk, spare| take_inodes(disk, spare as usize));
 }
 
 #[test]
 fn a_restore_without_room_for_another_byte_changes_nothing() {
-    restore_on_full_disk((0..8).chain((8..120).step_by(3)), SmallDisk::take_bytes);
+    restore_on_full_disk((0..8).chain((8..120).step_by(3)), take_bytes);
 }
 
 #[test]
 fn a_snapshot_without_room_is_an_error_and_leaves_a_whole_store() {
     let lab = Lab::new();
-    let Some(disk) = SmallDisk::mount(&lab) else { return };
+    let Some(disk) = SmallDisk::mount(&lab.empty()) else { return };
     let fixture = small(&lab);
     let picture = Picture::of(&fixture);
     let mut findings = Findings::default();
     for spare in 0..60 {
-        let root = disk.0.join("copy");
+        let root = disk.path().join("copy");
         picture::copy(&fixture, &root);
-        if spare % 2 == 0 { disk.take_bytes(spare) } else { disk.take_inodes(spare as usize / 4) }
+        if spare % 2 == 0 {
+            take_bytes(&disk, spare)
+        } else {
+            take_inodes(&disk, spare as usize / 4)
+        }
         let outcome = open(&root).track();
-        disk.free();
+        free(&disk);
         let checked = || -> Result<(), String> {
             let workspace = open(&root);
             none("verify finds", damage(&workspace))?;
             let latest = workspace.status().map_err(|error| format!("status fails: {error}"))?;
-            ensure(outcome.is_err() || latest.clean, || "answered, but the snapshot is not what is on disk".to_owned())?;
+            ensure(outcome.is_err() || latest.clean, || {
+                "answered, but the snapshot is not what is on disk".to_owned()
+            })?;
             workspace.track().map_err(|error| format!("cannot be repeated: {error}"))?;
             ensure(workspace.status().is_ok_and(|status| status.clean), || "still not recorded".to_owned())?;
             none("files changed", picture.differences(&Picture::of(&root)))?;

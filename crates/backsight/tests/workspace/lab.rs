@@ -369,7 +369,9 @@ impl Findings {
     pub fn report(self) {
         println!("{} points", self.points);
         let count: usize = self.wrong.values().map(Vec::len).sum();
-        let line = |(problem, points): (&String, &Vec<String>)| format!("{} (and {} more): {problem}", points[0], points.len() - 1);
+        let line = |(problem, points): (&String, &Vec<String>)| {
+            format!("{} (and {} more): {problem}", points[0], points.len() - 1)
+        };
         let shown: Vec<String> = self.wrong.iter().take(6).map(line).collect();
         assert!(self.wrong.is_empty(), "wrong at {count} of {} points:\n{}", self.points, shown.join("\n"));
     }

@@ -9,9 +9,38 @@ use crate::picture::{Picture, Thing};
 /// dashes, names that sort around `/`.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let odd: Vec<&[u8]> = vec![
-        b"a", b"a.b", b"a-b", b"a0", b"b", b"B", b"-rf", b" ", b"two words", b"new\nline", b"tab\t", b"*", b"[x]", b":(top)",
-        b"\"quoted\"", b"'", b"\\", b"\xff\xfe", b"caf\xc3\xa9", b"cafe\xcc\x81", b".hidden", b"...", b"~", b"$HOME", b"#", b"!x", b"CON",
-        b".gitmodules2", b"git", b".git2", b"store", b"journal",
+        b"a",
+        b"a.b",
+        b"a-b",
+        b"a0",
+        b"b",
+        b"B",
+        b"-rf",
+        b" ",
+        b"two words",
+        b"new\nline",
+        b"tab\t",
+        b"*",
+        b"[x]",
+        b":(top)",
+        b"\"quoted\"",
+        b"'",
+        b"\\",
+        b"\xff\xfe",
+        b"caf\xc3\xa9",
+        b"cafe\xcc\x81",
+        b".hidden",
+        b"...",
+        b"~",
+        b"$HOME",
+        b"#",
+        b"!x",
+        b"CON",
+        b".gitmodules2",
+        b"git",
+        b".git2",
+        b"store",
+        b"journal",
     ];
     prop_oneof![
         6 => prop::sample::select(odd).prop_map(<[u8]>::to_vec),
@@ -27,7 +56,12 @@ fn thing() -> impl Strategy<Value = Thing> {
         1 => (any::<u8>(), 1000..20_000usize).prop_map(|(byte, count)| vec![byte; count]),
     ];
     let mode = prop_oneof![Just(0o644), Just(0o755), Just(0o600), (0u32..0o10000).prop_map(|mode| mode | 0o400)];
-    let text = prop_oneof![Just(b"a".to_vec()), Just(b"../..".to_vec()), Just(b"/nowhere/\xff\n".to_vec()), Just(vec![b'x'; 300])];
+    let text = prop_oneof![
+        Just(b"a".to_vec()),
+        Just(b"../..".to_vec()),
+        Just(b"/nowhere/\xff\n".to_vec()),
+        Just(vec![b'x'; 300])
+    ];
     prop_oneof![
         6 => (mode, bytes).prop_map(|(mode, bytes)| Thing::File { mode, bytes }),
         2 => text.prop_map(|text| Thing::Link { text }),

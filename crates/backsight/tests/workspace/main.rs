@@ -15,6 +15,8 @@ mod edited_before_recovery;
 mod full_disk;
 mod lab;
 mod laws;
+mod mount_point;
 mod picture;
 mod plans;
 mod racing;
+mod small_disk;

@@ -182,9 +182,11 @@ fn make(path: &Path, thing: &Thing) {
     }
 }
 
-/// Copies a directory tree with its permissions and times.
+/// Copies a directory tree with its permissions and times, into a directory that is made or was empty.
 pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
+    if !to.is_dir() {
+        fs::create_dir(to).unwrap();
+    }
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let (source, target) = (entry.path(), to.join(entry.file_name()));

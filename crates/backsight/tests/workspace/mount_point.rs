@@ -1,0 +1,69 @@
+//! A workspace with another file system mounted in it: files there are staged beside their targets.
+
+use std::fs;
+use std::path::Path;
+
+use backsight::report::Kind;
+
+use crate::lab::{Findings, Lab, Scenario, stop_at};
+use crate::picture::{self, Picture};
+use crate::plans::{recorded, restore_first, small};
+use crate::small_disk::SmallDisk;
+
+/// The small plan, once in the workspace and once below `mounted`.
+fn twice(lab: &Lab) -> std::path::PathBuf {
+    let single = small(lab);
+    let workspace = crate::lab::open(&single);
+    let third = Picture::of(&single);
+    let mut states = vec![third];
+    for reference in ["2", "1"] {
+        workspace.restore(reference).unwrap();
+        states.push(Picture::of(&single));
+    }
+    let doubled = states.iter().rev().map(|state| {
+        let mut both = state.clone();
+        both.directory("mounted", 0o755);
+        for (path, thing) in &state.0 {
+            both.put(&[b"mounted/", path.as_slice()].concat(), thing.clone());
+        }
+        both
+    });
+    let doubled: Vec<Picture> = doubled.collect();
+    recorded(lab, &doubled.iter().collect::<Vec<_>>())
+}
+
+/// Empties a directory in which something may be mounted.
+fn clear(directory: &Path) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() || !path.is_dir() {
+            fs::remove_file(path).unwrap();
+        } else if path.ends_with("mounted") {
+            clear(&path);
+        } else {
+            fs::remove_dir_all(path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_restore_across_a_mount_point_stopped_at_every_operation_is_before_or_after() {
+    let lab = Lab::new();
+    let root = lab.empty();
+    fs::create_dir(root.join("mounted")).unwrap();
+    let Some(_disk) = SmallDisk::mount(&root.join("mounted")) else { return };
+    let scenario = Scenario::new(&lab, twice(&lab), Kind::Restore, &restore_first);
+    let mut findings = Findings::default();
+    // Staging beside takes a few operations more than the same restore on one file system.
+    for n in 0..=scenario.operations + 20 {
+        clear(&root);
+        picture::copy(&scenario.fixture, &root);
+        let outcome = stop_at(&root, n, scenario.action);
+        let checked = scenario.check(&root).map_err(|problem| format!("{problem}\n  the answer was {outcome:?}"));
+        findings.note(format_args!("stopped at {n} of about {}", scenario.operations), checked);
+    }
+    clear(&root);
+    picture::copy(&scenario.fixture, &root);
+    restore_first(&crate::lab::open(&root)).unwrap();
+    findings.report();
+}
