@@ -114,7 +114,7 @@ pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture
     drop(work);
     let is_stale = || Ok(cache.subject() != Some(Subject { root, store: request.store.fingerprint()?, tree }));
     let is_wanted = purpose == Purpose::Record && (!changes.is_empty() || is_stale()?);
-    let fresh_cache = is_wanted.then(|| (FreshCache { cache, changes }, root));
+    let fresh_cache = is_wanted.then_some((FreshCache { cache, changes }, root));
     Ok(Capture { tree, coverage, coverage_id, blind, fresh_cache, memory })
 }
 

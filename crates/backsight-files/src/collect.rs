@@ -200,11 +200,12 @@ impl ObjectStore {
         }
         if !kept.is_empty() {
             let free = free_bytes(self.directory());
-            if free < pack.size() {
+            let needed: u64 = pack.sizes().into_iter().filter(|(id, _)| live.contains(id)).map(|(_, size)| size).sum();
+            if free < needed {
                 swept.warnings.push(format!(
-                    "`{}` was not rewritten: it may need {} bytes and {free} are free",
+                    "`{}` was not rewritten: it needs {} bytes and {free} are free",
                     index.display(),
-                    pack.size()
+                    needed
                 ));
                 return Ok(());
             }

@@ -318,6 +318,18 @@ impl Files {
         self.objects.add_references(&names.collect::<Vec<_>>())
     }
 
+    /// The snapshots that have names here, in the order they were given.
+    pub fn named_snapshots(&self) -> Result<Vec<Seq>> {
+        let mut named: Vec<Seq> = self.objects.reference_names()?.iter().filter_map(|name| seq_of(name)).collect();
+        named.dedup();
+        Ok(named)
+    }
+
+    /// The newest snapshot that has a name here, without reading about the others.
+    pub fn latest_named(&self) -> Result<Option<Seq>> {
+        Ok(self.objects.last_reference_name()?.and_then(|name| seq_of(&name)))
+    }
+
     /// Whether any snapshot was ever named here.
     pub fn has_references(&self) -> bool {
         self.objects.has_references()
@@ -325,11 +337,13 @@ impl Files {
 
     /// Forgets the names of snapshots whose contents go.
     pub fn remove_references(&self, gone: &BTreeSet<Seq>) -> Result<()> {
-        self.objects.retain_references(&|name| {
-            let seq = name.split_once('/').and_then(|(seq, _)| seq.parse().ok());
-            seq.is_none_or(|seq| !gone.contains(&Seq(seq)))
-        })
+        self.objects.retain_references(&|name| seq_of(name).is_none_or(|seq| !gone.contains(&seq)))
     }
+}
+
+/// The snapshot in a name such as `12/tree`.
+fn seq_of(name: &str) -> Option<Seq> {
+    name.split_once('/').and_then(|(seq, _)| seq.parse().ok()).map(Seq)
 }
 
 /// Where to find what the later of two captures did not see.

@@ -48,6 +48,9 @@ const CONFIG: &str = "[core]
 \tmailmapSymlink = ignore
 ";
 
+/// One copy of an object: whole, or what is wrong with it.
+pub(crate) type Copy = Result<(ObjectKind, Vec<u8>), String>;
+
 /// The objects of one workspace.
 pub struct ObjectStore {
     directory: PathBuf,
@@ -199,7 +202,7 @@ impl ObjectStore {
     }
 
     /// The loose copy, if there is one: whole, or what is wrong with it.
-    pub(crate) fn read_loose(&self, id: &ObjectId) -> Result<Option<Result<(ObjectKind, Vec<u8>), String>>> {
+    pub(crate) fn read_loose(&self, id: &ObjectId) -> Result<Option<Copy>> {
         match File::open(self.loose_path(id)) {
             Ok(file) => Ok(Some(parse_loose(file).and_then(|(kind, content)| checked(id, kind, content)))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -259,20 +262,41 @@ impl ObjectStore {
         fs::metadata(self.directory.join("packed-refs")).is_ok_and(|metadata| metadata.len() > 0)
     }
 
+    /// The names given so far, without `refs/backsight/`.
+    pub(crate) fn reference_names(&self) -> Result<Vec<String>> {
+        Ok(self.references()?.lines().filter_map(name_of).map(str::to_owned).collect())
+    }
+
+    /// The name given last. Names are appended, so it is in the last complete line.
+    pub(crate) fn last_reference_name(&self) -> Result<Option<String>> {
+        let read = || -> io::Result<Vec<u8>> {
+            tail(&mut File::open(self.directory.join("packed-refs"))?).map(|(bytes, _)| bytes)
+        };
+        match read() {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+                Ok(whole.lines().rev().find_map(name_of).map(str::to_owned))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed("read the references of", error)),
+        }
+    }
+
+    fn references(&self) -> Result<String> {
+        match fs::read(self.directory.join("packed-refs")) {
+            Ok(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            Err(error) => Err(self.failed("read the references of", error)),
+        }
+    }
+
     /// Removes the names that `is_kept` refuses.
     pub(crate) fn retain_references(&self, is_kept: &dyn Fn(&str) -> bool) -> Result<()> {
         let file = self.directory.join("packed-refs");
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(self.failed("read the references of", error)),
-        };
-        let name_of = |line: &str| line.split_once(" refs/backsight/").map(|(_, name)| name.to_owned());
-        let kept: String = text
-            .lines()
-            .filter(|line| name_of(line).is_none_or(|name| is_kept(&name)))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let text = self.references()?;
+        let kept: String =
+            text.lines().filter(|line| name_of(line).is_none_or(is_kept)).map(|line| format!("{line}\n")).collect();
         let replaced = self.disk.replace(&file, kept.as_bytes(), crate::disk::Durability::Cache);
         replaced.map_err(|error| self.failed("write the references of", error))
     }
@@ -303,15 +327,24 @@ impl ObjectStore {
     }
 }
 
-/// Where the last complete line ends.
-fn whole_lines(file: &mut File) -> io::Result<u64> {
+/// The name in a line of `packed-refs`, if it is one of ours.
+fn name_of(line: &str) -> Option<&str> {
+    line.split_once(" refs/backsight/").map(|(_, name)| name)
+}
+
+/// The last bytes of a file, many lines' worth, and its size.
+fn tail(file: &mut File) -> io::Result<(Vec<u8>, u64)> {
     let size = file.metadata()?.len();
-    let tail = size.min(4096);
-    file.seek(io::SeekFrom::Start(size - tail))?;
+    file.seek(io::SeekFrom::Start(size - size.min(4096)))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    let cut = bytes.iter().rev().take_while(|&&byte| byte != b'\n').count() as u64;
-    Ok(size - cut)
+    Ok((bytes, size))
+}
+
+/// Where the last complete line ends.
+fn whole_lines(file: &mut File) -> io::Result<u64> {
+    let (bytes, size) = tail(file)?;
+    Ok(size - bytes.iter().rev().take_while(|&&byte| byte != b'\n').count() as u64)
 }
 
 pub(crate) fn missing(id: &ObjectId) -> Error {

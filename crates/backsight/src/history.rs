@@ -1,6 +1,5 @@
 //! Pure decisions over the timeline: which step an undo takes back, which contents retention removes.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use backsight_core::{Seq, Timestamp};
@@ -17,28 +16,28 @@ pub(crate) struct Stacks {
     pub(crate) redoable: Vec<Seq>,
 }
 
-/// Replays the timeline, oldest first.
+/// Replays the timeline, oldest first. A step that is brought back counts as newest again.
 pub(crate) fn stacks(outlines: &[Outline]) -> Stacks {
-    let mut undone: BTreeSet<Seq> = BTreeSet::new();
     let mut undos: Vec<&Outline> = Vec::new();
     let mut steps: Vec<Seq> = Vec::new();
     for outline in outlines {
         match outline.kind {
             Kind::Track | Kind::Restore | Kind::Revert if outline.has_base => steps.push(outline.seq),
             Kind::Undo => {
-                undone.extend(&outline.targets);
+                steps.retain(|seq| !outline.targets.contains(seq));
                 undos.push(outline);
             }
             Kind::Redo => {
-                let redone = |undo: &&Outline| outline.targets.contains(&undo.seq);
-                undos.iter().copied().filter(redone).for_each(|undo| undone.retain(|seq| !undo.targets.contains(seq)));
-                undos.retain(|undo| !redone(undo));
+                let (redone, rest): (Vec<&Outline>, Vec<&Outline>) =
+                    undos.into_iter().partition(|undo| outline.targets.contains(&undo.seq));
+                // The newest undo is taken back first, and an undo of several took the newest of them back first.
+                steps.extend(redone.iter().rev().flat_map(|undo| undo.targets.iter().rev()));
+                undos = rest;
             }
             _ => {}
         }
     }
-    let undoable = steps.into_iter().rev().filter(|seq| !undone.contains(seq)).collect();
-    Stacks { undoable, redoable: undos.iter().rev().map(|undo| undo.seq).collect() }
+    Stacks { undoable: steps.into_iter().rev().collect(), redoable: undos.iter().rev().map(|undo| undo.seq).collect() }
 }
 
 /// Limits on what is kept; zero means no limit.
@@ -95,6 +94,10 @@ mod tests {
         let many: &[(Kind, &[u64])] =
             &[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3]), (Undo, &[2]), (Redo, &[5])];
         assert_eq!(stacks_of(many), (vec![2], vec![4]));
+        let between: &[(Kind, &[u64])] = &[(Track, &[]), (Track, &[]), (Undo, &[2]), (Track, &[]), (Redo, &[3])];
+        assert_eq!(stacks_of(between), (vec![2, 4], vec![]));
+        let several: &[(Kind, &[u64])] = &[(Track, &[]), (Track, &[]), (Track, &[]), (Undo, &[3, 2]), (Redo, &[4])];
+        assert_eq!(stacks_of(several), (vec![3, 2], vec![]));
     }
 
     #[test]

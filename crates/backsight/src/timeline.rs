@@ -139,7 +139,8 @@ impl Timeline {
     }
 
     /// Appends a step after the latest one, whose files are its base. Appending the same step again changes nothing.
-    pub(crate) fn append(&self, step: &NewStep) -> Result<Step> {
+    /// Its number is above every row's and above `used`, which is known from elsewhere to have been given out.
+    pub(crate) fn append(&self, step: &NewStep, used: Seq) -> Result<Step> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
         let known = find(&transaction, "id = ?1", &[&step.id.as_str()])?;
@@ -147,7 +148,7 @@ impl Timeline {
             Some(known) => known.snapshot.sequence_number,
             None => {
                 let previous = find(&transaction, "seq = (SELECT max(seq) FROM snapshots)", &[])?.into_iter().next();
-                insert(&transaction, step, previous.as_ref())?
+                insert(&transaction, step, previous.as_ref(), used)?
             }
         };
         let appended = find(&transaction, "seq = ?1", &[&seq.0])?
@@ -167,7 +168,7 @@ impl Timeline {
     }
 
     /// The step `back` places before the latest.
-    pub(crate) fn from_latest(&self, back: u64) -> Result<Option<Step>> {
+    pub(crate) fn before_latest(&self, back: u64) -> Result<Option<Step>> {
         let condition = "seq = (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT 1 OFFSET ?1)";
         Ok(find(&self.lock(), condition, &[&back])?.into_iter().next())
     }
@@ -330,15 +331,17 @@ fn conditions(query: &request::Log, before: Option<Seq>) -> (String, Vec<Box<dyn
     (parts.join(" AND "), values)
 }
 
-fn insert(connection: &Connection, step: &NewStep, previous: Option<&Step>) -> Result<Seq> {
+fn insert(connection: &Connection, step: &NewStep, previous: Option<&Step>, used: Seq) -> Result<Seq> {
     let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
     let encode = |value: Result<String, serde_json::Error>| value.map_err(|error| broken_text(&error.to_string()));
     let base = previous.map(|previous| previous.tree);
+    let latest = previous.map_or(Seq(0), |previous| previous.snapshot.sequence_number);
+    let seq = Seq(latest.max(used).0 + 1);
     connection
         .execute(
-            "INSERT INTO snapshots (id, kind, tree, attributes, coverage_id, base_tree, base_attributes, base_coverage_id, previous_id,
+            "INSERT INTO snapshots (seq, id, kind, tree, attributes, coverage_id, base_tree, base_attributes, base_coverage_id, previous_id,
              timestamp, description, tool, session, message, part, declared, targets, files_changed, coverage)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+             VALUES (?20, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             params![
                 step.id.as_str(),
                 step.kind.as_str(),
@@ -359,18 +362,18 @@ fn insert(connection: &Connection, step: &NewStep, previous: Option<&Step>) -> R
                 encode(serde_json::to_string(&step.targets))?,
                 step.files_changed,
                 encode(serde_json::to_string(&step.coverage))?,
+                seq.0,
             ],
         )
         .map_err(broken)?;
-    let seq = connection.last_insert_rowid();
     let mut touched = connection.prepare("INSERT OR IGNORE INTO touched VALUES (?1, ?2)").map_err(broken)?;
     for path in &step.touched {
-        touched.execute(params![path.as_bytes(), seq]).map_err(broken)?;
+        touched.execute(params![path.as_bytes(), seq.0]).map_err(broken)?;
     }
     if step.pinned {
-        connection.execute("INSERT INTO pinned VALUES (?1)", [seq]).map_err(broken)?;
+        connection.execute("INSERT INTO pinned VALUES (?1)", [seq.0]).map_err(broken)?;
     }
-    Ok(Seq(seq as u64))
+    Ok(seq)
 }
 
 /// Steps that meet a condition, newest first.
@@ -488,13 +491,15 @@ mod tests {
     fn appending_the_same_step_twice_makes_one_row() {
         let directory = tempfile::tempdir().unwrap();
         let timeline = Timeline::open(&directory.path().join("timeline.db"), &|| false).unwrap();
-        let first = timeline.append(&step(1)).unwrap();
-        let again = timeline.append(&step(1)).unwrap();
+        let first = timeline.append(&step(1), Seq(0)).unwrap();
+        let again = timeline.append(&step(1), Seq(0)).unwrap();
         assert_eq!(first.snapshot, again.snapshot);
-        let second = timeline.append(&step(2)).unwrap();
+        let second = timeline.append(&step(2), Seq(0)).unwrap();
         assert_eq!(second.snapshot.sequence_number, Seq(2));
         assert_eq!(second.snapshot.previous_snapshot_id, Some(first.snapshot.id));
         assert_eq!(second.base, Some(first.tree));
+        let after_a_loss = timeline.append(&step(3), Seq(7)).unwrap();
+        assert_eq!(after_a_loss.snapshot.sequence_number, Seq(8));
     }
 
     #[test]

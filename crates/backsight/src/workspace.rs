@@ -201,8 +201,7 @@ impl Workspace {
             let step: NewStep = serde_json::from_value(applied.note().clone()).map_err(|error| {
                 Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}"))
             })?;
-            let step = opened.timeline.append(&step)?;
-            opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
+            self.append(opened, &step)?;
             opened.files.forget_cache()?;
             opened.files.finish(&applied)?;
         }
@@ -239,7 +238,7 @@ impl Workspace {
                 let error = Error::new(Code::Usage, "`now` is the files on disk, not a snapshot");
                 return Err(error.with_hint("record them first with `backsight track`, then name the snapshot `@`"));
             }
-            Reference::Latest { back } => timeline.from_latest(back)?.into_iter().collect(),
+            Reference::Latest { back } => timeline.before_latest(back)?.into_iter().collect(),
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
                 (Some(step), _) => vec![step],
                 (None, Some(prefix)) => unambiguous(text, timeline.by_prefix(&prefix)?)?,

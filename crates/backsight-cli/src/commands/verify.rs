@@ -43,7 +43,7 @@ fn whole(page: &mut Page, verified: &Verified) {
     let (objects, snapshots) = (count(verified.objects, "object"), count(verified.snapshots, "snapshot"));
     page.data.line(format_args!("{verdict}: {objects} read and checked, {snapshots} complete"));
     for warning in &verified.warnings {
-        page.warning(&safe(warning));
+        page.warning(safe(warning));
     }
 }
 

@@ -459,3 +459,43 @@ fn a_worktree_uses_its_own_index_and_the_common_excludes() {
     assert_eq!(names, ["a", "forced.tmp"]);
     assert!(Path::new(&tree.join(".git")).is_file());
 }
+
+/// The place of a captured file is taken by something ignored that no snapshot holds.
+#[test]
+fn an_ignored_directory_where_a_file_was_is_not_replaced() {
+    for recorded in [false, true] {
+        let fixture = repository();
+        fixture.write("p", "a file\n");
+        fixture.write("other", "1\n");
+        fixture.track();
+        fixture.remove("p");
+        if recorded {
+            fixture.track();
+        }
+        fixture.write("p/precious", "only copy\n");
+        fixture.write(".gitignore", "p/\n");
+        let before = fixture.picture();
+        for line in ["restore 1", "restore 1 -- p"] {
+            let error = fixture.ask(line).fails("NOT_COVERED", 3);
+            assert_eq!(error["retryable"], false, "{error}");
+            fixture.picture().expect(&before, line);
+        }
+        fixture.ok("restore 1 -- other .gitignore");
+        assert_eq!(fixture.read("p/precious"), "only copy\n");
+    }
+}
+
+/// An ignored file where a directory was is captured because the path was known, so it can go and come back.
+#[test]
+fn an_ignored_file_where_a_directory_was_comes_back() {
+    let fixture = repository();
+    fixture.write("d/f", "f\n");
+    fixture.track();
+    fs::remove_dir_all(fixture.root().join("d")).unwrap();
+    fixture.write("d", "only copy\n");
+    fixture.write(".gitignore", "d\n");
+    fixture.ok("restore 1");
+    assert_eq!(fixture.read("d/f"), "f\n");
+    fixture.ok("undo");
+    assert_eq!(fixture.read("d"), "only copy\n");
+}

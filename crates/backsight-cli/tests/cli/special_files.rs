@@ -289,3 +289,47 @@ fn large_files_within_the_limit_are_exact() {
     fixture.verify();
     crate::store_and_git::assert_fsck(&fixture);
 }
+
+/// An owner who is not root restores into his own read-only directories, or is told; never half of it.
+#[test]
+fn read_only_directories_of_the_owner_are_restored_or_refused_whole() {
+    let fixture = of_nobody();
+    for path in ["ro/a", "ro/sub/b", "z"] {
+        fixture.write(path, "1\n");
+    }
+    for path in ["ro", "ro/a", "ro/sub", "ro/sub/b", "z"] {
+        give(&fixture, path);
+    }
+    chmod(&fixture, "ro/sub", 0o555);
+    chmod(&fixture, "ro", 0o555);
+    as_nobody(&fixture, "track").ok();
+    let wanted = fixture.picture();
+    for path in ["ro/a", "ro/sub/b", "z"] {
+        fixture.write(path, "2\n");
+    }
+    fixture.write("ro/new", "2\n");
+    give(&fixture, "ro/new");
+    let before = fixture.picture();
+    let answer = as_nobody(&fixture, "restore 1");
+    match answer.status {
+        0 => fixture.picture().expect(&wanted, "restore into read-only directories"),
+        _ => {
+            assert_eq!(answer.status, 6, "{}", answer.json);
+            fixture.picture().expect(&before, "refused restore");
+        }
+    }
+}
+
+/// A store that may not be read is an error, never an empty history.
+#[test]
+fn a_store_that_may_not_be_read_is_an_error() {
+    let fixture = of_nobody();
+    fixture.write("a", "1\n");
+    fixture.track();
+    for line in ["log", "status", "verify", "track", "restore 1", "ls @"] {
+        let answer = as_nobody(&fixture, line);
+        assert!([5, 6].contains(&answer.status), "{line}: {}", answer.json);
+    }
+    assert_eq!(fixture.ok("log")["snapshots"].as_array().unwrap().len(), 1);
+    fixture.verify();
+}

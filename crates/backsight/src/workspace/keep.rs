@@ -117,6 +117,7 @@ impl Workspace {
         for problem in opened.timeline.check()? {
             damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
+        damage.extend(self.lost_rows(opened)?);
         let in_file = |what: &String, problem: &String| Damage {
             what: what.clone(),
             problem: problem.clone(),
@@ -156,6 +157,20 @@ impl Workspace {
             opened.files.forget_cache()?;
         }
         Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage, warnings })
+    }
+
+    /// Snapshots that the store names and the timeline does not know: rows were lost.
+    fn lost_rows(&self, opened: &Opened) -> Result<Option<Damage>> {
+        let known: BTreeSet<Seq> = opened.timeline.outlines()?.into_iter().map(|outline| outline.seq).collect();
+        let named = opened.files.named_snapshots()?.into_iter().collect::<BTreeSet<Seq>>();
+        let lost: Vec<Seq> = named.difference(&known).copied().collect();
+        let problem = "rows are missing: the store still names these snapshots".to_owned();
+        Ok((!lost.is_empty()).then(|| Damage {
+            what: "timeline.db".to_owned(),
+            problem,
+            snapshots: lost,
+            paths: Vec::new(),
+        }))
     }
 
     /// Looks for what could go wrong, without changing anything.

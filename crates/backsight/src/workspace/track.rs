@@ -116,7 +116,8 @@ impl Workspace {
     }
 
     pub(super) fn append(&self, opened: &Opened, step: &NewStep) -> Result<Step> {
-        let step = opened.timeline.append(step)?;
+        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
+        let step = opened.timeline.append(step, used)?;
         opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
         Ok(step)
     }
