@@ -451,7 +451,7 @@ impl Applier<'_> {
             if is_done(&standing, change) {
                 return Ok(Swapped::Already);
             }
-            if !displaced && !standing.is(change.before.as_ref()) {
+            if !displaced && !is_undone(&standing, change) {
                 return Ok(Swapped::Edited);
             }
             if displaced {
@@ -733,6 +733,14 @@ fn is_done(standing: &Standing, change: &Change) -> bool {
         // The permissions of directories come last, in `settle`.
         (Standing::Known(Node::Directory { .. }), Some(Node::Directory { .. })) => true,
         _ => standing.is(change.after.as_ref()),
+    }
+}
+
+/// A directory that was put back a moment ago may not have its permissions yet.
+fn is_undone(standing: &Standing, change: &Change) -> bool {
+    match (standing, change.before) {
+        (Standing::Known(Node::Directory { .. }), Some(Node::Directory { .. })) => true,
+        _ => standing.is(change.before.as_ref()),
     }
 }
 

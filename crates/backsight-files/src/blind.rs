@@ -37,6 +37,11 @@ impl Blind {
         slashes.chain(std::iter::once(path.len())).find_map(|end| self.paths.get(&path[..end]).copied())
     }
 
+    /// Whether something that was not captured stands exactly at `path`.
+    pub(crate) fn stands_at(&self, path: &[u8]) -> bool {
+        self.paths.contains_key(path)
+    }
+
     /// Whether something below `directory` (or the directory itself) was not seen.
     pub(crate) fn touches(&self, directory: &[u8]) -> bool {
         let prefix = [directory, b"/"].concat();

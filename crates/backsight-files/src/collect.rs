@@ -41,7 +41,7 @@ impl ObjectStore {
     /// Counts what is there.
     pub fn room(&self) -> Result<Room> {
         let mut room = Room::default();
-        for path in files_in(&self.directory().join("objects/pack"))? {
+        for path in self.files_in(&self.directory().join("objects/pack"))? {
             room.pack_bytes += size_of(&path);
             room.packs += u64::from(path.extension().is_some_and(|extension| extension == "pack"));
         }
@@ -57,7 +57,7 @@ impl ObjectStore {
         let mut found = Vec::new();
         for byte in 0..=255u8 {
             let prefix = format!("{byte:02x}");
-            for path in files_in(&self.directory().join("objects").join(&prefix))? {
+            for path in self.files_in(&self.directory().join("objects").join(&prefix))? {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 found.extend(ObjectId::from_hex(&format!("{prefix}{name}")).map(|id| (id, path)));
             }
@@ -122,14 +122,14 @@ impl ObjectStore {
         let live = self.reachable(roots)?;
         let mut swept = Swept::default();
         self.sweep_loose(&live, &mut swept)?;
+        let mut kept = HashSet::new();
         for index in self.index_paths()? {
             match Pack::open(&index) {
-                Ok(Ok(pack)) => self.sweep_pack(&pack, &index, &live, &mut swept)?,
+                Ok(Ok(pack)) => self.sweep_pack(&pack, &index, &live, &mut kept, &mut swept)?,
                 Ok(Err(problem)) => self.sweep_unindexed(&index, &problem, &live, &mut swept)?,
                 Err(error) => return Err(self.failed("read", error)),
             }
         }
-        self.remove_orphan_packs()?;
         self.packs(true)?;
         Ok(swept)
     }
@@ -193,29 +193,37 @@ impl ObjectStore {
         Ok(packed)
     }
 
-    fn sweep_pack(&self, pack: &Pack, index: &Path, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
-        let kept: Vec<ObjectId> = pack.ids().filter(|id| live.contains(id)).collect();
-        if kept.len() == pack.len() && pack.check_file().is_ok() {
+    /// Rewrites a pack without what is dead, or already `kept` in a pack that stays.
+    fn sweep_pack(
+        &self,
+        pack: &Pack,
+        index: &Path,
+        live: &HashSet<ObjectId>,
+        kept: &mut HashSet<ObjectId>,
+        swept: &mut Swept,
+    ) -> Result<()> {
+        let wanted: Vec<ObjectId> = pack.ids().filter(|id| live.contains(id) && !kept.contains(id)).collect();
+        if wanted.len() == pack.len() && pack.check_file().is_ok() {
+            kept.extend(wanted);
             return Ok(());
         }
-        if !kept.is_empty() {
+        if !wanted.is_empty() {
             let free = free_bytes(self.directory());
-            let needed: u64 = pack.sizes().into_iter().filter(|(id, _)| live.contains(id)).map(|(_, size)| size).sum();
+            let sizes = pack.sizes().into_iter().filter(|(id, _)| live.contains(id) && !kept.contains(id));
+            let needed: u64 = sizes.map(|(_, size)| size).sum();
             if free < needed {
-                swept.warnings.push(format!(
-                    "`{}` was not rewritten: it needs {} bytes and {free} are free",
-                    index.display(),
-                    needed
-                ));
+                let why = format!("it needs {needed} bytes and {free} are free");
+                swept.warnings.push(format!("`{}` was not rewritten: {why}", index.display()));
                 return Ok(());
             }
-            let packed = self.write_pack(&kept)?;
-            if kept.iter().any(|id| !packed.contains(id)) {
+            let packed = self.write_pack(&wanted)?;
+            if wanted.iter().any(|id| !packed.contains(id)) {
                 swept.warnings.push(format!("`{}` holds damaged objects and was left alone", index.display()));
                 return Ok(());
             }
+            kept.extend(packed);
         }
-        swept.objects_removed += (pack.len() - kept.len()) as u64;
+        swept.objects_removed += pack.ids().filter(|id| !live.contains(id)).count() as u64;
         // The index goes first: without it nobody looks for objects in the pack.
         self.remove(index)?;
         self.remove(&pack.path)
@@ -232,16 +240,6 @@ impl ObjectStore {
             Err(_) if !index.with_extension("pack").exists() => Ok(()),
             other => other,
         }
-    }
-
-    /// Packs whose index was never written or is gone: leftovers of a killed process.
-    fn remove_orphan_packs(&self) -> Result<()> {
-        for path in files_in(&self.directory().join("objects/pack"))? {
-            if path.extension().is_some_and(|extension| extension == "pack") && !path.with_extension("idx").exists() {
-                self.remove(&path)?;
-            }
-        }
-        Ok(())
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
@@ -261,13 +259,4 @@ pub fn free_bytes(path: &Path) -> u64 {
 
 fn size_of(path: &Path) -> u64 {
     fs::symlink_metadata(path).map_or(0, |metadata| metadata.len())
-}
-
-fn files_in(directory: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error| Error::io(format!("read `{}`", directory.display()), error);
-    match fs::read_dir(directory) {
-        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(failed(error)),
-    }
 }

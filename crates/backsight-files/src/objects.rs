@@ -104,15 +104,29 @@ impl ObjectStore {
 
     /// Removes what a killed process left half written. The caller holds the workspace lock.
     pub fn clean_temporaries(&self) -> Result<()> {
-        let entries = match fs::read_dir(&self.temporary) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|error| self.failed("read", error))?,
-        };
-        for entry in entries {
-            let path = entry.map_err(|error| self.failed("read", error))?.path();
+        for path in self.files_in(&self.temporary)? {
             self.disk.remove_file(&path).map_err(|error| self.failed("clean", error))?;
         }
+        // A pack without an index: the process died between the two, and nobody can look into it.
+        let packs = self.files_in(&self.directory.join("objects/pack"))?;
+        let orphan = |path: &&PathBuf| {
+            path.extension().is_some_and(|extension| extension == "pack")
+                && !packs.contains(&path.with_extension("idx"))
+        };
+        for path in packs.iter().filter(orphan) {
+            self.disk.remove_file(path).map_err(|error| self.failed("clean", error))?;
+        }
         Ok(())
+    }
+
+    /// The files in a directory of the store; none when there is no such directory.
+    pub(crate) fn files_in(&self, directory: &Path) -> Result<Vec<PathBuf>> {
+        let failed = |error| Error::io(format!("read `{}`", directory.display()), error);
+        match fs::read_dir(directory) {
+            Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     pub(crate) fn failed(&self, doing: &str, error: io::Error) -> Error {
@@ -155,14 +169,8 @@ impl ObjectStore {
     }
 
     pub(crate) fn index_paths(&self) -> Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(self.directory.join("objects/pack")).map_err(|error| self.failed("read", error))?;
-        let mut paths = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(|error| self.failed("read", error))?.path();
-            if path.extension().is_some_and(|extension| extension == "idx") {
-                paths.push(path);
-            }
-        }
+        let mut paths = self.files_in(&self.directory.join("objects/pack"))?;
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "idx"));
         paths.sort();
         Ok(paths)
     }

@@ -144,12 +144,15 @@ fn obstacle(change: &Change, now: &Capture, unseen: &Blind, standing: &BTreeSet<
             Some(Obstacle::Refuse("is a directory with files in it that no snapshot holds".to_owned()))
         }
         Some(_) if change.before.is_some() => None,
-        // The capture looked for every path of the target, ignored or not; anything else it did not see may be there.
-        Some(_) => now
-            .blind
-            .reason(path)
-            .filter(|reason| *reason != Reason::Ignored)
-            .map(|reason| Obstacle::Refuse(reason.to_string())),
+        // The capture looked for every path of the target, ignored or not: what an ignore rule still hides exactly there
+        // can only be a directory. Anything else that it did not see may be there.
+        Some(after) => match now.blind.reason(path) {
+            Some(Reason::Ignored) if now.blind.stands_at(path) && !after.is_directory() => {
+                Some(Obstacle::Refuse("is an ignored directory".to_owned()))
+            }
+            Some(Reason::Ignored) | None => None,
+            Some(reason) => Some(Obstacle::Refuse(reason.to_string())),
+        },
     }
 }
 
@@ -248,6 +251,10 @@ impl Revert<'_> {
             && let Some(reason) = self.now.blind.reason(path).filter(|reason| *reason != Reason::Ignored)
         {
             return Ok(Verdict::Conflicts(format!("cannot be captured now: {reason}")));
+        }
+        let wants_file = change.before.is_some_and(|node| !node.is_directory());
+        if current.is_none() && wants_file && self.now.blind.stands_at(path) {
+            return Ok(Verdict::Conflicts("an ignored directory stands in its place".to_owned()));
         }
         if current == change.after {
             return Ok(self.undo_exactly(change));

@@ -1,7 +1,7 @@
 //! Where a workspace's store is, and making it: private, invisible to the user's Git, safe from `git clean`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,19 @@ use backsight_files::{OWN_DIRECTORY, ObjectKind, object_id};
 use crate::request::StorePlace;
 use crate::settings::Settings;
 
-/// The store's directory if it exists: inside the workspace, else the user's.
-pub(crate) fn find(root: &Path, settings: &Settings) -> Option<PathBuf> {
-    let inside = inside(root);
-    if inside.is_dir() {
-        return Some(inside);
+/// The store's directory if it exists: inside the workspace, else the user's. Not being allowed to look is an error:
+/// a store that cannot be seen is not a store that is not there.
+pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<PathBuf>> {
+    for store in [Some(inside(root)), outside(root, settings)].into_iter().flatten() {
+        match fs::metadata(&store) {
+            Ok(metadata) if metadata.is_dir() => return Ok(Some(store)),
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(Error::io(format!("look at the store in `{}`", store.display()), error));
+            }
+            _ => {}
+        }
     }
-    outside(root, settings).filter(|store| store.is_dir())
+    Ok(None)
 }
 
 fn inside(root: &Path) -> PathBuf {
@@ -33,7 +39,7 @@ fn outside(root: &Path, settings: &Settings) -> Option<PathBuf> {
 
 /// Makes the store, or mends what is missing around it. Says whether it was made.
 pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Result<(PathBuf, bool)> {
-    let existing = find(root, settings);
+    let existing = find(root, settings)?;
     let store = match (&existing, place) {
         (Some(store), _) => store.clone(),
         (None, StorePlace::Workspace) => inside(root),

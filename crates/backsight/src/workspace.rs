@@ -79,7 +79,9 @@ impl Workspace {
     /// The nearest directory at or above `start` that has a store.
     pub fn discover(start: &Path, settings: &Settings) -> Option<PathBuf> {
         let start = start.canonicalize().ok()?;
-        start.ancestors().find(|directory| place::find(directory, settings).is_some()).map(Path::to_owned)
+        // One that may not be looked at counts: opening it then says what is wrong.
+        let has_store = |directory: &&Path| place::find(directory, settings).map_or(true, |found| found.is_some());
+        start.ancestors().find(has_store).map(Path::to_owned)
     }
 
     /// The directory.
@@ -88,13 +90,13 @@ impl Workspace {
     }
 
     /// Where the store is, once there is one.
-    pub fn store_path(&self) -> Option<PathBuf> {
+    pub fn store_path(&self) -> Result<Option<PathBuf>> {
         place::find(&self.root, &self.settings)
     }
 
     /// Sets the workspace up; recording does it by itself. True when the store was made by this call.
     pub fn init(&self, request: &Init) -> Result<bool> {
-        if place::find(&self.root, &self.settings).is_none() && !request.any_root {
+        if self.store_path()?.is_none() && !request.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
         let (store, made) = place::make(&self.root, request.store, &self.settings)?;
@@ -126,7 +128,7 @@ impl Workspace {
 
     fn config_file(&self) -> Result<PathBuf> {
         Ok(self
-            .store_path()
+            .store_path()?
             .unwrap_or_else(|| self.root.join(backsight_files::OWN_DIRECTORY).join("store"))
             .join("config.toml"))
     }
@@ -155,7 +157,7 @@ impl Workspace {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let store = place::find(&self.root, &self.settings).ok_or_else(|| {
+        let store = self.store_path()?.ok_or_else(|| {
             Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
                 .with_hint("record the first snapshot with `backsight track`")
         })?;
@@ -176,7 +178,7 @@ impl Workspace {
 
     /// The store, made if need be.
     fn made(&self) -> Result<&Opened> {
-        if self.opened.get().is_none() && place::find(&self.root, &self.settings).is_none() {
+        if self.opened.get().is_none() && self.store_path()?.is_none() {
             self.init(&Init::default())?;
         }
         self.opened()
@@ -204,6 +206,16 @@ impl Workspace {
             self.append(opened, &step)?;
             opened.files.forget_cache()?;
             opened.files.finish(&applied)?;
+        }
+        self.name_latest(opened)
+    }
+
+    /// Names the latest snapshot for other Gits, if the process that recorded it died before it could.
+    fn name_latest(&self, opened: &Opened) -> Result<()> {
+        let Some(latest) = opened.timeline.latest()? else { return Ok(()) };
+        let seq = latest.snapshot.sequence_number;
+        if opened.files.latest_named()?.is_none_or(|named| named < seq) {
+            opened.files.write_reference(seq, &latest.tree, latest.coverage_id.as_ref())?;
         }
         Ok(())
     }

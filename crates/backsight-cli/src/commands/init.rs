@@ -42,7 +42,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace_here()?;
     let created = workspace.init(&Init { store, any_root: args.any_root })?;
     let root = quote(workspace.root().as_os_str().as_bytes());
-    let place = workspace.store_path().map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
+    let place = workspace.store_path()?.map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
     context.answer(&json!({ "created": created, "root": root, "store": place }), |page| {
         let done = if created { "Set up workspace" } else { "Already a workspace:" };
         page.data.line(format_args!("{done} {}", page.data.bold(&root)));

@@ -355,3 +355,14 @@ fn a_step_recorded_after_an_undo_survives_the_redo() {
     fixture.ok("undo");
     fixture.picture().expect(&before, "undo of the redo");
 }
+
+/// The user took the newest step back by hand; `undo` must not stop there for ever.
+#[test]
+fn undo_goes_past_a_step_that_is_already_undone_on_disk() {
+    let fixture = Fixture::with_history();
+    fixture.remove("c.txt");
+    for _ in 0..2 {
+        fixture.ok("undo");
+    }
+    assert_eq!(fixture.read("a.txt"), crate::fixture::numbered(&[]), "the step before it is undone");
+}

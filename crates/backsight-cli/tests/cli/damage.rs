@@ -291,7 +291,7 @@ fn break_object(patient: &Patient, id: &str) {
         if pack.extension().is_none_or(|extension| extension != "pack") {
             continue;
         }
-        let listed = patient.fixture.git_in(&pack.parent().unwrap(), &format!("verify-pack -v {}", pack.display()));
+        let listed = patient.fixture.git_in(pack.parent().unwrap(), &format!("verify-pack -v {}", pack.display()));
         for line in listed.lines().filter(|line| line.starts_with(id)) {
             let numbers: Vec<usize> = line.split_whitespace().skip(3).map(|word| word.parse().unwrap()).collect();
             let (size, offset) = (numbers[0], numbers[1]);

@@ -186,7 +186,6 @@ impl Fixture {
 pub struct Answer {
     pub json: Value,
     pub status: i32,
-    pub stderr: String,
     line: String,
 }
 
@@ -207,7 +206,7 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{line}: {error}: {:?}\n{text}\n{stderr}", output.status));
         let status = output.status.code().unwrap();
         assert_eq!(json["ok"] == true, status <= 1, "{line}: {status} {json}");
-        Answer { json, status, stderr, line: line.to_owned() }
+        Answer { json, status, line: line.to_owned() }
     }
 
     #[track_caller]

@@ -32,7 +32,7 @@ fn fill(fixture: &Fixture, version: u64) {
             3 => fs::create_dir_all(path).unwrap(),
             4 => {
                 fixture.write(&name, "same\n");
-                let mode = if version % 2 == 0 { 0o600 } else { 0o755 };
+                let mode = if version.is_multiple_of(2) { 0o600 } else { 0o755 };
                 fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
             }
             5 | 6 => fixture.write(&name, "always the same\n"),
@@ -135,20 +135,23 @@ fn gapless(fixture: &Fixture) {
 
 #[test]
 fn a_killed_restore_leaves_before_or_after() {
-    loops("restore 1", 24, |fixture| drop(fixture.ok("restore 2")));
+    loops("restore 1", 20, |fixture| drop(fixture.ok("restore 2")));
 }
 
 #[test]
 fn a_killed_restore_over_unrecorded_changes_leaves_before_or_after() {
-    loops("restore 1", 12, |fixture| fill(fixture, 3));
+    loops("restore 1", 10, |fixture| fill(fixture, 3));
 }
 
 #[test]
 fn a_killed_undo_leaves_before_or_after() {
-    // The newest step is always a restore of #2.
-    loops("undo", 14, |fixture| {
-        fixture.ok("restore 1");
-        fixture.ok("restore 2");
+    // The newest step is a restore of #2, or the redo of it.
+    loops("undo", 10, |fixture| {
+        if fixture.ok("status")["redoable"] == 0 {
+            fixture.ok("restore 2");
+        } else {
+            fixture.ok("redo");
+        }
     });
 }
 

@@ -9,8 +9,11 @@ use crate::fixture::Fixture;
 use crate::picture::walk;
 use crate::store_and_git::everything;
 
-/// Bytes, inode, mode and times of everything in every `.git` of the workspace.
-fn gits(fixture: &Fixture) -> BTreeMap<PathBuf, (Vec<u8>, u64, u32, i64, i64, i64)> {
+/// What must not change of a file: bytes, inode, mode, times.
+type Trace = (Vec<u8>, u64, u32, [i64; 3]);
+
+/// Everything in every `.git` of the workspace.
+fn gits(fixture: &Fixture) -> BTreeMap<PathBuf, Trace> {
     let mut found = BTreeMap::new();
     walk(fixture.root(), Path::new(""), &mut |path, full| {
         if path == Path::new(".backsight") {
@@ -19,9 +22,8 @@ fn gits(fixture: &Fixture) -> BTreeMap<PathBuf, (Vec<u8>, u64, u32, i64, i64, i6
         if path.components().any(|part| part.as_os_str() == ".git") {
             let metadata = full.symlink_metadata().unwrap();
             let bytes = if metadata.is_file() { fs::read(full).unwrap() } else { Vec::new() };
-            let (times, nanos) = (metadata.mtime(), metadata.mtime_nsec());
-            found
-                .insert(path.to_owned(), (bytes, metadata.ino(), metadata.mode(), times, nanos, metadata.ctime_nsec()));
+            let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime_nsec()];
+            found.insert(path.to_owned(), (bytes, metadata.ino(), metadata.mode(), times));
         }
         true
     });

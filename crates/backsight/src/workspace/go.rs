@@ -210,7 +210,9 @@ impl Workspace {
         let plan = plan(&now)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
-        if plan.changes.is_empty() {
+        // An undo of what is gone already still counts, or the steps before it could never be undone.
+        let counts = matches!(intent.kind, Kind::Undo | Kind::Redo);
+        if plan.changes.is_empty() && !counts {
             opened.files.save_cache(&mut now)?;
             return Ok(answer);
         }

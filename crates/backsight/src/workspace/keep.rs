@@ -176,7 +176,7 @@ impl Workspace {
     /// Looks for what could go wrong, without changing anything.
     pub fn doctor(&self) -> Result<Vec<Check>> {
         let mut checks = vec![self.check_root_choice(), self.check_space()];
-        let Some(store) = self.store_path() else {
+        let Some(store) = self.store_path()? else {
             checks.push(check(
                 "store",
                 CheckState::Warning,
@@ -205,7 +205,7 @@ impl Workspace {
     }
 
     fn check_space(&self) -> Check {
-        let free = free_bytes(self.store_path().as_deref().unwrap_or(&self.root));
+        let free = free_bytes(self.store_path().ok().flatten().as_deref().unwrap_or(&self.root));
         let message = format!("{} free", size(free));
         if free < 1 << 30 {
             return check(

@@ -83,7 +83,7 @@ impl Workspace {
             undoable: 0,
             redoable: 0,
         };
-        if self.store_path().is_none() {
+        if self.store_path()?.is_none() {
             return Ok(nothing);
         }
         let opened = self.opened()?;
@@ -119,7 +119,7 @@ impl Workspace {
 
     /// One page of the timeline, newest first.
     pub fn log(&self, request: &request::Log) -> Result<LogPage> {
-        if self.store_path().is_none() {
+        if self.store_path()?.is_none() {
             return Ok(LogPage { snapshots: Vec::new(), next_cursor: None });
         }
         let opened = self.opened()?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use backsight::Workspace;
-use backsight::report::Kind;
+use backsight::report::{Kind, Snapshot};
 
 use crate::lab::{
     Findings, Lab, Outcome, Strictness, contents, damage, ensure, git_complaints, git_tree_id, kinds, leftovers, none,
-    open, operations, stop_at,
+    open, operations, rows, stop_at,
 };
 use crate::picture::Picture;
 use crate::plans::{large, small};
@@ -49,11 +49,20 @@ fn stop_everywhere(lab: &Lab, fixture: &Path) {
             ensure(contents(&workspace, "@") == wanted_contents, || "the snapshot holds something else".to_owned())?;
             none("files changed", picture.differences(&Picture::of(&copy)))?;
             none("left behind", leftovers(&copy, Strictness::Captured))?;
+            none("without a name that keeps Git from pruning it", unnamed(&copy))?;
             none("in the end", damage(&workspace) + &git_complaints(&copy))
         };
         findings.note(format_args!("stopped at {n} of {total}"), checked());
     }
     findings.report();
+}
+
+/// Snapshots that no reference in the store names.
+fn unnamed(root: &Path) -> String {
+    let names = std::fs::read_to_string(root.join(".backsight/store/snapshots/packed-refs")).unwrap_or_default();
+    let is_named =
+        |row: &Snapshot| names.contains(&format!("{} refs/backsight/{}/tree\n", row.tree, row.sequence_number.0));
+    rows(&open(root)).iter().filter(|row| !is_named(row)).map(|row| format!("    {}\n", row.sequence_number)).collect()
 }
 
 /// The same files in a workspace that has no store yet.

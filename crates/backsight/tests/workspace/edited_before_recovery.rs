@@ -84,7 +84,8 @@ fn a_file_saved_between_crash_and_recovery_stays_and_the_rest_is_finished() {
     let mut findings = Findings::default();
     for n in 0..=scenario.operations {
         let crashed = scenario.stopped_at(n);
-        for path in PATHS {
+        // Every path at every second point; the test below takes all of them at every point.
+        for path in PATHS.iter().skip(n as usize % 2).step_by(2) {
             let copy = lab.copy(&crashed);
             let Some(edited) = save(&copy, path) else { continue };
             let edited = [edited];

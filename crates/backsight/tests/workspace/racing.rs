@@ -135,7 +135,7 @@ fn stop_while_edited(edits: &[&'static str], moment_of: impl Fn(u64) -> u64) {
         let Some(start) = editor.edited() else { continue };
         let total = PLENTY - disk.remaining().unwrap();
         // From the edit until well into the second attempt, which is a restore like any other.
-        for n in start..total.min(start + 150) {
+        for n in start..total.min(start + 110) {
             let copy = lab.copy(&scenario.fixture);
             let (workspace, editor) = Editor::opened(&copy, path, moment, Disk::stopping_after(n));
             let outcome: Outcome = restore_first(&workspace);
