@@ -194,17 +194,16 @@ impl Applier<'_> {
         let own_device = device(self.root);
         let mut steps = Vec::with_capacity(changes.len());
         for (number, change) in changes.iter().enumerate() {
-            let mut parent = self.root.join(change.path.as_path());
-            loop {
-                parent.pop();
-                if parent.is_dir() || parent == self.root {
-                    break;
-                }
-            }
-            let stage = if device(&parent) == own_device {
+            let target = self.root.join(change.path.as_path());
+            let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(self.root);
+            let stage = if device(standing) == own_device {
                 Stage { directory: self.stage_directory(id), name: number.to_string() }
             } else {
-                let beside = parent.strip_prefix(self.root).unwrap_or(Path::new(""));
+                // The directory a file system is mounted on: no plan can remove it.
+                let same =
+                    |directory: &&Path| directory.starts_with(self.root) && device(directory) == device(standing);
+                let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
+                let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
                 Stage { directory: path_text(beside)?, name: format!(".backsight-{id}-{number}") }
             };
             steps.push(Step { change: change.clone(), stage });
@@ -473,9 +472,7 @@ impl Applier<'_> {
                 other => Ok(other),
             },
             Action::DirectoryToFile => match remove_directory(self.disk(), path, change)? {
-                Swapped::Done => both(self.place_new(root, step, path), || {
-                    make_directory(self.disk(), path).and_then(|_| self.restore_mode(change, path))
-                }),
+                Swapped::Done => both(self.place_new(root, step, path), || self.remake_directory(change, path)),
                 other => Ok(other),
             },
         }
@@ -613,27 +610,35 @@ impl Applier<'_> {
         let aside = (stage.as_fd(), displaced.as_slice());
         match action_of(change) {
             Action::SwapDirectoryMode => self.restore_mode(change, path),
-            Action::RemoveFile => self.disk().rename_at(aside, path, Rename::NoReplace),
-            Action::RemoveDirectory => make_directory(self.disk(), path).and_then(|_| self.restore_mode(change, path)),
+            Action::RemoveFile => leave_newer(self.disk().rename_at(aside, path, Rename::NoReplace)),
+            Action::RemoveDirectory => self.remake_directory(change, path),
             Action::MakeDirectory => ignore_not_empty(self.disk().remove_directory_at(path.0, path.1)),
             _ if !is_done(&standing, change) => Ok(()),
             Action::Create => self.disk().rename_at(path, staged, Rename::NoReplace),
             Action::Replace if observe(staged.0, staged.1)?.is(change.before.as_ref()) => {
                 self.disk().rename_at(staged, path, Rename::Exchange)
             }
-            Action::Replace => self
-                .disk()
-                .remove_file_at(path.0, path.1)
-                .and_then(|()| self.disk().rename_at(aside, path, Rename::NoReplace)),
+            Action::Replace => {
+                self.disk().remove_file_at(path.0, path.1)?;
+                leave_newer(self.disk().rename_at(aside, path, Rename::NoReplace))
+            }
             Action::Chmod => self.restore_mode(change, path),
             Action::FileToDirectory => {
                 ignore_not_empty(self.disk().remove_directory_at(path.0, path.1))?;
-                self.disk().rename_at(aside, path, Rename::NoReplace)
+                leave_newer(self.disk().rename_at(aside, path, Rename::NoReplace))
             }
             Action::DirectoryToFile => {
                 self.disk().rename_at(path, staged, Rename::NoReplace)?;
-                make_directory(self.disk(), path).and_then(|_| self.restore_mode(change, path))
+                self.remake_directory(change, path)
             }
+        }
+    }
+
+    /// Puts an emptied directory back, unless something else stands there by now.
+    fn remake_directory(&self, change: &Change, path: Place<'_>) -> io::Result<()> {
+        match make_directory(self.disk(), path)? {
+            Swapped::Edited => Ok(()),
+            Swapped::Done | Swapped::Already => self.restore_mode(change, path),
         }
     }
 
@@ -774,6 +779,14 @@ fn remove_directory(disk: &Disk, path: Place<'_>, change: &Change) -> io::Result
             Ok(Swapped::Edited)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Somebody saved the path anew meanwhile: theirs stays, and what we had moved away is in the safety snapshot.
+fn leave_newer(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
     }
 }
 

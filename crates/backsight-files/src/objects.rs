@@ -104,7 +104,13 @@ impl ObjectStore {
 
     /// Removes what a killed process left half written. The caller holds the workspace lock.
     pub fn clean_temporaries(&self) -> Result<()> {
-        for path in self.files_in(&self.temporary)? {
+        let mut leftovers = self.files_in(&self.temporary)?;
+        let beside = [self.directory.clone(), self.directory.join("info"), self.directory.with_file_name("cache")];
+        for directory in beside {
+            let torn = self.files_in(&directory)?.into_iter();
+            leftovers.extend(torn.filter(|path| path.extension().is_some_and(|extension| extension == "tmp")));
+        }
+        for path in leftovers {
             self.disk.remove_file(&path).map_err(|error| self.failed("clean", error))?;
         }
         // A pack without an index: the process died between the two, and nobody can look into it.

@@ -182,21 +182,25 @@ fn gc_beside_running_captures_loses_nothing() {
     fixture.picture().expect(&before, "restore");
 }
 
-/// Many small steps: the store grows by the edits.
+/// Many small steps: the store grows by the edits, and the log of the timeline does not grow for ever.
 #[test]
 fn small_edits_take_little_room() {
     let fixture = Fixture::new();
-    for number in 0..200 {
-        fixture.write(&format!("d{}/f{number}", number % 10), &format!("line {number}\n").repeat(100));
+    for number in 0..20 {
+        fixture.write(&format!("d{}/f{number}", number % 5), &format!("line {number}\n").repeat(100));
     }
     fixture.track();
-    let before = fixture.ok("usage")["total_bytes"].as_u64().unwrap();
-    for round in 0..60 {
+    let before = fixture.ok("usage")["pack_bytes"].as_u64().unwrap();
+    for round in 0..230 {
         fixture.write("d3/f3", &format!("{round}\n"));
         fixture.track();
     }
     let usage = fixture.ok("usage");
-    let each = (usage["total_bytes"].as_u64().unwrap().saturating_sub(before)) / 60;
-    assert!(each < 8 * 1024, "{each} bytes a step: {usage}");
+    let each = usage["pack_bytes"].as_u64().unwrap().saturating_sub(before) / 230;
+    assert!(each < 4 * 1024, "{each} bytes a step: {usage}");
     assert!(usage["packs"].as_u64().unwrap() < 60, "{usage}");
+    assert!(usage["timeline_bytes"].as_u64().unwrap() < 4_500_000, "{usage}");
+    fixture.ok("gc");
+    let total = fixture.ok("usage")["total_bytes"].as_u64().unwrap();
+    assert!(total / 230 < 6 * 1024, "{total}");
 }

@@ -171,3 +171,52 @@ fn another_name_of_a_hard_linked_file_keeps_its_bytes() {
     assert_eq!(fixture.read("a"), "1\n");
     assert_eq!(fs::read_to_string(outside.join("a")).unwrap(), "precious\n");
 }
+
+/// Someone swaps a directory for a symlink and back while restores run: no moment is open to the outside.
+#[test]
+fn a_directory_swapped_for_a_symlink_in_the_middle_of_a_restore_is_no_door() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let fixture = Fixture::new();
+    let outside = fixture.base().join("outside");
+    fs::create_dir(&outside).unwrap();
+    for version in 1..=2 {
+        for number in 0..40 {
+            fixture.write(&format!("d/f{number}"), &format!("{version}\n"));
+        }
+        fixture.write(&format!("d/only-{version}"), "x\n");
+        fixture.track();
+    }
+    for number in 0..40 {
+        // The same bytes as #2: even a check of the content would let these pass.
+        fs::write(outside.join(format!("f{number}")), "2\n").unwrap();
+        fs::write(outside.join("only-2"), "x\n").unwrap();
+    }
+    let precious = Picture::of(&outside);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (place, aside) = (fixture.root().join("d"), fixture.base().join("aside"));
+            for _ in 0..1_000_000 {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                // A restore may have put something else there: then there is nothing to swap this time.
+                if fs::rename(&place, &aside).is_ok() {
+                    let _ = symlink(&outside, &place);
+                    std::thread::yield_now();
+                    let _ = fs::remove_file(&place);
+                    let _ = fs::remove_dir_all(&place);
+                    fs::rename(&aside, &place).unwrap();
+                }
+            }
+        });
+        let answers: Vec<_> = (0..16).map(|round| fixture.ask(&format!("restore {}", 1 + round % 2))).collect();
+        stop.store(true, Ordering::Relaxed);
+        for answer in answers {
+            assert!([0, 3, 6].contains(&answer.status), "{}", answer.json);
+        }
+    });
+    Picture::of(&outside).expect(&precious, "the outside");
+    fixture.ok("restore 1");
+    fixture.verify();
+}

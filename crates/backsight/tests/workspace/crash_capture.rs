@@ -19,7 +19,7 @@ fn track(workspace: &Workspace) -> Outcome {
 /// Stops a snapshot of the fixture at every operation; afterwards the same and another state can be recorded.
 fn stop_everywhere(lab: &Lab, fixture: &Path) {
     let picture = Picture::of(fixture);
-    let rows = if open(fixture).store_path().is_some() { kinds(&open(fixture)) } else { Vec::new() };
+    let rows = if open(fixture).store_path().unwrap().is_some() { kinds(&open(fixture)) } else { Vec::new() };
     let pristine = lab.empty();
     picture.paint(&pristine);
     let wanted = open(&pristine).track().unwrap().snapshot;
@@ -38,7 +38,7 @@ fn stop_everywhere(lab: &Lab, fixture: &Path) {
             let with_row = [&rows[..], &[Kind::Track]].concat();
             ensure(found == rows || found == with_row, || format!("the timeline has {found:?}"))?;
             ensure(outcome.is_err() || found == with_row, || "answered, but there is no row".to_owned())?;
-            if workspace.store_path().is_some() {
+            if workspace.store_path().unwrap().is_some() {
                 none("verify finds", damage(&workspace))?;
             }
             let again = workspace.track().map_err(|error| format!("cannot be repeated: {error}"))?;

@@ -153,8 +153,10 @@ pub fn leftovers(root: &Path, strictness: Strictness) -> String {
         let staged = inside_text.starts_with("stage") || inside_text.starts_with("store/journal/");
         let temporary = inside_text.starts_with("store/tmp/") || name.ends_with(".tmp") || name.ends_with("_tmp");
         let orphan = name.ends_with(".pack") && !path.with_extension("idx").exists();
-        if staged || strictness == Strictness::Captured && (temporary || orphan) {
+        if staged || strictness == Strictness::Captured && temporary {
             found.push(inside_text);
+        } else if strictness == Strictness::Captured && orphan {
+            found.push("a pack without its index".to_owned());
         }
     });
     found.join(", ")
