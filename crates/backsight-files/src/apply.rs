@@ -13,64 +13,19 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use backsight_core::{Code, Error, RelPath, Result};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compare::Change;
-use crate::disk::{Disk, Durability, Rename};
+use crate::disk::{Disk, Rename};
+use crate::journal::{Journal, Journals, Phase, Stage, Step};
 use crate::objects::ObjectStore;
 use crate::observe::{Standing, observe};
 use crate::scan::{OWN_DIRECTORY, open_below};
 use crate::tree::Node;
-
-/// A journal entry: everything needed to finish or undo an application after a crash.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Journal {
-    id: String,
-    steps: Vec<Step>,
-    /// What the caller wants back if it has to finish its own part later.
-    note: Value,
-}
-
-/// How far an application has come; the extension of its journal entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Intent,
-    Commit,
-    Done,
-}
-
-const PHASES: [Phase; 3] = [Phase::Intent, Phase::Commit, Phase::Done];
-
-impl Phase {
-    fn extension(self) -> &'static str {
-        match self {
-            Phase::Intent => "intent",
-            Phase::Commit => "commit",
-            Phase::Done => "done",
-        }
-    }
-}
-
-/// One path on its way.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Step {
-    #[serde(flatten)]
-    change: Change,
-    /// Where the staged or displaced file is kept.
-    stage: Stage,
-}
-
-/// The place of a step's staged file: a directory (relative to the workspace) and a name in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Stage {
-    directory: String,
-    name: String,
-}
 
 /// An application that is done on disk and waits for its step to be recorded.
 #[must_use = "the journal entry stays until `finish` is called"]
@@ -106,15 +61,15 @@ impl Applier<'_> {
         let root = self.open_root()?;
         let steps = self.place_stages(id, changes)?;
         let journal = Journal { id: id.to_owned(), steps, note };
-        self.write_intent(&journal)?;
+        self.journals().write_intent(&journal)?;
         if let Err(error) = self.stage(&root, &journal) {
             self.discard(&root, &journal)?;
             return Err(error);
         }
-        self.advance(&journal, Phase::Intent, Phase::Commit)?;
+        self.journals().advance(&journal, Phase::Intent, Phase::Commit)?;
         match self.swap_all(&root, &journal, Mode::Fresh) {
             Ok(_) => {
-                self.advance(&journal, Phase::Commit, Phase::Done)?;
+                self.journals().advance(&journal, Phase::Commit, Phase::Done)?;
                 Ok(Applied { journal, kept: Vec::new() })
             }
             Err(Swap { done, error }) => self.roll_back(&root, &journal, &done, error),
@@ -123,11 +78,11 @@ impl Applier<'_> {
 
     /// Finishes or undoes what a killed process left. Every answer still needs `finish`.
     pub(crate) fn recover(&self) -> Result<Vec<Applied>> {
-        self.remove_torn_entries()?;
+        self.journals().remove_torn()?;
         let mut finished = Vec::new();
-        for (path, phase) in self.journal_files()? {
+        for (path, phase) in self.journals().entries()? {
             let root = self.open_root()?;
-            let journal = self.read_journal(&path)?;
+            let journal = self.journals().read(&path)?;
             match phase {
                 Phase::Intent => {
                     self.discard(&root, &journal)?;
@@ -144,7 +99,7 @@ impl Applier<'_> {
                 let hint = format!("{remaining} paths of an interrupted restore are still to be put in place: solve this and run any `backsight` command again");
                 Error::new(swap.error.code(), swap.error.message().to_owned()).with_hint(hint)
             })?;
-            self.advance(&journal, Phase::Commit, Phase::Done)?;
+            self.journals().advance(&journal, Phase::Commit, Phase::Done)?;
             finished.push(Applied { journal, kept });
         }
         Ok(finished)
@@ -152,26 +107,17 @@ impl Applier<'_> {
 
     /// Whether a killed process left something to recover.
     pub(crate) fn is_pending(&self) -> Result<bool> {
-        Ok(!self.journal_files()?.is_empty() || !self.torn_entries()?.is_empty())
-    }
-
-    /// Entries that were cut short while they were written: nothing had happened yet.
-    fn remove_torn_entries(&self) -> Result<()> {
-        for path in self.torn_entries()? {
-            self.disk().remove_file(&path).map_err(|error| Error::io("clean the journal", error))?;
-        }
-        Ok(())
-    }
-
-    fn torn_entries(&self) -> Result<Vec<PathBuf>> {
-        let paths = self.journal_paths()?;
-        Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "tmp")).collect())
+        Ok(!self.journals().entries()?.is_empty() || !self.journals().torn()?.is_empty())
     }
 
     /// Removes what was displaced, which a snapshot holds, and the journal entry.
     pub(crate) fn finish(&self, applied: &Applied) -> Result<()> {
         let root = self.open_root()?;
         self.discard(&root, &applied.journal)
+    }
+
+    fn journals(&self) -> Journals<'_> {
+        Journals { directory: self.journal_directory, disk: self.disk() }
     }
 
     fn disk(&self) -> &Disk {
@@ -211,56 +157,6 @@ impl Applier<'_> {
         Ok(steps)
     }
 
-    fn journal_path(&self, journal: &Journal, phase: Phase) -> PathBuf {
-        self.journal_directory.join(format!("{}.{}", journal.id, phase.extension()))
-    }
-
-    fn journal_files(&self) -> Result<Vec<(PathBuf, Phase)>> {
-        let phase_of = |path: &PathBuf| {
-            PHASES.into_iter().find(|phase| path.extension().is_some_and(|found| found == phase.extension()))
-        };
-        Ok(self.journal_paths()?.into_iter().filter_map(|path| phase_of(&path).map(|phase| (path, phase))).collect())
-    }
-
-    fn journal_paths(&self) -> Result<Vec<PathBuf>> {
-        let failed = |error| Error::io("read the journal", error);
-        let entries = match fs::read_dir(self.journal_directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.map_err(failed)?,
-        };
-        let mut paths =
-            entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<Vec<_>>>()?;
-        paths.sort();
-        Ok(paths)
-    }
-
-    fn read_journal(&self, path: &Path) -> Result<Journal> {
-        let bytes = fs::read(path).map_err(|error| Error::io(format!("read `{}`", path.display()), error))?;
-        serde_json::from_slice(&bytes).map_err(|error| {
-            Error::new(Code::Damaged, format!("journal entry `{}` cannot be read: {error}", path.display())).with_hint(
-                "an interrupted restore cannot be finished; compare with `backsight status` and remove the file",
-            )
-        })
-    }
-
-    fn write_intent(&self, journal: &Journal) -> Result<()> {
-        let bytes = serde_json::to_vec(journal)
-            .map_err(|error| Error::new(Code::Io, format!("cannot encode the journal: {error}")))?;
-        let write = || -> io::Result<()> {
-            self.disk().create_private_directories(self.journal_directory)?;
-            self.disk().replace(&self.journal_path(journal, Phase::Intent), &bytes, Durability::Synced)
-        };
-        write().map_err(|error| Error::io("write the journal", error))
-    }
-
-    fn advance(&self, journal: &Journal, from: Phase, to: Phase) -> Result<()> {
-        let advance = || -> io::Result<()> {
-            self.disk().rename(&self.journal_path(journal, from), &self.journal_path(journal, to))?;
-            self.disk().sync_directory(self.journal_directory)
-        };
-        advance().map_err(|error| Error::io("write the journal", error))
-    }
-
     /// Removes staged and displaced files and the journal entry. Safe to repeat.
     fn discard(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
         let discard = || -> io::Result<()> {
@@ -279,13 +175,7 @@ impl Applier<'_> {
                     Err(error) => return Err(error),
                 }
             }
-            for phase in PHASES {
-                match self.disk().remove_file(&self.journal_path(journal, phase)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-            Ok(())
+            self.journals().remove(journal)
         };
         discard().map_err(|error| Error::io("clean up after a restore", error))
     }
@@ -373,7 +263,7 @@ impl Applier<'_> {
             })?;
         }
         // Nothing is to be done any more; without this a crash in the middle of cleaning up would look like work to finish.
-        self.advance(journal, Phase::Commit, Phase::Intent)?;
+        self.journals().advance(journal, Phase::Commit, Phase::Intent)?;
         self.discard(root, journal)?;
         Err(error)
     }

@@ -234,7 +234,7 @@ mod tests {
     fn included_files_count_where_their_condition_holds() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
-        let git_dir = root.join("work/.git");
+        let git_dir = root.join("code/.git");
         fs::create_dir_all(&git_dir).unwrap();
         fs::write(root.join("more"), "[core]\nexcludesfile = included\n").unwrap();
         let reading = Reading { home: Some(&root), git_dir: Some(&git_dir) };
@@ -243,8 +243,8 @@ mod tests {
             reading.value(&root.join("config"), "core", "excludesfile").map(|value| String::from_utf8(value).unwrap())
         };
         assert_eq!(value("[include]\npath = more\n").as_deref(), Some("included"));
-        assert_eq!(value("[includeIf \"gitdir:~/work/\"]\npath = ~/more\n").as_deref(), Some("included"));
-        assert_eq!(value("[includeIf \"gitdir:work/\"]\npath = more\n").as_deref(), Some("included"));
+        assert_eq!(value("[includeIf \"gitdir:~/code/\"]\npath = ~/more\n").as_deref(), Some("included"));
+        assert_eq!(value("[includeIf \"gitdir:code/\"]\npath = more\n").as_deref(), Some("included"));
         assert_eq!(value("[includeIf \"gitdir:~/play/\"]\npath = more\n"), None);
         assert_eq!(value("[include]\npath = config\n"), None);
     }

@@ -15,6 +15,7 @@ mod files;
 mod git_config;
 mod git_index;
 mod ignore;
+mod journal;
 mod lock;
 mod object;
 mod objects;

@@ -1,6 +1,6 @@
 //! The timeline: one append-only table of steps in SQLite. Rows are never rewritten; pins and expiry are beside them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,9 @@ use crate::request;
 
 /// The format this version writes; kept in SQLite's `user_version`.
 const FORMAT: i64 = 1;
+
+/// The write-ahead log is folded into the file when it is larger than this: every ten steps or so.
+const LOG_LIMIT: u64 = 256 << 10;
 
 const SCHEMA: &str = "
 CREATE TABLE snapshots (
@@ -88,6 +91,8 @@ pub(crate) struct Outline {
 
 pub(crate) struct Timeline {
     connection: Mutex<Connection>,
+    /// SQLite's write-ahead log.
+    log: PathBuf,
 }
 
 impl Timeline {
@@ -95,7 +100,7 @@ impl Timeline {
     pub(crate) fn open(file: &Path, is_used: &dyn Fn() -> bool) -> Result<Self> {
         create_private(file)?;
         let connection = Connection::open(file).map_err(broken)?;
-        let timeline = Timeline { connection: Mutex::new(connection) };
+        let timeline = Timeline { connection: Mutex::new(connection), log: file.with_extension("db-wal") };
         timeline.prepare(file, is_used)?;
         Ok(timeline)
     }
@@ -104,10 +109,11 @@ impl Timeline {
         let mut connection = self.lock();
         connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
         // Each command is a process of its own: folding the log into the file at every exit would cost more than the
-        // step itself. It is folded when it has grown.
+        // step itself, and SQLite's own threshold counts from the start of each process. `append` folds it when it has
+        // grown.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
         // FULL: a step that was answered for must survive a power cut.
-        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 64; PRAGMA journal_size_limit = 0;";
+        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;";
         connection.execute_batch(pragmas).map_err(broken)?;
         let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;
         if format == FORMAT {
@@ -156,6 +162,11 @@ impl Timeline {
             .next()
             .ok_or_else(|| broken_text("the appended row is gone"))?;
         transaction.commit().map_err(broken)?;
+        drop(connection);
+        if std::fs::metadata(&self.log).is_ok_and(|metadata| metadata.len() > LOG_LIMIT) {
+            // The step is recorded. Whoever reads just now keeps the log from being folded; the next step does it.
+            let _ = self.fold();
+        }
         Ok(appended)
     }
 

@@ -171,7 +171,11 @@ impl Workspace {
         let opened = self.opened.get_or_init(|| opened);
         if opened.files.needs_recovery()? {
             let lock = self.lock(&opened.store)?;
-            self.recover(opened, &lock)?;
+            match self.recover(opened, &lock) {
+                // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
+                Err(error) if error.code() == Code::Damaged => {}
+                other => other?,
+            }
         }
         Ok(opened)
     }

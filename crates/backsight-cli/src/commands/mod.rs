@@ -23,7 +23,7 @@ pub mod unpin;
 pub mod usage;
 pub mod verify;
 
-use backsight_core::{Code, Result};
+use backsight_core::Result;
 
 use crate::cli::Command;
 use crate::context::Context;
@@ -33,10 +33,8 @@ use crate::context::Context;
 pub enum Verdict {
     /// Done, or the answer is yes.
     Done,
-    /// The answer is no: differences with `--exit-code`, a problem found by `doctor`.
+    /// The answer is no: differences with `--exit-code`, damage found by `verify`, a problem found by `doctor`.
     No,
-    /// `verify` found damage.
-    Damaged,
 }
 
 impl Verdict {
@@ -50,7 +48,6 @@ impl Verdict {
         match self {
             Verdict::Done => 0,
             Verdict::No => 1,
-            Verdict::Damaged => Code::Damaged.exit_status(),
         }
     }
 }

@@ -24,7 +24,7 @@ struct Chain {
 
 impl Chain {
     fn new(seed: u64, wild: bool) -> Self {
-        let fixture = Fixture::new();
+        let fixture = Fixture::in_memory();
         let mut chain = Chain {
             fixture,
             random: Random::new(seed),
@@ -267,17 +267,6 @@ fn random_history_with_changes_of_type_2() {
 #[test]
 fn random_history_with_changes_of_type_3() {
     chain(3, true);
-}
-
-/// More seeds than the ordinary run has time for: `SEEDS=100..200 cargo test -- --ignored more_random`.
-#[test]
-#[ignore = "takes minutes; run by hand with SEEDS=from..to"]
-fn more_random_histories() {
-    let seeds = std::env::var("SEEDS").unwrap();
-    let (from, to) = seeds.split_once("..").unwrap();
-    for seed in from.parse().unwrap()..to.parse().unwrap() {
-        chain(seed, seed % 3 != 0);
-    }
 }
 
 /// An edit on another path, made between an undo and its redo, stays.

@@ -221,7 +221,7 @@ fn a_command_that_must_wait_says_for_whom() {
     assert_snapshot!(fixture.run("track --wait 0"), @r"
     ---- stderr
     waiting for `backsight gc` (pid 12), which holds this workspace
-    error: backsight gc (pid 12) held the workspace for more than 0 s
+    error: `backsight gc (pid 12)` holds the workspace
     hint: wait for it, or allow more time with `--wait SECONDS`
     ---- exit 7
     ");

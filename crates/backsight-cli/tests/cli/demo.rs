@@ -98,8 +98,8 @@ fn the_demo_tells_its_story() {
     $ backsight log
     #6  [SHORT]  just now  2 files  redo #5
     #5  [SHORT]  just now  2 files  undo #4
-    #4  [SHORT]  just now  2 files  revert 2
-    #3  [SHORT]  just now  2 files  [safety] before revert 2
+    #4  [SHORT]  just now  2 files  revert #2
+    #3  [SHORT]  just now  2 files  [safety] before revert #2
     #2  [SHORT]  just now  2 files  round prices (edit, session demo)
     #1  [SHORT]  just now  2 files  the project as I found it
 

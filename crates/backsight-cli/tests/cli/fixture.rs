@@ -17,7 +17,16 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Fixture::within(tempfile::tempdir().unwrap())
+    }
+
+    /// In memory where the system has such a place: for tests that write a lot and do not care about the disk.
+    pub fn in_memory() -> Self {
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Fixture::within(directory.unwrap())
+    }
+
+    fn within(directory: TempDir) -> Self {
         let root = directory.path().canonicalize().unwrap().join("ws");
         for name in ["ws", "home", "config", "state"] {
             std::fs::create_dir(directory.path().join(name)).unwrap();

@@ -32,7 +32,7 @@ fn revert_keeps_later_edits_by_merging() {
 #[test]
 fn revert_without_later_edits_puts_back() {
     let fixture = Fixture::with_history();
-    assert_snapshot!(fixture.run("revert session:s1"), @r"
+    assert_snapshot!(fixture.run("revert #2"), @r"
     Reverted #2: 1 path put back
       M a.txt
     Recorded as #4; what was displaced is in #3
@@ -46,7 +46,7 @@ fn revert_without_later_edits_puts_back() {
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log"), @r"
-    #4  [SHORT]  just now   1 file  revert session:s1
+    #4  [SHORT]  just now   1 file  revert #2
     #3  [SHORT]  just now   1 file  add c
     #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1)
     #1  [SHORT]  just now  2 files  start
@@ -54,7 +54,7 @@ fn revert_without_later_edits_puts_back() {
     ");
     assert_snapshot!(fixture.run("show @"), @r"
     #4 [SNAPSHOT-ID]
-    what      revert session:s1
+    what      revert #2
     when      [DATE] [TIME] +00:00 (just now)
     kind      revert of #2
     tree      [OBJECT]
@@ -73,7 +73,7 @@ fn a_conflict_is_refused_and_named() {
     fixture.write("a.txt", &numbered(&[(2, "mine")]));
     assert_snapshot!(fixture.run("revert '#2'"), @r"
     ---- stderr
-    error: 1 path was changed since in a way that conflicts, and nothing was changed: `a.txt`
+    error: 1 path was changed since in a way that conflicts; nothing was changed
       a.txt: 1 later edit overlaps the step
     hint: leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`
     ---- exit 3
@@ -253,7 +253,7 @@ fn undo_of_an_edited_path_is_a_conflict() {
     fixture.write("c.txt", "mine\n");
     assert_snapshot!(fixture.run("undo"), @r"
     ---- stderr
-    error: 1 path was changed since in a way that conflicts, and nothing was changed: `c.txt`
+    error: 1 path was changed since in a way that conflicts; nothing was changed
       c.txt: the step created it and it was edited since
     hint: leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`
     ---- exit 3

@@ -160,7 +160,7 @@ fn cat_prints_the_bytes_and_nothing_else() {
     assert_snapshot!(fixture.run("cat '#1' c.txt"), @r"
     ---- stderr
     error: `c.txt` is not in #1
-    hint: list its files with `backsight ls #1`
+    hint: list its files with `backsight ls 1`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("cat '#1' ."), @r"

@@ -73,7 +73,7 @@ fn shares(seed: u64, rounds: u64) -> Vec<f64> {
 /// Kills `line` again and again. `back` takes the files from after `line` to before it; the tree must be one of the two
 /// whenever somebody looks.
 fn loops(line: &str, rounds: u64, back: impl Fn(&Fixture)) {
-    let fixture = Fixture::new();
+    let fixture = Fixture::in_memory();
     fill(&fixture, 1);
     fixture.track();
     fill(&fixture, 2);
@@ -157,7 +157,7 @@ fn a_killed_undo_leaves_before_or_after() {
 
 #[test]
 fn a_killed_track_changes_no_file_and_the_next_one_is_right() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::in_memory();
     let mut whole = Duration::ZERO;
     for (round, share) in shares(7, 16).into_iter().enumerate() {
         fill(&fixture, round as u64);
@@ -184,7 +184,7 @@ fn a_killed_track_changes_no_file_and_the_next_one_is_right() {
 
 #[test]
 fn a_killed_gc_loses_no_kept_snapshot() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::in_memory();
     let mut pictures: Vec<(u64, Picture)> = Vec::new();
     let mut whole = None;
     for (round, share) in shares(11, 14).into_iter().enumerate() {

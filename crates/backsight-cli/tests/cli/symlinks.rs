@@ -206,7 +206,9 @@ fn a_directory_swapped_for_a_symlink_in_the_middle_of_a_restore_is_no_door() {
                     std::thread::yield_now();
                     let _ = fs::remove_file(&place);
                     let _ = fs::remove_dir_all(&place);
-                    fs::rename(&aside, &place).unwrap();
+                    if fs::rename(&aside, &place).is_err() {
+                        fs::remove_dir_all(&aside).unwrap();
+                    }
                 }
             }
         });

@@ -79,7 +79,7 @@ fn pairs() -> impl Iterator<Item = (String, &'static str, &'static str)> {
 
 /// A workspace where every pair went from its first kind (#1) to its second.
 fn changed() -> (Fixture, Picture, Picture) {
-    let fixture = Fixture::new();
+    let fixture = Fixture::in_memory();
     fixture.write("target", "t\n");
     fixture.write("targets/inside", "i\n");
     for (name, from, _) in pairs() {

@@ -29,8 +29,8 @@ fn usage_says_what_takes_the_room() {
     assert_snapshot!(without_sizes(&Fixture::with_history().run("usage")), @r"
     store     [TMP]/ws/.backsight/store
     total     [SIZE] [SIZE] free on the device
-    packs     [SIZE] in 0 packs
-    loose     [SIZE] in 7 objects
+    packs     [SIZE] in 3 packs
+    loose     [SIZE] in 0 objects
     timeline  [SIZE]
     cache     [SIZE]
     snapshots 3 kept, 0 expired
@@ -48,7 +48,7 @@ fn gc_removes_old_contents_and_keeps_the_row() {
     ---- exit 0
     ");
     assert_snapshot!(without_sizes(&fixture.run("gc --keep-count 1 --keep-days 0 --dry-run")), @r"
-    Would remove the contents of #1 and #2
+    Would remove the contents of #1 and #2: 2 objects
     The store ...
     ---- stderr
     note: this was a dry run, nothing changed
@@ -82,18 +82,18 @@ fn verify_of_a_whole_store() {
 }
 
 #[test]
-fn verify_names_the_damage_and_exits_5() {
+fn verify_names_the_damage_and_says_no() {
     let fixture = Fixture::with_history();
     let objects = fixture.root().join(".backsight/store/snapshots/objects");
     for file in files_below(&objects) {
         damage(&file);
     }
     let output = fixture.command("verify").output().unwrap();
-    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(output.status.code(), Some(1));
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(stdout.contains("damaged ") && stderr.contains("error: the store is damaged"), "{stdout}{stderr}");
     let (json, status) = fixture.json("verify");
-    assert_eq!((status, &json["ok"], &json["clean"]), (5, &false.into(), &false.into()));
+    assert_eq!((status, &json["ok"], &json["clean"]), (1, &false.into(), &false.into()));
     assert_eq!(json["error"]["code"], "DAMAGED");
     assert!(!json["damage"].as_array().unwrap().is_empty());
 }
@@ -123,7 +123,7 @@ fn doctor_checks_and_advises() {
     ok      permissions: only you can read the store
     ok      settings: config.toml is valid
     ok      timeline: 3 snapshots
-    ok      room: [SIZE] in 0 packs and 7 loose objects
+    ok      room: [SIZE] in 3 packs and 0 single objects
     ---- exit 0
     ");
 }

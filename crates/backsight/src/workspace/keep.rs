@@ -118,6 +118,10 @@ impl Workspace {
             damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
         damage.extend(self.lost_rows(opened)?);
+        if opened.files.needs_recovery()? {
+            let problem = "holds an interrupted restore that can be neither finished nor undone".to_owned();
+            damage.push(Damage { what: "journal".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
+        }
         let in_file = |what: &String, problem: &String| Damage {
             what: what.clone(),
             problem: problem.clone(),
@@ -237,12 +241,12 @@ impl Workspace {
     }
 }
 
-/// A size for people, as `config set` spells them.
+/// A size for people.
 fn size(bytes: u64) -> String {
-    let units = ["bytes", "KB", "MB", "GB", "TB"];
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let step = (bytes.max(1).ilog2() / 10).min(4);
     if step == 0 {
-        format!("{bytes} bytes")
+        format!("{bytes} B")
     } else {
         format!("{:.1} {}", bytes as f64 / f64::from(1u32 << 10).powi(step as i32), units[step as usize])
     }
