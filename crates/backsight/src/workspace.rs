@@ -154,9 +154,26 @@ impl Workspace {
 
     /// The store, which must exist.
     fn opened(&self) -> Result<&Opened> {
-        if let Some(opened) = self.opened.get() {
-            return Ok(opened);
+        let opened = match self.opened.get() {
+            Some(opened) => opened,
+            None => {
+                let opened = self.open_store()?;
+                self.opened.get_or_init(|| opened)
+            }
+        };
+        // Asked every time: another process may have died since.
+        if opened.files.needs_recovery()? {
+            let lock = self.lock(&opened.store)?;
+            match self.recover(opened, &lock) {
+                // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
+                Err(error) if error.code() == Code::Damaged => {}
+                other => other?,
+            }
         }
+        Ok(opened)
+    }
+
+    fn open_store(&self) -> Result<Opened> {
         let store = self.store_path()?.ok_or_else(|| {
             Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
                 .with_hint("record the first snapshot with `backsight track`")
@@ -167,17 +184,7 @@ impl Workspace {
         let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
         let timeline = Timeline::open(&store.join("timeline.db"), &|| files.has_references())?;
         drop(making);
-        let opened = Opened { files, timeline, store };
-        let opened = self.opened.get_or_init(|| opened);
-        if opened.files.needs_recovery()? {
-            let lock = self.lock(&opened.store)?;
-            match self.recover(opened, &lock) {
-                // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
-                Err(error) if error.code() == Code::Damaged => {}
-                other => other?,
-            }
-        }
-        Ok(opened)
+        Ok(Opened { files, timeline, store })
     }
 
     /// The store, made if need be.
