@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use backsight_core::{ObjectId, RelPath, Result, Seq};
+use backsight_core::{Code, ObjectId, RelPath, Result, Seq};
 use backsight_files::free_bytes;
 
 use super::{Opened, Workspace};
@@ -109,6 +109,25 @@ impl Workspace {
     /// Reads every object and every row and says what is wrong.
     pub fn verify(&self) -> Result<Verified> {
         let opened = self.opened()?;
+        let verified = self.verify_once(opened)?;
+        if verified.clean {
+            return Ok(verified);
+        }
+        // Another process may have been moving things about. With the lock held, what is still wrong is wrong.
+        let lock = self.lock(&opened.store)?;
+        match self.recover(opened, &lock) {
+            Err(error) if error.code() != Code::Damaged => return Err(error),
+            _ => {}
+        }
+        let verified = self.verify_once(opened)?;
+        if !verified.clean {
+            // The next capture reads every file, and stores again what it still finds on disk.
+            opened.files.forget_cache()?;
+        }
+        Ok(verified)
+    }
+
+    fn verify_once(&self, opened: &Opened) -> Result<Verified> {
         let report = opened
             .files
             .objects()
@@ -155,10 +174,6 @@ impl Workspace {
             let problem = report.damaged.get(&id).cloned().unwrap_or_else(|| "is missing".to_owned());
             let (snapshots, paths) = (snapshots.into_iter().collect(), paths.into_iter().take(10).collect());
             damage.push(Damage { what: format!("object {id}"), problem, snapshots, paths });
-        }
-        if !damage.is_empty() {
-            // The next capture reads every file, and stores again what it still finds on disk.
-            opened.files.forget_cache()?;
         }
         Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage, warnings })
     }
