@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Coverage, Error, ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
-use backsight_files::{Last, Tree};
+use backsight_files::{Last, Tree, WorkspaceLock};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
@@ -95,17 +95,25 @@ pub(crate) struct Timeline {
     log: PathBuf,
 }
 
+/// What making a timeline needs to know.
+pub(crate) struct Making<'a> {
+    /// Whether steps were recorded before: then it must not be made anew.
+    pub(crate) is_used: &'a dyn Fn() -> bool,
+    /// Takes the workspace lock, unless it is held already.
+    pub(crate) lock: &'a dyn Fn() -> Result<Option<WorkspaceLock>>,
+}
+
 impl Timeline {
-    /// Opens or makes the timeline. `is_used` says that steps were recorded before: then it must not be made anew.
-    pub(crate) fn open(file: &Path, is_used: &dyn Fn() -> bool) -> Result<Self> {
+    /// Opens or makes the timeline.
+    pub(crate) fn open(file: &Path, making: &Making<'_>) -> Result<Self> {
         create_private(file)?;
         let connection = Connection::open(file).map_err(broken)?;
         let timeline = Timeline { connection: Mutex::new(connection), log: file.with_extension("db-wal") };
-        timeline.prepare(file, is_used)?;
+        timeline.prepare(file, making)?;
         Ok(timeline)
     }
 
-    fn prepare(&self, file: &Path, is_used: &dyn Fn() -> bool) -> Result<()> {
+    fn prepare(&self, file: &Path, making: &Making<'_>) -> Result<()> {
         let mut connection = self.lock();
         connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
         // Each command is a process of its own: folding the log into the file at every exit would cost more than the
@@ -113,26 +121,26 @@ impl Timeline {
         // grown.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
         // FULL: a step that was answered for must survive a power cut.
-        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;";
-        connection.execute_batch(pragmas).map_err(broken)?;
-        let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;
-        if format == FORMAT {
+        connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;").map_err(broken)?;
+        if format_of(&connection)? == FORMAT && journal_mode_of(&connection)? == "wal" {
             return Ok(());
         }
-        if format == 0 && is_used() {
+        // Made by one process at a time. The one that waited here finds it made.
+        let _lock = (making.lock)()?;
+        let format = format_of(&connection)?;
+        if format == 0 && (making.is_used)() {
             return Err(Error::new(Code::Damaged, format!("`{}` is missing or empty although snapshots were recorded", file.display()))
                 .with_hint("put it back from a backup; or move the store away to begin anew: the files of its snapshots stay readable with git, under refs/backsight/"));
         }
-        if format != 0 {
+        if format != 0 && format != FORMAT {
             return Err(Error::new(
                 Code::StoreVersion,
                 format!("`{}` has format {format}; this version of Backsight reads format {FORMAT}", file.display()),
             )
             .with_hint("use the version of Backsight that wrote it"));
         }
+        connection.execute_batch("PRAGMA journal_mode = WAL;").map_err(broken)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
-        // Another process may have made the tables while this one waited.
-        let format: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)?;
         if format == 0 {
             transaction.execute_batch(SCHEMA).map_err(broken)?;
             transaction.pragma_update(None, "user_version", FORMAT).map_err(broken)?;
@@ -278,6 +286,14 @@ impl Timeline {
         let lines: Vec<String> = rows.collect::<rusqlite::Result<_>>().map_err(broken)?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
+}
+
+fn format_of(connection: &Connection) -> Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)
+}
+
+fn journal_mode_of(connection: &Connection) -> Result<String> {
+    connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(broken)
 }
 
 /// SQLite gives its other files the permissions of this one.
@@ -498,10 +514,14 @@ mod tests {
         }
     }
 
+    fn alone(is_used: bool) -> Making<'static> {
+        Making { is_used: if is_used { &|| true } else { &|| false }, lock: &|| Ok(None) }
+    }
+
     #[test]
     fn appending_the_same_step_twice_makes_one_row() {
         let directory = tempfile::tempdir().unwrap();
-        let timeline = Timeline::open(&directory.path().join("timeline.db"), &|| false).unwrap();
+        let timeline = Timeline::open(&directory.path().join("timeline.db"), &alone(false)).unwrap();
         let first = timeline.append(&step(1), Seq(0)).unwrap();
         let again = timeline.append(&step(1), Seq(0)).unwrap();
         assert_eq!(first.snapshot, again.snapshot);
@@ -516,7 +536,7 @@ mod tests {
     #[test]
     fn a_timeline_that_was_lost_is_not_begun_anew() {
         let directory = tempfile::tempdir().unwrap();
-        let error = Timeline::open(&directory.path().join("timeline.db"), &|| true).map(drop).unwrap_err();
+        let error = Timeline::open(&directory.path().join("timeline.db"), &alone(true)).map(drop).unwrap_err();
         assert_eq!(error.code(), Code::Damaged);
     }
 
@@ -524,9 +544,9 @@ mod tests {
     fn a_newer_format_is_refused_by_name() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("timeline.db");
-        drop(Timeline::open(&file, &|| false).unwrap());
+        drop(Timeline::open(&file, &alone(false)).unwrap());
         Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
-        let error = Timeline::open(&file, &|| false).map(drop).unwrap_err();
+        let error = Timeline::open(&file, &alone(false)).map(drop).unwrap_err();
         assert_eq!(error.code(), Code::StoreVersion);
         assert!(error.message().contains("format 99"), "{}", error.message());
     }

@@ -18,7 +18,7 @@ use crate::reference::{self, Reference};
 use crate::report::ConfigEntry;
 use crate::request::{Init, StorePlace};
 use crate::settings::{Progress, Settings};
-use crate::timeline::{NewStep, Step, Timeline};
+use crate::timeline::{Making, NewStep, Step, Timeline};
 
 /// One directory tree under Backsight's care.
 ///
@@ -182,7 +182,9 @@ impl Workspace {
         place::make(&self.root, StorePlace::Workspace, &self.settings)?;
         let making = if Files::is_made(&store) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
-        let timeline = Timeline::open(&store.join("timeline.db"), &|| files.has_references())?;
+        let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };
+        let timeline =
+            Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
         drop(making);
         Ok(Opened { files, timeline, store })
     }
