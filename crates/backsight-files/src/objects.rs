@@ -200,17 +200,17 @@ impl ObjectStore {
         refresh: bool,
         damage: &mut Option<Error>,
     ) -> Result<Option<(ObjectKind, Vec<u8>)>> {
-        match self.read_loose(id)? {
-            Some(Ok(found)) => return Ok(Some(found)),
-            Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
-            None => {}
-        }
         for pack in self.packs(refresh)?.iter() {
             match pack.read(id).map(|read| read.and_then(|object| checked(id, object.kind, object.content))) {
                 Some(Ok(found)) => return Ok(Some(found)),
                 Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
                 None => {}
             }
+        }
+        match self.read_loose(id)? {
+            Some(Ok(found)) => return Ok(Some(found)),
+            Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
+            None => {}
         }
         Ok(None)
     }

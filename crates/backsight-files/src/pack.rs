@@ -142,14 +142,14 @@ impl Pack {
                     3 => ObjectKind::Blob,
                     _ => ObjectKind::Tag,
                 };
-                let content = self.inflate_at(entry.end, entry.size)?;
+                let content = self.inflate_at(&entry.begun, entry.end, entry.size)?;
                 return Ok(PackObject { kind, content });
             }
             6 => self.delta_base_by_offset(offset, entry.end)?,
             7 => self.delta_base_by_id(entry.end)?,
             other => return Err(format!("unknown entry type {other}")),
         };
-        let delta = self.inflate_at(content_offset, entry.size)?;
+        let delta = self.inflate_at(&[], content_offset, entry.size)?;
         let base = self.read_at(base_offset, depth + 1)?;
         Ok(PackObject { kind: base.kind, content: apply_delta(&base.content, &delta)? })
     }
@@ -164,7 +164,7 @@ impl Pack {
             shift += 7;
             used += 1;
         }
-        Ok(EntryHeader { code: (first >> 4) & 7, size, end: offset + used as u64 })
+        Ok(EntryHeader { code: (first >> 4) & 7, size, end: offset + used as u64, begun: bytes[used..].to_vec() })
     }
 
     fn delta_base_by_offset(&self, offset: u64, at: u64) -> Result<(u64, u64), String> {
@@ -191,9 +191,9 @@ impl Pack {
         Ok((self.index.offset(position)?, at + 20))
     }
 
-    /// Up to 32 bytes at `offset`: enough for any entry header.
+    /// Up to 2 kB at `offset`: enough for any entry header, and for the whole of most entries.
     fn bytes_at(&self, offset: u64) -> Result<Vec<u8>, String> {
-        let mut bytes = vec![0; 32];
+        let mut bytes = vec![0; 2048];
         let mut used = 0;
         while used < bytes.len() {
             match self.data.read_at(&mut bytes[used..], offset + used as u64) {
@@ -207,17 +207,20 @@ impl Pack {
         Ok(bytes)
     }
 
-    fn inflate_at(&self, offset: u64, size: u64) -> Result<Vec<u8>, String> {
-        let reader =
-            io::BufReader::with_capacity((size.min(1 << 16) as usize).max(512), FileAt { file: &self.data, offset });
-        object::inflate(reader, size)
+    /// Inflates what lies at `offset`, of which `begun` was read already.
+    fn inflate_at(&self, begun: &[u8], offset: u64, size: u64) -> Result<Vec<u8>, String> {
+        let rest = FileAt { file: &self.data, offset: offset + begun.len() as u64 };
+        object::inflate(io::Read::chain(begun, io::BufReader::new(rest)), size)
     }
 }
 
 struct EntryHeader {
     code: u8,
     size: u64,
+    /// Where the content begins.
     end: u64,
+    /// The first bytes of the content.
+    begun: Vec<u8>,
 }
 
 struct FileAt<'a> {
