@@ -32,7 +32,7 @@ bench: ## measure against git and against the machine; takes some minutes (BENCH
 	cargo run --release -p backsight-bench -- $(BENCH)
 
 docs: tools ## write the generated parts of the documents again
-	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy)'
+	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::)'
 
 # The tests use `git` and `patch` as referees; the program itself runs neither.
 tools:

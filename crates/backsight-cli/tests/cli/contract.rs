@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::fixture::Fixture;
 
 /// The commands as the program itself lists them.
-fn commands(fixture: &Fixture) -> Vec<String> {
+pub fn commands(fixture: &Fixture) -> Vec<String> {
     let help = fixture.run("-h");
     let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let names = section.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);

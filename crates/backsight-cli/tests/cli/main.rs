@@ -22,6 +22,7 @@ mod picture;
 mod racy;
 mod random;
 mod recording;
+mod reference;
 mod retention;
 mod reverts;
 mod several_processes;
