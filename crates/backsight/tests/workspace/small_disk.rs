@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Mounted where the machine lets us mount one, and unmounted when dropped.
+/// Unmounted when dropped. Mounting needs root: a test that cannot have what it needs fails, it does not pretend.
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     /// Says so when the machine does not let us: then there is nothing to test.
-    pub fn mount(path: &Path) -> Option<SmallDisk> {
+    pub fn mount(path: &Path) -> SmallDisk {
         let mounted =
             Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m,nr_inodes=1000", "none"]).arg(path).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(SmallDisk(path.to_owned()));
-        }
-        println!("cannot mount a file system here: nothing to test");
-        None
+        let mounted = mounted.expect("`mount` is missing: apt-get install mount");
+        assert!(
+            mounted.status.success(),
+            "cannot mount a file system: run the tests as root, or with `sudo -E make test`"
+        );
+        SmallDisk(path.to_owned())
     }
 
     pub fn path(&self) -> &Path {
