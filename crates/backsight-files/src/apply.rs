@@ -94,6 +94,9 @@ impl Applier<'_> {
                 }
                 Phase::Commit => {}
             }
+            let stage = self.root.join(self.stage_directory(&journal.id));
+            let made = self.disk().create_private_directories(&stage);
+            made.map_err(|error| Error::io(format!("create `{}`", stage.display()), error))?;
             let kept = self.swap_all(&root, &journal, Mode::Recovery).map_err(|swap| {
                 let remaining = journal.steps.len() - swap.done.len();
                 let hint = format!("{remaining} paths of an interrupted restore are still to be put in place: solve this and run any `backsight` command again");
@@ -160,11 +163,16 @@ impl Applier<'_> {
     /// Removes staged and displaced files and the journal entry. Safe to repeat.
     fn discard(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
         let discard = || -> io::Result<()> {
-            for step in &journal.steps {
-                self.remove_staged(root, &step.stage, step.stage.name.as_bytes())?;
-                self.remove_staged(root, &step.stage, &displaced_name(step))?;
+            let own = self.stage_directory(&journal.id);
+            for step in journal.steps.iter().filter(|step| step.stage.directory != own) {
+                for name in [step.stage.name.clone().into_bytes(), displaced_name(step), unfinished_name(step)] {
+                    self.remove_staged(root, &step.stage, &name)?;
+                }
             }
-            let stage = self.root.join(self.stage_directory(&journal.id));
+            let stage = self.root.join(own);
+            for path in self.store.files_in(&stage).map_err(io::Error::other)? {
+                self.disk().remove_file(&path)?;
+            }
             for directory in
                 [Some(stage.as_path()), stage.parent(), stage.parent().and_then(Path::parent)].into_iter().flatten()
             {
@@ -420,8 +428,13 @@ impl Applier<'_> {
         {
             return Ok(());
         }
-        self.disk().create_private_directories(&self.root.join(&step.stage.directory))?;
-        self.stage_step(root, step).map_err(io::Error::other)
+        // Under another name until it is whole: half a file in the stage would look like somebody's edit.
+        let unfinished = String::from_utf8(unfinished_name(step)).map_err(io::Error::other)?;
+        let stage = Stage { name: unfinished, ..step.stage.clone() };
+        self.stage_step(root, &Step { change: step.change.clone(), stage }).map_err(io::Error::other)?;
+        let directory = open_below(root, step.stage.directory.as_bytes())?;
+        let (from, to) = (unfinished_name(step), step.stage.name.as_bytes());
+        self.disk().rename_at((directory.as_fd(), &from), (directory.as_fd(), to), Rename::NoReplace)
     }
 
     /// Moves what stands at the path into the stage and checks that it is what the plan expected.
@@ -621,6 +634,10 @@ fn displaced_name(step: &Step) -> Vec<u8> {
         Action::RemoveFile | Action::FileToDirectory => step.stage.name.clone().into_bytes(),
         _ => format!("{}-old", step.stage.name).into_bytes(),
     }
+}
+
+fn unfinished_name(step: &Step) -> Vec<u8> {
+    format!("{}-new", step.stage.name).into_bytes()
 }
 
 fn is_done(standing: &Standing, change: &Change) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use backsight::report::Kind;
 use backsight::{Disk, Workspace};
 
-use crate::lab::{Findings, Lab, Outcome, Scenario, open_on, operations, share, stop_at};
+use crate::lab::{Findings, Lab, Outcome, Scenario, Side, open_on, operations, share, stop_at};
 use crate::plans::{large, restore_first, small};
 
 /// Opening is what recovers.
@@ -71,6 +71,34 @@ fn a_recovery_that_always_dies_one_operation_later_gets_there() {
         let checked = tries.ok_or_else(|| "a thousand recoveries were not enough".to_owned());
         let checked = checked.and_then(|_| scenario.check(&copy));
         findings.note(format_args!("stopped at {n}"), checked);
+    }
+    findings.report();
+}
+
+/// What was staged can be made again from the store, and half of it is never taken for somebody's edit.
+#[test]
+fn a_recovery_whose_staged_files_are_gone_stages_them_again_and_may_die_while_it_does() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let mut findings = Findings::default();
+    let is_committed = |root: &Path| {
+        let entries = std::fs::read_dir(root.join(".backsight/store/journal")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).any(|path| path.extension().is_some_and(|found| found == "commit"))
+    };
+    let nothing_swapped = |n: &u64| {
+        let crashed = scenario.stopped_at(*n);
+        is_pending(&crashed) && is_committed(&crashed) && scenario.side(&crashed, &[]) == Ok(Side::Before)
+    };
+    let n = (0..scenario.operations).find(nothing_swapped).expect("the moment just after the commit point exists");
+    let crashed = scenario.stopped_at(n);
+    std::fs::remove_dir_all(crashed.join(".backsight/stage")).unwrap();
+    let total = operations(&lab, &crashed, &look);
+    for m in 0..=total {
+        let copy = lab.copy(&crashed);
+        let outcome = stop_at(&copy, m, &look);
+        assert_eq!(outcome.is_ok(), m >= total, "recovery stopped at {m} of {total}: {outcome:?}");
+        let side = findings.note(format_args!("recovery stopped at {m} of {total}"), scenario.check_quickly(&copy));
+        assert!(side.is_none_or(|side| side == Side::After), "recovery stopped at {m} of {total}: {side:?}");
     }
     findings.report();
 }
