@@ -4,16 +4,34 @@ use insta::assert_snapshot;
 
 use crate::fixture::Fixture;
 
-#[test]
-fn the_demo_tells_its_story() {
-    let fixture = Fixture::new();
+/// What the demo prints, with tokens for what differs from run to run.
+fn story(fixture: &Fixture) -> String {
     let temp = fixture.root().join("tmp");
     std::fs::create_dir(&temp).unwrap();
     let mut command = fixture.command("demo");
     command.env("TMPDIR", &temp);
-    let seen = fixture.transcript(command);
+    without_name(&fixture.transcript(command))
+}
+
+fn without_name(seen: &str) -> String {
     let name = seen.find("backsight-demo-").map(|start| seen[start..].split(['/', '\n']).next().unwrap().to_owned());
-    assert_snapshot!(seen.replace(&name.unwrap(), "[DEMO]"), @r#"
+    seen.replace(&name.unwrap(), "[DEMO]")
+}
+
+#[test]
+fn the_picture_in_the_readme_is_what_the_demo_shows() {
+    let fixture = Fixture::new();
+    let story = story(&fixture);
+    let shown = story.split("\n---- ").next().unwrap().replace("[TMP]/ws/tmp/", "/tmp/");
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let picture = readme.split("```console\n").nth(1).unwrap().split("\n```").next().unwrap();
+    assert_eq!(without_name(&fixture.normalise(picture)), shown, "paste what `make run` shows into README.md");
+}
+
+#[test]
+fn the_demo_tells_its_story() {
+    let fixture = Fixture::new();
+    assert_snapshot!(story(&fixture), @r#"
     # A small project. Backsight records it as it is.
     $ backsight init
     Set up workspace [TMP]/ws/tmp/[DEMO]
@@ -111,7 +129,7 @@ fn the_demo_tells_its_story() {
     hint: begin in your own project with `backsight track -m "start"`
     ---- exit 0
     "#);
-    assert_eq!(std::fs::read_dir(&temp).unwrap().count(), 0, "the demo leaves nothing behind");
+    assert_eq!(std::fs::read_dir(fixture.root().join("tmp")).unwrap().count(), 0, "the demo leaves nothing behind");
 }
 
 #[test]
