@@ -122,6 +122,7 @@ fn a_restore_beside_a_writer_loses_nothing() {
         }
         let child = spawn(&fixture, "restore 1");
         let mine = format!("mine {round}\n");
+        // Not to wait for anything: each round edits at another moment of the restore.
         std::thread::sleep(Duration::from_millis(round * 3));
         fixture.write("f30", &mine);
         let answer = Answer::read(&child.wait_with_output().unwrap(), "restore");
