@@ -84,6 +84,8 @@ pub(crate) struct Request<'a> {
     /// Paths to cover even where rules ignore them.
     pub(crate) include: &'a BTreeSet<Vec<u8>>,
     pub(crate) progress: &'a (dyn Fn(CaptureProgress) + Sync),
+    /// The clock that stamps files, with its own granularity.
+    pub(crate) clock: fn() -> FileTime,
 }
 
 /// Whether a capture may write.
@@ -376,7 +378,7 @@ impl<'a> Work<'a> {
     }
 
     fn read_symlink(&self, directory: &OwnedFd, found: &Found) -> Result<Option<Outcome>> {
-        let looked_at = coarse_now();
+        let looked_at = (self.request.clock)();
         let text = match rustix::fs::readlinkat(directory, found.name.as_slice(), Vec::new()) {
             Ok(text) => text,
             Err(Errno::NOENT) => return Ok(Some(Outcome::Gone)),
@@ -398,7 +400,7 @@ impl<'a> Work<'a> {
             Err(Errno::LOOP) => return Ok(Some(Outcome::Blind(Reason::Raced))),
             Err(_) => return Ok(Some(Outcome::Blind(Reason::Unreadable))),
         };
-        let looked_at = coarse_now();
+        let looked_at = (self.request.clock)();
         let Ok(before) = rustix::fs::fstat(file.as_fd()) else { return Ok(Some(Outcome::Blind(Reason::Unreadable))) };
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Ok(Some(Outcome::Blind(Reason::Raced)));
@@ -552,8 +554,52 @@ fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {
     Uncovered { path, reason }
 }
 
-/// The clock that stamps files, with its own granularity.
-fn coarse_now() -> FileTime {
+/// The clock that stamps files.
+pub(crate) fn coarse_now() -> FileTime {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     FileTime { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Disk;
+
+    /// Captures a file and a symlink with a clock of the test's, and says whether the cache would vouch for them.
+    fn vouched_for(clock: fn() -> FileTime) -> Vec<bool> {
+        let directory = tempfile::tempdir().unwrap();
+        let (root, store) = (directory.path().join("root"), directory.path().join("store"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("file"), "x").unwrap();
+        std::os::unix::fs::symlink("x", root.join("symlink")).unwrap();
+        let objects = ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), Disk::new()).unwrap();
+        let cache_file = store.join("stat");
+        let (options, include) = (ScanOptions::default(), BTreeSet::new());
+        let request = Request {
+            root: &root,
+            store: &objects,
+            cache_file: &cache_file,
+            options: &options,
+            last: None,
+            include: &include,
+            progress: &|_| {},
+            clock,
+        };
+        let captured = capture(&request, Purpose::Record).unwrap();
+        let (fresh, root) = captured.fresh_cache.unwrap();
+        let subject = Subject { root, store: objects.fingerprint().unwrap(), tree: captured.tree };
+        fresh.write(&cache_file, &Disk::new(), &subject).unwrap();
+        let cache = Cache::load(&cache_file);
+        cache.directory(b"").unwrap().records().map(|record| record.trusted).collect()
+    }
+
+    #[test]
+    fn a_file_read_in_the_tick_of_its_last_change_is_read_again_next_time() {
+        assert_eq!(vouched_for(|| FileTime { seconds: 0, nanoseconds: 0 }), [false, false]);
+    }
+
+    #[test]
+    fn a_file_that_changed_before_is_vouched_for() {
+        assert_eq!(vouched_for(|| FileTime { seconds: i64::MAX, nanoseconds: 0 }), [true, true]);
+    }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::apply::{Applied, Applier};
 use crate::blind::Blind;
 use crate::cache::{Cache, FreshCache, RootIdentity, Subject};
-use crate::capture::{Capture, CaptureProgress, Last, Purpose, Request, capture};
+use crate::capture::{Capture, CaptureProgress, Last, Purpose, Request, capture, coarse_now};
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::Disk;
 use crate::object::ObjectKind;
@@ -95,6 +95,7 @@ impl Files {
             last,
             include,
             progress,
+            clock: coarse_now,
         }
     }
 
