@@ -349,7 +349,7 @@ impl FreshCache {
         let is_kept = |place: &&Place| !self.changes.directories.contains_key(cache.path_of(place));
         let small = || cache.directories.iter().filter(|place| place.part == SMALL).filter(is_kept);
         let changed = small().count() + self.changes.directories.len();
-        if cache.is_on_disk && changed * 8 <= cache.directories.len() + 64 {
+        if cache.is_on_disk && changed * 32 <= cache.directories.len() + 256 {
             let gone: Vec<Vec<u8>> = self.gone().map(|path| encode_directory(path, None, GONE, &[])).collect();
             let set = self.changes.directories.values().flatten().map(Vec::as_slice);
             let directories: Vec<&[u8]> =
