@@ -42,6 +42,18 @@ codes! {
     Conflict, "CONFLICT", exit 3, http 409;
     /// Files changed while they were being restored; nothing was changed.
     Raced, "RACED", exit 3, http 409;
+    /// Files were changed outside Backsight and the policy is to refuse.
+    StateMismatch, "STATE_MISMATCH", exit 3, http 409;
+    /// Snapshots that should follow each other do not: some between them are missing.
+    SequenceDiscontinuity, "SEQUENCE_DISCONTINUITY", exit 3, http 409;
+    /// A milestone would leave snapshots out between itself and the one before it.
+    MilestoneGap, "MILESTONE_GAP", exit 3, http 409;
+    /// A milestone would hold snapshots that another one holds already.
+    MilestoneOverlap, "MILESTONE_OVERLAP", exit 3, http 409;
+    /// A range ends before it starts, or holds nothing.
+    InvalidRange, "INVALID_RANGE", exit 3, http 422;
+    /// The Git repository named cannot take the branch.
+    GitRefused, "GIT_REFUSED", exit 3, http 409;
     /// The operation would displace bytes that no snapshot holds.
     NotCovered, "NOT_COVERED", exit 3, http 409;
     /// The directory is one Backsight refuses to track without being told.
@@ -58,10 +70,16 @@ codes! {
     PathNotFound, "PATH_NOT_FOUND", exit 4, http 404;
     /// There is no step left to take back, or no undo to take back.
     NothingToUndo, "NOTHING_TO_UNDO", exit 4, http 404;
+    /// No tool call that began answers to the id: it never began, or it has finished.
+    CallNotFound, "CALL_NOT_FOUND", exit 4, http 404;
+    /// The Git repository named does not exist.
+    RepositoryNotFound, "REPOSITORY_NOT_FOUND", exit 4, http 404;
     /// The directory named as workspace does not exist.
     WorkspaceNotFound, "WORKSPACE_NOT_FOUND", exit 4, http 404;
     /// A stored object or record is missing or damaged.
     Damaged, "DAMAGED", exit 5, http 500;
+    /// A row of the timeline does not continue the one before it.
+    BrokenParent, "BROKEN_PARENT", exit 5, http 500;
     /// The store was written by another version of Backsight.
     StoreVersion, "STORE_VERSION", exit 5, http 500;
     /// The operating system refused a read or write.
