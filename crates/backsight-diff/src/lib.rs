@@ -1,4 +1,4 @@
-//! Text diffs as pure functions over bytes: generate, count, parse, validate, reverse, apply, compose and merge.
+//! Text diffs as pure functions over bytes: generate, count, follow, parse, validate, reverse, apply, compose, merge.
 //!
 //! Nothing here reads a file, keeps state or panics: inputs are byte slices, since files need not be
 //! UTF-8, and whatever cannot be done comes back as a value that says why.
@@ -19,6 +19,7 @@ mod changes;
 mod compose;
 mod header;
 mod merge;
+mod origins;
 mod parse;
 mod patch;
 mod path;
@@ -32,6 +33,7 @@ pub use apply::{Applied, ApplyError, MovedHunk, apply, apply_with_report};
 pub use compose::{ComposeError, compose};
 pub use header::HeaderStyle;
 pub use merge::{Labels, Merge, merge};
+pub use origins::line_origins;
 pub use parse::{FormatCode, FormatError, ParseError, parse_multi_file_diff};
 pub use patch::{FilePatch, Hunk, Line, LineKind, PatchKind, count_changes};
 pub use reverse::{PathFilter, ReverseError, reverse_diff};

@@ -2,7 +2,7 @@
 
 use backsight_diff::{
     FileChange, Options, PathFilter, apply, apply_with_report, compose, count, count_changes, generate_unified_diff,
-    parse_multi_file_diff, reverse_diff, validate_diff_format, write_patches,
+    line_origins, parse_multi_file_diff, reverse_diff, split_lines, validate_diff_format, write_patches,
 };
 use proptest::prelude::*;
 
@@ -105,6 +105,19 @@ proptest! {
         let counts = count(&texts[0], &texts[1]);
         prop_assert_eq!((unified.additions, unified.deletions), (counts.additions, counts.deletions));
         prop_assert_eq!(count_changes(&parsed(&unified.text)), counts);
+    }
+
+    #[test]
+    fn lines_are_followed_in_order_to_equal_lines_and_the_rest_is_added(texts in history(1)) {
+        let (before, after) = (split_lines(&texts[0]), split_lines(&texts[1]));
+        let origins = line_origins(&texts[0], &texts[1]);
+        prop_assert_eq!(origins.len(), after.len());
+        for (line, origin) in after.iter().zip(&origins) {
+            prop_assert!(origin.is_none_or(|origin| before[origin] == *line));
+        }
+        prop_assert!(origins.iter().flatten().is_sorted_by(|earlier, later| earlier < later));
+        let added = origins.iter().filter(|origin| origin.is_none()).count();
+        prop_assert_eq!(added, count(&texts[0], &texts[1]).additions);
     }
 
     #[test]
