@@ -117,7 +117,7 @@ impl Files {
     }
 
     /// Splits changes into those both captures can vouch for and those one of them could not see.
-    pub fn split_unknown(
+    pub fn split_unseen(
         &self,
         changes: Vec<Change>,
         before: Option<&ObjectId>,
@@ -132,7 +132,7 @@ impl Files {
             }
             Unseen::Now(capture) => &capture.blind,
         };
-        let mut unknown = BTreeSet::new();
+        let mut unseen = BTreeSet::new();
         let known = changes.into_iter().filter(|change| {
             let path = change.path.as_bytes();
             let missing = match (change.before, change.after) {
@@ -141,11 +141,11 @@ impl Files {
                 (None, Some(_)) => before.reason(path).filter(|reason| reason.is_notable()),
                 _ => None,
             };
-            unknown.extend(missing.map(|reason| Uncovered { path: change.path.clone(), reason }));
+            unseen.extend(missing.map(|reason| Uncovered { path: change.path.clone(), reason }));
             missing.is_none()
         });
         let known: Vec<Change> = known.collect();
-        Ok((known, unknown.into_iter().collect()))
+        Ok((known, unseen.into_iter().collect()))
     }
 
     /// The content of a file or symlink that `now` saw at `path`, stored or still on disk.
@@ -221,14 +221,27 @@ impl Files {
 
     /// Stores the plan's merges and the tree the workspace will be after it.
     pub fn store_result(&self, now: &Tree, plan: &Plan) -> Result<Tree> {
+        self.store_edit(now, &plan.changes, plan.blobs.values())
+    }
+
+    /// Stores the tree that `changes` make of a stored tree; contents they name are stored already.
+    pub fn edit(&self, tree: &Tree, changes: &[Change]) -> Result<Tree> {
+        self.store_edit(tree, changes, std::iter::empty())
+    }
+
+    fn store_edit<'a>(
+        &self,
+        tree: &Tree,
+        changes: &[Change],
+        blobs: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Tree> {
         let batch = self.objects.batch();
-        for bytes in plan.blobs.values() {
+        for bytes in blobs {
             batch.put(ObjectKind::Blob, bytes)?;
         }
-        let tree =
-            edit_tree(&Source::new(&self.objects), now, &plan.changes, &mut |kind, bytes| batch.put(kind, bytes))?;
+        let edited = edit_tree(&Source::new(&self.objects), tree, changes, &mut |kind, bytes| batch.put(kind, bytes))?;
         batch.commit()?;
-        Ok(tree)
+        Ok(edited)
     }
 
     /// Applies a plan whose result is stored. On error nothing has changed, or the message says what remains.
@@ -273,12 +286,13 @@ impl Files {
         }
     }
 
-    /// The same after a plan was carried out: the next capture reads the files it changed and no others.
-    pub fn save_cache_after(&self, capture: &mut Capture, plan: &Plan, result: &Tree) -> Result<()> {
+    /// The same when the latest snapshot is not what the capture saw but `changes` away from it, whether they were
+    /// carried out on disk or only in the record: the next capture reads those files and no others.
+    pub fn save_cache_after(&self, capture: &mut Capture, changes: &[Change], result: &Tree) -> Result<()> {
         let Some((mut fresh, root)) = capture.fresh_cache.take().or_else(|| self.load_cache(&capture.tree)) else {
             return Ok(());
         };
-        fresh.apply(&plan.changes);
+        fresh.apply(changes);
         self.write_cache(&fresh, root, result)
     }
 

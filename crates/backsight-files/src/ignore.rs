@@ -5,12 +5,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use backsight_core::RelPath;
 use bstr::BStr;
 use gix_glob::pattern::Case;
 use gix_glob::wildmatch;
 
 use crate::git_config::Reading;
 use crate::git_index::TrackedPaths;
+
+/// A list of patterns in `.gitignore` syntax, relative to the workspace.
+pub struct Patterns(List);
+
+impl Patterns {
+    /// Reads one pattern a text; blank ones and comments match nothing.
+    pub fn new(patterns: &[String]) -> Self {
+        Patterns(List::new(Vec::new(), Vec::new(), patterns.join("\n").as_bytes()))
+    }
+
+    /// Whether the patterns take the path, or a directory it is in, out; as in Git, nothing below such a directory
+    /// can be taken in again.
+    pub fn matches(&self, path: &RelPath, is_directory: bool) -> bool {
+        let path = path.as_bytes();
+        let parents = (0..path.len()).filter(|&at| path[at] == b'/').map(|at| (&path[..at], true));
+        parents.chain([(path, is_directory)]).any(|(path, is_directory)| self.0.verdict(path, is_directory) == Some(true))
+    }
+}
 
 /// The rules in force in one directory: its own, and through `outer` everyone else's.
 #[derive(Debug, Default)]
@@ -261,6 +280,16 @@ mod tests {
     fn ignored(patterns: &str, path: &str, is_directory: bool) -> bool {
         let list = List::new(Vec::new(), Vec::new(), patterns.as_bytes());
         list.verdict(path.as_bytes(), is_directory).unwrap_or(false)
+    }
+
+    #[test]
+    fn a_list_of_patterns_takes_whole_directories() {
+        let patterns = ["*.log", "!keep.log", "node_modules/**", "out/", "*_generated.*"].map(str::to_owned);
+        let patterns = Patterns::new(&patterns);
+        let matches = |path: &str| patterns.matches(&RelPath::parse(path).unwrap(), false);
+        assert!(matches("a.log") && matches("x/y/a.log") && matches("out/deep/keep.log"));
+        assert!(matches("node_modules/left-pad/index.js") && matches("api_generated.rs"));
+        assert!(!matches("keep.log") && !matches("out") && !matches("src/a.rs"));
     }
 
     #[test]

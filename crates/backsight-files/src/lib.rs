@@ -32,7 +32,7 @@ pub use collect::{Room, Swept, free_bytes};
 pub use compare::{Change, renames};
 pub use disk::Disk;
 pub use files::{Files, Progress, Unseen};
-pub use ignore::Surroundings;
+pub use ignore::{Patterns, Surroundings};
 pub use lock::WorkspaceLock;
 pub use object::{ObjectKind, object_id};
 pub use objects::ObjectStore;

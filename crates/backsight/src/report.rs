@@ -108,7 +108,7 @@ pub struct Tracked {
     pub changes: Vec<PathChange>,
     /// Paths that one of the two could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<backsight_core::Uncovered>,
+    pub unseen: Vec<backsight_core::Uncovered>,
     /// Things that went less than perfectly without making the snapshot wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -190,7 +190,7 @@ pub struct Patch {
     pub changes: Vec<PathChange>,
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<backsight_core::Uncovered>,
+    pub unseen: Vec<backsight_core::Uncovered>,
 }
 
 /// Seed 002's `FileDiff`, and what a reader needs beside it.
@@ -238,7 +238,7 @@ pub struct Diff {
     pub deletions: u64,
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<backsight_core::Uncovered>,
+    pub unseen: Vec<backsight_core::Uncovered>,
 }
 
 /// The answer to `status`.
@@ -257,7 +257,7 @@ pub struct WorkspaceStatus {
     pub changes: Vec<PathChange>,
     /// Paths one side could not see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<backsight_core::Uncovered>,
+    pub unseen: Vec<backsight_core::Uncovered>,
     /// What the scan saw.
     pub coverage: Coverage,
     /// How many steps `undo` can take back now.

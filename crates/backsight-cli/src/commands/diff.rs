@@ -167,7 +167,7 @@ fn finish(page: &mut Page, diff: &Diff) {
     if diff.diffs.is_empty() {
         page.note("no differences");
     }
-    coverage::unknown(page, &diff.unknown);
+    coverage::unseen(page, &diff.unseen);
 }
 
 /// `--stat --json`: the report without the texts.
@@ -180,7 +180,7 @@ struct Counts<'a> {
     additions: u64,
     deletions: u64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unknown: &'a [backsight_core::Uncovered],
+    unseen: &'a [backsight_core::Uncovered],
 }
 
 #[derive(Serialize)]
@@ -214,7 +214,7 @@ impl<'a> Counts<'a> {
             diffs: diffs.collect(),
             additions: diff.additions,
             deletions: diff.deletions,
-            unknown: &diff.unknown,
+            unseen: &diff.unseen,
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         if patch.changes.is_empty() {
             page.note("no differences");
         }
-        coverage::unknown(page, &patch.unknown);
+        coverage::unseen(page, &patch.unseen);
     })?;
     Ok(Verdict::no_if(args.exit_code && !patch.changes.is_empty()))
 }

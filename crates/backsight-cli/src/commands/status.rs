@@ -46,7 +46,7 @@ fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, contex
     page.data.line(format_args!("Latest {}", join(&[&name, &title, &age])));
     page.data.line(format_args!("{}, {}", count(status.snapshots, "snapshot"), coverage::summary(&status.coverage)));
     page.data.line("");
-    let seen = if status.coverage.complete && status.unknown.is_empty() { "" } else { " in what could be seen" };
+    let seen = if status.coverage.complete && status.unseen.is_empty() { "" } else { " in what could be seen" };
     if status.changes.is_empty() {
         page.data.line(format_args!("Nothing changed since {}{seen}", latest.sequence_number));
     } else {
@@ -61,7 +61,7 @@ fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, contex
 /// What the scan did not cover, and what the snapshot did not.
 fn uncovered(page: &mut Page, status: &WorkspaceStatus) {
     let now: &[Uncovered] = &status.coverage.uncovered;
-    let then: Vec<Uncovered> = status.unknown.iter().filter(|entry| !now.contains(entry)).cloned().collect();
+    let then: Vec<Uncovered> = status.unseen.iter().filter(|entry| !now.contains(entry)).cloned().collect();
     let titles = [coverage::not_covered(now.len()), format!("{} could not be compared", count_of(&then, "path"))];
     for (entries, title) in [now, &then].into_iter().zip(titles) {
         if !entries.is_empty() {

@@ -45,12 +45,12 @@ pub fn warn(page: &mut Page, uncovered: &[Uncovered]) {
 }
 
 /// Says which paths a comparison makes no claim about.
-pub fn unknown(page: &mut Page, unknown: &[Uncovered]) {
-    if unknown.is_empty() {
+pub fn unseen(page: &mut Page, unseen: &[Uncovered]) {
+    if unseen.is_empty() {
         return;
     }
-    page.warning(format_args!("{} could not be compared:", count_of(unknown, "path")));
-    for Uncovered { path, reason } in unknown {
+    page.warning(format_args!("{} could not be compared:", count_of(unseen, "path")));
+    for Uncovered { path, reason } in unseen {
         page.talk.line(format_args!("  ? {path} ({reason})"));
     }
 }

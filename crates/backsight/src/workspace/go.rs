@@ -239,7 +239,7 @@ impl Workspace {
         let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
         let recorded = self.append(opened, &step)?;
         opened.files.finish(&applied)?;
-        opened.files.save_cache_after(&mut now, &plan, &result)?;
+        opened.files.save_cache_after(&mut now, &plan.changes, &result)?;
         answer.snapshot = Some(recorded.snapshot);
         Ok(answer)
     }

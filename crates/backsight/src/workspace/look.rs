@@ -64,7 +64,7 @@ struct Comparison {
     from: Side,
     to: Side,
     changes: Vec<Change>,
-    unknown: Vec<Uncovered>,
+    unseen: Vec<Uncovered>,
 }
 
 impl Workspace {
@@ -78,7 +78,7 @@ impl Workspace {
             snapshots: 0,
             clean: false,
             changes: Vec::new(),
-            unknown: Vec::new(),
+            unseen: Vec::new(),
             coverage,
             undoable: 0,
             redoable: 0,
@@ -91,12 +91,12 @@ impl Workspace {
         let now = self.look(opened)?;
         let stacks = stacks(&opened.timeline.outlines()?);
         let changes = opened.files.compare_with_now(&last.tree, &now)?;
-        let (changes, unknown) = opened.files.split_unknown(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?;
+        let (changes, unseen) = opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?;
         Ok(WorkspaceStatus {
             snapshots: opened.timeline.count()?,
-            clean: changes.is_empty() && unknown.is_empty(),
+            clean: changes.is_empty() && unseen.is_empty(),
             changes: path_changes(&changes),
-            unknown,
+            unseen,
             coverage: now.coverage,
             undoable: stacks.undoable.len() as u64,
             redoable: stacks.redoable.len() as u64,
@@ -150,7 +150,7 @@ impl Workspace {
             Some(base) => {
                 let changes = opened.files.compare(base, &step.tree)?;
                 let after = Unseen::Stored(step.coverage_id.as_ref());
-                let (changes, _) = opened.files.split_unknown(changes, step.base_coverage_id.as_ref(), &after)?;
+                let (changes, _) = opened.files.split_unseen(changes, step.base_coverage_id.as_ref(), &after)?;
                 Ok(path_changes(&changes))
             }
             None => Ok(opened
@@ -232,12 +232,12 @@ impl Workspace {
     /// The same, only for some paths and what lies below them.
     pub fn patch_paths(&self, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Patch> {
         let opened = self.opened()?;
-        let Comparison { from, to, changes, unknown } = self.compare_sides(opened, from, to, paths)?;
+        let Comparison { from, to, changes, unseen } = self.compare_sides(opened, from, to, paths)?;
         let changes = path_changes(&changes);
         let files: BTreeSet<RelPath> =
             changes.iter().flat_map(|change| change.from_path.iter().chain([&change.path])).cloned().collect();
         let from = from.tree().id;
-        Ok(Patch { from, to: to.recorded_tree(), files: files.into_iter().collect(), changes, unknown })
+        Ok(Patch { from, to: to.recorded_tree(), files: files.into_iter().collect(), changes, unseen })
     }
 
     /// What differs, with contents: seed 002's list.
@@ -274,7 +274,7 @@ impl Workspace {
             additions: diffs.iter().map(|diff| diff.additions).sum(),
             deletions: diffs.iter().map(|diff| diff.deletions).sum(),
             diffs,
-            unknown: compared.unknown,
+            unseen: compared.unseen,
         })
     }
 
@@ -288,33 +288,33 @@ impl Workspace {
     fn compare_sides(&self, opened: &Opened, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Comparison> {
         let (from, to) = (self.side(opened, from)?, self.side(opened, to.unwrap_or("now"))?);
         let files = &opened.files;
-        let (changes, unknown) = match (&from, &to) {
-            (Side::Stored(before), Side::Stored(after)) => files.split_unknown(
+        let (changes, unseen) = match (&from, &to) {
+            (Side::Stored(before), Side::Stored(after)) => files.split_unseen(
                 files.compare(&before.tree, &after.tree)?,
                 before.coverage_id.as_ref(),
                 &Unseen::Stored(after.coverage_id.as_ref()),
             )?,
-            (Side::Stored(before), Side::Now(now)) => files.split_unknown(
+            (Side::Stored(before), Side::Now(now)) => files.split_unseen(
                 files.compare_with_now(&before.tree, now)?,
                 before.coverage_id.as_ref(),
                 &Unseen::Now(now),
             )?,
             (Side::Now(now), Side::Stored(after)) => {
-                let (changes, unknown) = files.split_unknown(
+                let (changes, unseen) = files.split_unseen(
                     files.compare_with_now(&after.tree, now)?,
                     after.coverage_id.as_ref(),
                     &Unseen::Now(now),
                 )?;
                 let inverse =
                     changes.into_iter().map(|change| Change { before: change.after, after: change.before, ..change });
-                (inverse.collect(), unknown)
+                (inverse.collect(), unseen)
             }
             (Side::Now(_), Side::Now(_)) => (Vec::new(), Vec::new()),
         };
         let selected = |path: &RelPath| paths.is_empty() || paths.iter().any(|selected| path.is_within(selected));
         Ok(Comparison {
             changes: changes.into_iter().filter(|change| selected(&change.path)).collect(),
-            unknown: unknown.into_iter().filter(|unknown| selected(&unknown.path)).collect(),
+            unseen: unseen.into_iter().filter(|unseen| selected(&unseen.path)).collect(),
             from,
             to,
         })

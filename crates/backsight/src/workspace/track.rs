@@ -48,7 +48,7 @@ impl Workspace {
                 created: false,
                 snapshot,
                 changes: Vec::new(),
-                unknown: Vec::new(),
+                unseen: Vec::new(),
                 warnings: Vec::new(),
             });
         }
@@ -82,9 +82,9 @@ impl Workspace {
         let mut warnings = Vec::new();
         let differing = |last: &Step| {
             let changes = opened.files.compare(&last.tree, &capture.tree)?;
-            opened.files.split_unknown(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
+            opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
         };
-        let (changes, unknown): (Vec<Change>, _) = match last.as_ref().map(differing) {
+        let (changes, unseen): (Vec<Change>, _) = match last.as_ref().map(differing) {
             None => (Vec::new(), Vec::new()),
             Some(Ok(differing)) => differing,
             // A damaged snapshot before this one must not keep the present from being recorded.
@@ -112,7 +112,7 @@ impl Workspace {
                 pinned: request.pinned,
             },
         )?;
-        Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, unknown, warnings })
+        Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, unseen, warnings })
     }
 
     pub(super) fn append(&self, opened: &Opened, step: &NewStep) -> Result<Step> {
