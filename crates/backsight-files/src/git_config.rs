@@ -86,15 +86,15 @@ impl Reading<'_> {
 
 /// One `key = value` with where it stands; section and key in lower case.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    section: String,
-    subsection: Option<Vec<u8>>,
-    key: String,
-    value: Vec<u8>,
+pub(crate) struct Entry {
+    pub(crate) section: String,
+    pub(crate) subsection: Option<Vec<u8>>,
+    pub(crate) key: String,
+    pub(crate) value: Vec<u8>,
 }
 
 /// Every entry that can be read; what cannot is passed over, as this is not the place to complain about it.
-fn parse(text: &[u8]) -> Vec<Entry> {
+pub(crate) fn parse(text: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
     let (mut section, mut subsection) = (String::new(), None);
     let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);

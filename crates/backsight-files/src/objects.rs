@@ -371,7 +371,7 @@ pub(crate) fn damaged(id: &ObjectId, problem: &str) -> Error {
         .with_hint("see what is affected with `backsight verify`")
 }
 
-fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKind, Vec<u8>), String> {
+pub(crate) fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKind, Vec<u8>), String> {
     match object::object_id(kind, &content) {
         Ok(actual) if actual == *id => Ok((kind, content)),
         Ok(actual) => Err(format!("is damaged: its content hashes to {actual}")),
@@ -379,7 +379,7 @@ fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectK
     }
 }
 
-fn parse_loose(file: File) -> Result<(ObjectKind, Vec<u8>), String> {
+pub(crate) fn parse_loose(file: File) -> Result<(ObjectKind, Vec<u8>), String> {
     let mut decoder = ZlibDecoder::new(io::BufReader::new(file));
     let mut content = Vec::new();
     decoder.read_to_end(&mut content).map_err(|error| format!("cannot be inflated: {error}"))?;

@@ -370,15 +370,7 @@ pub(crate) struct PackEntry {
 impl PackEntry {
     pub(crate) fn new(id: ObjectId, kind: ObjectKind, content: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(content.len() / 2 + 32);
-        let mut size = content.len() as u64;
-        let mut byte = (kind.pack_code() << 4) | (size & 15) as u8;
-        size >>= 4;
-        while size > 0 {
-            bytes.push(byte | 0x80);
-            byte = (size & 0x7f) as u8;
-            size >>= 7;
-        }
-        bytes.push(byte);
+        bytes.extend_from_slice(&entry_start(kind, content.len() as u64));
         let mut encoder = object::encoder(bytes);
         // Writing into memory cannot fail.
         let _ = encoder.write_all(content);
@@ -386,13 +378,27 @@ impl PackEntry {
     }
 }
 
+/// What precedes the compressed content of a pack entry: its kind and size.
+pub(crate) fn entry_start(kind: ObjectKind, mut size: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut byte = (kind.pack_code() << 4) | (size & 15) as u8;
+    size >>= 4;
+    while size > 0 {
+        bytes.push(byte | 0x80);
+        byte = (size & 0x7f) as u8;
+        size >>= 7;
+    }
+    bytes.push(byte);
+    bytes
+}
+
 /// A pack being written to a temporary file.
 pub(crate) struct PackWriter {
     directory: PathBuf,
     temporary: PathBuf,
-    output: BufWriter<DiskFile>,
-    offset: u64,
-    entries: BTreeMap<ObjectId, (u32, u64)>,
+    pub(crate) output: BufWriter<DiskFile>,
+    pub(crate) offset: u64,
+    pub(crate) entries: BTreeMap<ObjectId, (u32, u64)>,
 }
 
 impl PackWriter {
@@ -449,7 +455,7 @@ impl PackWriter {
 }
 
 /// Writes the object count and the trailing checksum, and makes the file durable.
-fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
+pub(crate) fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
     use std::io::{Read, Seek, SeekFrom};
     file.write_all_at(&count.to_be_bytes(), 8)?;
     let mut hasher = sha1dc::Hasher::new();
@@ -470,13 +476,13 @@ fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
 
 /// A name no other pack has or had. Git names packs by their content; ours may hold the same objects as one that is
 /// about to be removed, and must not be removed with it.
-fn pack_name() -> io::Result<String> {
+pub(crate) fn pack_name() -> io::Result<String> {
     let mut random = [0; 20];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(ObjectId::from_bytes(random).to_string())
 }
 
-fn index_bytes(entries: &BTreeMap<ObjectId, (u32, u64)>, trailer: &[u8; 20]) -> Vec<u8> {
+pub(crate) fn index_bytes(entries: &BTreeMap<ObjectId, (u32, u64)>, trailer: &[u8; 20]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(IDX_HEADER + entries.len() * 28 + 40);
     bytes.extend_from_slice(b"\xfftOc\0\0\0\x02");
     let mut counts = [0u32; 256];

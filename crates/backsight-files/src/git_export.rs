@@ -1,0 +1,315 @@
+//! Snapshots as commits on a new branch of a Git repository that the user names.
+//!
+//! The repository gains one pack and one reference; `HEAD`, the index, the work tree, the configuration and every
+//! existing reference stay as they are. The branch comes last: killed before it, only unreachable objects remain.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+use backsight_core::{Code, Error, ObjectId, Result, Timestamp, quote};
+
+use crate::git_branch::BranchName;
+use crate::git_pack::{add_pack, append_blob};
+use crate::git_repository::GitRepository;
+use crate::ignore::join;
+use crate::large_blob::LargeBlob;
+use crate::object::{ObjectKind, object_id};
+use crate::objects::{ObjectStore, damaged};
+use crate::pack::{PackEntry, PackWriter};
+use crate::tree::{EMPTY_TREE, RawEntry, parse_tree};
+
+const COMMITTER: &str = "Backsight <backsight@localhost>";
+
+/// Who made a commit. What Git cannot hold in a name or an address is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// The name; an empty one becomes `Backsight`.
+    pub name: String,
+    /// The mail address; it may be empty.
+    pub email: String,
+}
+
+/// One commit to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCommit {
+    /// Its files: a tree of the store.
+    pub tree: ObjectId,
+    /// Its message; a missing final newline is added.
+    pub message: String,
+    /// Who made it. The committer is always Backsight.
+    pub author: Person,
+    /// When, for author and committer: the same export makes the same commits.
+    pub time: Timestamp,
+}
+
+/// The commit that the exported ones follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Onto {
+    /// None: the first one has no parent.
+    Nothing,
+    /// The one that is checked out; none when the branch that is checked out has no commit yet.
+    Head,
+    /// A branch, a tag, a full reference name or a whole commit id.
+    Revision(String),
+}
+
+/// What to write and where.
+#[derive(Clone, Debug)]
+pub struct GitExport<'a> {
+    /// A work tree, its `.git` (directory or file), or a bare repository.
+    pub repository: &'a Path,
+    /// The branch to make; it must not exist.
+    pub branch: &'a str,
+    /// What the commits follow.
+    pub onto: Onto,
+    /// The state before the first commit: written only when it is not what `onto` holds.
+    pub before: Option<NewCommit>,
+    /// Oldest first.
+    pub commits: &'a [NewCommit],
+}
+
+/// What was written, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The branch.
+    pub branch: String,
+    /// The commit it names.
+    pub tip: ObjectId,
+    /// The commit everything follows, if any.
+    pub onto: Option<ObjectId>,
+    /// The commit of the state before, if one was needed.
+    pub before: Option<ObjectId>,
+    /// The commits, one for each asked for.
+    pub commits: Vec<ObjectId>,
+    /// Objects the repository did not hold: commits, trees and blobs.
+    pub objects_written: u64,
+}
+
+/// Writes the commits and makes the branch, or with `dry_run` checks everything and writes nothing. Whatever refuses
+/// does so before anything is written; only a lock or a branch that another process makes meanwhile can leave objects
+/// without a branch behind. The caller holds the workspace lock, so that the snapshots stay.
+pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool) -> Result<Exported> {
+    let branch = BranchName::new(export.branch)?;
+    let repository = GitRepository::open(export.repository)?;
+    refuse_own_store(store, &repository)?;
+    branch.check_free(&repository)?;
+    let onto = match &export.onto {
+        Onto::Nothing => None,
+        Onto::Head => repository.head()?,
+        Onto::Revision(text) => Some(repository.revision(text)?),
+    };
+    let chain = Chain::new(export, onto, onto.map(|onto| repository.tree_of(&onto)).transpose()?)?;
+    let missing = Missing::find(store, &repository, &chain)?;
+    if dry_run {
+        missing.objects.iter().try_for_each(|id| copy_object(store, id, None, &|error| store.failed("read", error)))?;
+    } else {
+        write(store, &repository, &missing)?;
+        branch.create(store.disk(), &repository, &chain.tip)?;
+    }
+    Ok(Exported {
+        branch: branch.as_str().to_owned(),
+        tip: chain.tip,
+        onto,
+        before: chain.before,
+        commits: chain.commits,
+        objects_written: (missing.commits.len() + missing.objects.len()) as u64,
+    })
+}
+
+fn refuse_own_store(store: &ObjectStore, repository: &GitRepository) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    if real(store.directory()) != real(repository.common_dir()) {
+        return Ok(());
+    }
+    Err(Error::new(Code::GitRefused, format!("`{}` is Backsight's own store", repository.named()))
+        .with_hint("name a repository of yours"))
+}
+
+/// The commits as objects, each following the one before it.
+struct Chain {
+    before: Option<ObjectId>,
+    commits: Vec<ObjectId>,
+    tip: ObjectId,
+    /// All of them, oldest first, with their bytes and trees.
+    objects: Vec<CommitObject>,
+}
+
+#[derive(Clone)]
+struct CommitObject {
+    id: ObjectId,
+    tree: ObjectId,
+    content: Vec<u8>,
+}
+
+impl Chain {
+    fn new(export: &GitExport<'_>, onto: Option<ObjectId>, onto_tree: Option<ObjectId>) -> Result<Self> {
+        let before = export.before.as_ref().filter(|before| Some(before.tree) != onto_tree);
+        let mut objects: Vec<CommitObject> = Vec::new();
+        for commit in before.into_iter().chain(export.commits) {
+            let parent = objects.last().map(|parent| parent.id).or(onto);
+            let content = commit_content(commit, parent.as_ref());
+            objects.push(CommitObject { id: object_id(ObjectKind::Commit, &content)?, tree: commit.tree, content });
+        }
+        let Some(tip) = objects.last().map(|commit| commit.id) else {
+            return Err(Error::new(Code::InvalidRange, "there is no commit to export")
+                .with_hint("name at least one snapshot with changes"));
+        };
+        let (first, rest) = objects.split_at(usize::from(before.is_some()));
+        let (before, commits) = (first.first().map(|commit| commit.id), rest.iter().map(|commit| commit.id).collect());
+        Ok(Chain { before, commits, tip, objects })
+    }
+}
+
+/// The bytes of a commit, such that `git fsck --strict` has nothing to say about them.
+fn commit_content(commit: &NewCommit, parent: Option<&ObjectId>) -> Vec<u8> {
+    let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
+    let (tree, author) = (commit.tree, identity(&commit.author));
+    // Git knows no time before 1970.
+    let time = commit.time.0.div_euclid(1000).max(0);
+    let mut message = commit.message.replace('\0', "");
+    if !message.ends_with('\n') {
+        message.push('\n');
+    }
+    format!("tree {tree}\n{parent}author {author} {time} +0000\ncommitter {COMMITTER} {time} +0000\n\n{message}")
+        .into_bytes()
+}
+
+fn identity(person: &Person) -> String {
+    let allowed = |text: &str, is_wanted: fn(char) -> bool| -> String {
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).filter(|c| is_wanted(*c)).collect()
+    };
+    let name = allowed(&person.name, |letter| letter != '<' && letter != '>');
+    let email = allowed(&person.email, |letter| letter != '<' && letter != '>' && !letter.is_whitespace());
+    let name = if name.trim().is_empty() { "Backsight" } else { name.trim() };
+    format!("{name} <{email}>")
+}
+
+/// What the repository does not hold.
+struct Missing {
+    commits: Vec<CommitObject>,
+    /// Trees and blobs.
+    objects: Vec<ObjectId>,
+}
+
+impl Missing {
+    /// Looks at everything the commits reach. That the repository holds a tree does not say that it holds what the
+    /// tree names: a partial clone may not, nor may one whose garbage is being collected.
+    fn find(store: &ObjectStore, repository: &GitRepository, chain: &Chain) -> Result<Self> {
+        let is_missing = |id: &ObjectId| !repository.objects.contains(id);
+        let commits = chain.objects.iter().filter(|commit| is_missing(&commit.id)).cloned().collect();
+        let mut missing = Missing { commits, objects: Vec::new() };
+        let mut seen: HashSet<ObjectId> = HashSet::new();
+        let mut pending: Vec<(ObjectId, Vec<u8>)> = Vec::new();
+        for commit in &chain.objects {
+            pending.push((commit.tree, Vec::new()));
+            while let Some((tree, path)) = pending.pop() {
+                if !seen.insert(tree) {
+                    continue;
+                }
+                if is_missing(&tree) {
+                    missing.objects.push(tree);
+                }
+                for entry in entries_of(store, &tree)? {
+                    let path = join(&path, &entry.name);
+                    refuse_reserved(&entry, &path)?;
+                    if entry.mode == 0o40000 {
+                        pending.push((entry.id, path));
+                    } else if seen.insert(entry.id) && is_missing(&entry.id) {
+                        missing.objects.push(entry.id);
+                    }
+                }
+            }
+        }
+        Ok(missing)
+    }
+}
+
+fn entries_of(store: &ObjectStore, tree: &ObjectId) -> Result<Vec<RawEntry>> {
+    let entries = parse_tree(&tree_content(store, tree)?);
+    let is_known = |entry: &RawEntry| matches!(entry.mode, 0o40000 | 0o100644 | 0o100664 | 0o100755 | 0o120000);
+    entries
+        .filter(|entries| entries.iter().all(is_known))
+        .ok_or_else(|| damaged(tree, "is not a tree Backsight can read"))
+}
+
+/// The bytes of a tree. That of no files is never stored, as a directory without any is not in its parent either.
+fn tree_content(store: &ObjectStore, tree: &ObjectId) -> Result<Vec<u8>> {
+    if *tree == EMPTY_TREE { Ok(Vec::new()) } else { store.read_tree(tree) }
+}
+
+/// Refuses a tree that Git would not check out: it would be of no use to anybody as a commit.
+fn refuse_reserved(entry: &RawEntry, path: &[u8]) -> Result<()> {
+    let is_reserved = entry.name.split(|&byte| byte == b'\\').any(is_dot_git)
+        || (entry.mode == 0o120000 && entry.name.eq_ignore_ascii_case(b".gitmodules"));
+    if !is_reserved {
+        return Ok(());
+    }
+    Err(Error::new(Code::GitRefused, format!("Git refuses a commit that holds `{}`", quote(path)))
+        .with_hint("rename or exclude it, and export the snapshots made after that"))
+}
+
+/// Whether some system takes the name for `.git`: letter case, the short name Windows gives it, the dots, spaces and
+/// stream names Windows cuts off, the invisible letters macOS passes over.
+fn is_dot_git(name: &[u8]) -> bool {
+    let is_invisible = |letter: &char| matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let seen: String = String::from_utf8_lossy(name).chars().filter(|letter| !is_invisible(letter)).collect();
+    let stem = seen.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    stem.eq_ignore_ascii_case(".git") || stem.eq_ignore_ascii_case("git~1")
+}
+
+fn write(store: &ObjectStore, repository: &GitRepository, missing: &Missing) -> Result<()> {
+    if missing.commits.is_empty() && missing.objects.is_empty() {
+        return Ok(());
+    }
+    let failed = |error| repository.failed("write to", error);
+    add_pack(store.disk(), repository, |writer| {
+        for commit in &missing.commits {
+            writer.append(&PackEntry::new(commit.id, ObjectKind::Commit, &commit.content)).map_err(failed)?;
+        }
+        missing.objects.iter().try_for_each(|id| copy_object(store, id, Some(&mut *writer), &failed))
+    })
+}
+
+/// Reads an object of the store, whole or as a stream, and appends it to the pack if there is one.
+fn copy_object(
+    store: &ObjectStore,
+    id: &ObjectId,
+    writer: Option<&mut PackWriter>,
+    failed: &dyn Fn(io::Error) -> Error,
+) -> Result<()> {
+    match (LargeBlob::open(store, id)?, writer) {
+        (Some(blob), None) => blob.copy(&mut io::sink(), failed),
+        (Some(blob), Some(writer)) => append_blob(writer, id, blob.size, |output| blob.copy(output, failed), failed),
+        (None, writer) => {
+            let (kind, content) = if *id == EMPTY_TREE { (ObjectKind::Tree, Vec::new()) } else { store.read(id)? };
+            match writer {
+                Some(writer) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(failed),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_holds_nothing_that_ends_it_early() {
+        let identity = |name: &str, email: &str| identity(&Person { name: name.into(), email: email.into() });
+        assert_eq!(identity("Ada", "ada@example.org"), "Ada <ada@example.org>");
+        assert_eq!(identity(" A<d>a\nL\0 ", "a d\n@<x>"), "Ada L <ad@x>");
+        assert_eq!(identity("<>", ""), "Backsight <>");
+    }
+
+    #[test]
+    fn names_that_some_system_takes_for_dot_git_are_known() {
+        for name in [".git", ".GIT", "git~1", "GIT~1", ".git.", ".git . ", ".Git::$INDEX_ALLOCATION", ".g\u{200c}it"] {
+            assert!(is_dot_git(name.as_bytes()), "{name}");
+        }
+        for name in [".gitignore", "git", ".git2", "a.git", "git~10", ".github", ""] {
+            assert!(!is_dot_git(name.as_bytes()), "{name}");
+        }
+    }
+}
