@@ -15,6 +15,7 @@
 //! ```
 
 mod apply;
+mod blocks;
 mod changes;
 mod compose;
 mod header;

@@ -37,7 +37,6 @@ pub fn count(before: &[u8], after: &[u8]) -> Counts {
     if before == after || is_binary(before) || is_binary(after) {
         return Counts::default();
     }
-    let (before, after) = differing_lines(before, after);
     let (before, after) = (split_lines(before), split_lines(after));
     let mut counts = Counts::default();
     for change in changes(&before, &after, Purpose::Count) {
@@ -45,21 +44,6 @@ pub fn count(before: &[u8], after: &[u8]) -> Counts {
         counts.deletions += change.before.len();
     }
     counts
-}
-
-/// Cuts off the whole lines both contents start and end with, which is nearly everything after a small edit.
-/// The diff itself would skip the same lines, only after hashing them.
-fn differing_lines<'a>(before: &'a [u8], after: &'a [u8]) -> (&'a [u8], &'a [u8]) {
-    let same = before.iter().zip(after).take_while(|(left, right)| left == right).count();
-    let start = before[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    let (before, after) = (&before[start..], &after[start..]);
-
-    let same = before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
-    let tail = &before[before.len() - same..];
-    // Only past a newline inside the common tail is it certain that both sides are at the start of a line.
-    let keep = tail.iter().position(|&byte| byte == b'\n').map_or(same, |newline| newline + 1);
-    let drop = same - keep;
-    (&before[..before.len() - drop], &after[..after.len() - drop])
 }
 
 /// A line as a person should read it in a message.
@@ -108,12 +92,5 @@ mod tests {
         assert_eq!(counts("x\na", "a"), (0, 1));
         assert_eq!(counts("xa\nb\n", "a\nb\n"), (1, 1));
         assert_eq!(counts("a\nb\n", "a\0\n"), (0, 0));
-    }
-
-    #[test]
-    fn the_common_edges_are_cut_at_line_starts() {
-        assert_eq!(differing_lines(b"a\nb1\nc\n", b"a\nb2\nc\n"), (&b"b1\n"[..], &b"b2\n"[..]));
-        assert_eq!(differing_lines(b"a\n", b"a\na\n"), (&b""[..], &b"a\n"[..]));
-        assert_eq!(differing_lines(b"xa", b"a"), (&b"xa"[..], &b"a"[..]));
     }
 }

@@ -6,4 +6,5 @@
 mod inputs;
 mod merging;
 mod patches;
+mod scale;
 mod tools;
