@@ -107,7 +107,6 @@ pub struct Paths {
 
 /// Reads the name of a kind of step.
 pub fn kind_parser() -> impl TypedValueParser<Value = Kind> {
-    const KINDS: [Kind; 6] = [Kind::Track, Kind::Safety, Kind::Restore, Kind::Revert, Kind::Undo, Kind::Redo];
-    PossibleValuesParser::new(KINDS.map(Kind::as_str))
-        .map(|name| KINDS.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Kind::Track))
+    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.as_str()))
+        .map(|name| Kind::ALL.iter().copied().find(|kind| kind.as_str() == name).unwrap_or(Kind::Track))
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use backsight_core::{Code, Error, Result};
 use toml_edit::{DocumentMut, Item, Value};
 
-use crate::report::ConfigEntry;
+use crate::report::{ConfigEntry, SnapshotConfig, Strategy};
+use crate::request::ConfigChange;
 
 /// Settings as the library uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) keep_days: u64,
     pub(crate) keep_count: u64,
     pub(crate) disk_budget: u64,
+    /// Seed 003's options.
+    pub(crate) snapshots: SnapshotConfig,
 }
 
 /// What a setting holds.
@@ -28,6 +31,7 @@ enum Shape {
     Number,
     Size,
     Patterns,
+    Strategy,
 }
 
 struct Setting {
@@ -37,7 +41,7 @@ struct Setting {
     help: &'static str,
 }
 
-const SETTINGS: [Setting; 8] = [
+const SETTINGS: [Setting; 13] = [
     Setting {
         key: "any_root",
         shape: Shape::Flag,
@@ -51,10 +55,28 @@ const SETTINGS: [Setting; 8] = [
         help: "`gc` removes the oldest contents until the store is at most this large; 0 means no limit",
     },
     Setting {
+        key: "enable_unknown_change_detection",
+        shape: Shape::Flag,
+        default: "true",
+        help: "look for changes that no tool declared or made; without it every change is the caller's own",
+    },
+    Setting {
         key: "exclude",
         shape: Shape::Patterns,
         default: "[]",
         help: "more ignore rules, in .gitignore syntax; they go before all others",
+    },
+    Setting {
+        key: "exclude_from_checking",
+        shape: Shape::Patterns,
+        default: r#"["*.log", "*.tmp", "*_generated.*", "node_modules/**"]"#,
+        help: "changes to these paths are never unknown, in .gitignore syntax; they are captured all the same",
+    },
+    Setting {
+        key: "keep_all_checkpoints",
+        shape: Shape::Flag,
+        default: "false",
+        help: "keep every file checkpoint up to its age, not only the latest",
     },
     Setting {
         key: "keep_count",
@@ -67,6 +89,12 @@ const SETTINGS: [Setting; 8] = [
         shape: Shape::Number,
         default: "0",
         help: "`gc` removes the contents of snapshots older than this many days; 0 means never",
+    },
+    Setting {
+        key: "max_checkpoint_age",
+        shape: Shape::Number,
+        default: "7",
+        help: "days after which a file checkpoint is removed; 0 means never",
     },
     Setting {
         key: "max_file_size",
@@ -86,6 +114,12 @@ const SETTINGS: [Setting; 8] = [
         default: "20GB",
         help: "a capture that would have to store more bytes than this is refused",
     },
+    Setting {
+        key: "unknown_change_strategy",
+        shape: Shape::Strategy,
+        default: "warn",
+        help: "what is done about unknown changes: strict refuses, warn lists them, auto-integrate records them first",
+    },
 ];
 
 impl Config {
@@ -102,6 +136,13 @@ impl Config {
             keep_days: size(&text("keep_days")?).unwrap_or_default(),
             keep_count: size(&text("keep_count")?).unwrap_or_default(),
             disk_budget: size(&text("disk_budget")?).unwrap_or_default(),
+            snapshots: SnapshotConfig {
+                enable_unknown_change_detection: text("enable_unknown_change_detection")? == "true",
+                unknown_change_strategy: text("unknown_change_strategy")?.parse().unwrap_or_default(),
+                keep_all_checkpoints: text("keep_all_checkpoints")? == "true",
+                max_checkpoint_age: size(&text("max_checkpoint_age")?).unwrap_or_default(),
+                exclude_from_checking: patterns(&text("exclude_from_checking")?).unwrap_or_default(),
+            },
         })
     }
 }
@@ -117,18 +158,37 @@ pub(crate) fn get(file: &Path, key: &str) -> Result<ConfigEntry> {
     entry(&read(file)?, setting(key)?, file)
 }
 
-/// The text of the file with one setting changed, comments and order kept.
-pub(crate) fn with(file: &Path, key: &str, value: &str) -> Result<String> {
-    let setting = setting(key)?;
-    let normal = check(setting, value).map_err(|problem| invalid(setting, value, &problem))?;
+/// The text of the file with some settings changed, comments and order kept. One that is wrong changes nothing.
+pub(crate) fn with(file: &Path, changes: &[(&str, String)]) -> Result<String> {
     let mut document = read(file)?;
-    document[key] = match setting.shape {
-        Shape::Flag => toml_edit::value(normal == "true"),
-        Shape::Number => toml_edit::value(i64::try_from(size(&normal).unwrap_or_default()).unwrap_or(i64::MAX)),
-        Shape::Size => toml_edit::value(normal),
-        Shape::Patterns => Item::Value(Value::Array(patterns(&normal).unwrap_or_default().into_iter().collect())),
-    };
+    for (key, value) in changes {
+        let setting = setting(key)?;
+        let normal = check(setting, value).map_err(|problem| invalid(setting, value, &problem))?;
+        document[key] = match setting.shape {
+            Shape::Flag => toml_edit::value(normal == "true"),
+            Shape::Number => toml_edit::value(i64::try_from(size(&normal).unwrap_or_default()).unwrap_or(i64::MAX)),
+            Shape::Size | Shape::Strategy => toml_edit::value(normal),
+            Shape::Patterns => Item::Value(Value::Array(patterns(&normal).unwrap_or_default().into_iter().collect())),
+        };
+    }
     Ok(document.to_string())
+}
+
+/// Seed 003's options as settings.
+pub(crate) fn settings_of(change: &ConfigChange) -> Vec<(&'static str, String)> {
+    let patterns = change.exclude_from_checking.as_ref();
+    let values = [
+        ("enable_unknown_change_detection", change.enable_unknown_change_detection.map(|value| value.to_string())),
+        ("unknown_change_strategy", change.unknown_change_strategy.map(|value| value.to_string())),
+        ("keep_all_checkpoints", change.keep_all_checkpoints.map(|value| value.to_string())),
+        ("max_checkpoint_age", change.max_checkpoint_age.map(|value| value.to_string())),
+        ("exclude_from_checking", patterns.map(|patterns| list_text(patterns.clone()))),
+    ];
+    values.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn list_text(patterns: Vec<String>) -> String {
+    patterns.into_iter().collect::<toml_edit::Array>().to_string().trim().to_owned()
 }
 
 fn setting(key: &str) -> Result<&'static Setting> {
@@ -200,10 +260,8 @@ fn check(setting: &Setting, value: &str) -> Result<String, String> {
             value.parse::<u64>().map(|number| number.to_string()).map_err(|_| "it is a whole number".to_owned())
         }
         Shape::Size => size(value).map(|_| value.to_owned()),
-        Shape::Patterns => patterns(value).map(|patterns| {
-            let array: toml_edit::Array = patterns.into_iter().collect();
-            array.to_string().trim().to_owned()
-        }),
+        Shape::Patterns => patterns(value).map(list_text),
+        Shape::Strategy => value.parse::<Strategy>().map(|strategy| strategy.to_string()),
     }
 }
 
@@ -262,7 +320,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("config.toml");
         fs::write(&file, "# mine\nmax_files = 10 # few\n").unwrap();
-        let text = with(&file, "exclude", "data/, *.bin").unwrap();
+        let text = with(&file, &[("exclude", "data/, *.bin".to_owned())]).unwrap();
         assert_eq!(text, "# mine\nmax_files = 10 # few\nexclude = [\"data/\", \"*.bin\"]\n");
         fs::write(&file, text).unwrap();
         let config = Config::load(&file).unwrap();
@@ -273,8 +331,10 @@ mod tests {
     fn unknown_names_and_bad_values_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("config.toml");
-        assert_eq!(with(&file, "max_fils", "1").unwrap_err().code(), Code::InvalidConfig);
-        assert_eq!(with(&file, "max_files", "many").unwrap_err().code(), Code::InvalidConfig);
+        let refused = |key, value: &str| with(&file, &[(key, value.to_owned())]).unwrap_err().code();
+        assert_eq!(refused("max_fils", "1"), Code::InvalidConfig);
+        assert_eq!(refused("max_files", "many"), Code::InvalidConfig);
+        assert_eq!(refused("unknown_change_strategy", "shrug"), Code::InvalidConfig);
         fs::write(&file, "max_fils = 10\n").unwrap();
         assert_eq!(Config::load(&file).unwrap_err().code(), Code::InvalidConfig);
         fs::write(&file, "max_files = \"ten\"\n").unwrap();

@@ -40,7 +40,7 @@ pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
 }
 
 /// A directory that comes or goes with the files in it needs no line of its own.
-fn is_implied(change: &Change, next: Option<&Change>) -> bool {
+pub(crate) fn is_implied(change: &Change, next: Option<&Change>) -> bool {
     let one_sided =
         |node: Option<Node>, other: Option<Node>| node.is_some_and(|node| node.is_directory()) && other.is_none();
     let comes_or_goes = one_sided(change.before, change.after) || one_sided(change.after, change.before);

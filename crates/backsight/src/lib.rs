@@ -5,12 +5,14 @@
 mod config;
 mod convert;
 mod history;
+mod milestone;
 mod place;
 mod reference;
 pub mod report;
 pub mod request;
 mod settings;
 mod timeline;
+mod unknown;
 mod workspace;
 
 pub use backsight_core::{

@@ -1,99 +1,23 @@
 //! What the library answers. These values are the wire format of the CLI's `--json` and, later, of MCP and HTTP:
 //! plain data, snake_case, no behaviour beyond what reading them needs.
 
-use backsight_core::{Coverage, ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+mod continuity;
+mod lines;
+mod milestone;
+mod row;
+mod unknown;
+
+use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use serde::{Deserialize, Serialize};
 
-/// What kind of step a snapshot records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Someone asked to record the files as they are.
-    Track,
-    /// Recorded by Backsight just before it changed files, so that nothing it displaced is lost.
-    Safety,
-    /// The tree was taken to an earlier state.
-    Restore,
-    /// Steps were undone, everything else kept.
-    Revert,
-    /// The newest step was taken back.
-    Undo,
-    /// The newest undo was taken back.
-    Redo,
-}
-
-impl Kind {
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Track => "track",
-            Kind::Safety => "safety",
-            Kind::Restore => "restore",
-            Kind::Revert => "revert",
-            Kind::Undo => "undo",
-            Kind::Redo => "redo",
-        }
-    }
-}
-
-/// One recorded step of the files lane: base tree -> result tree, who, why, and its place in the timeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot {
-    /// Sixteen hex digits.
-    pub id: SnapshotId,
-    /// Strictly increasing, never reused.
-    pub sequence_number: Seq,
-    /// What kind of step.
-    pub kind: Kind,
-    /// The Git tree id of the files after the step.
-    pub tree: ObjectId,
-    /// The Git tree id before the step; absent for the first snapshot.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_tree: Option<ObjectId>,
-    /// The snapshot before this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_snapshot_id: Option<SnapshotId>,
-    /// When it was recorded.
-    pub timestamp: Timestamp,
-    /// What the caller said it is.
-    pub description: String,
-    /// Who asked, and on whose behalf.
-    #[serde(flatten)]
-    pub origin: Origin,
-    /// For undo, redo, revert and restore: the snapshots acted on.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub targets: Vec<Seq>,
-    /// How many paths differ from the base.
-    pub files_changed: u64,
-    /// What the capture behind it saw and did not see.
-    pub coverage: Coverage,
-    /// Kept by every retention rule.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub pinned: bool,
-    /// When retention removed its contents; the row stays.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub expired_at: Option<Timestamp>,
-}
-
-/// Who asked for a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The tool that made the change.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tool: Option<String>,
-    /// The agent conversation.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// The message within the session.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub message: Option<String>,
-    /// The part within the message.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub part: Option<String>,
-    /// The paths the tool says it wrote; empty means "all that changed".
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub declared: Vec<RelPath>,
-}
+pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
+pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
+pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
+pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
+pub use unknown::{
+    Begun, Call, ChangeType, HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
+    ValidationResult,
+};
 
 /// The answer to `track`.
 #[derive(Clone, Debug, Serialize)]
@@ -109,6 +33,15 @@ pub struct Tracked {
     /// Paths that one of the two could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
+    /// Changes that are not this step's: they were there before the tool call began, or were not declared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_changes: Vec<UnknownChange>,
+    /// The snapshot by `external` that was recorded first, to hold the unknown changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integrated: Option<Seq>,
+    /// Changed paths that were not recorded, because another tool call that has not finished may have written them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_to_open_calls: Vec<RelPath>,
     /// Things that went less than perfectly without making the snapshot wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -264,16 +197,34 @@ pub struct WorkspaceStatus {
     pub undoable: u64,
     /// How many undos `redo` can take back now.
     pub redoable: u64,
+    /// Tool calls that began and have not finished.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_calls: Vec<Call>,
+    /// Of the changes, those that an open tool call may have written; the rest is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<RelPath>,
+    /// What is done about unknown changes.
+    pub strategy: Strategy,
+    /// The newest milestone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub milestone: Option<Milestone>,
 }
 
 /// One page of the timeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogPage {
-    /// Newest first.
-    pub snapshots: Vec<Snapshot>,
+    /// In the order asked for; newest first unless told otherwise.
+    pub rows: Vec<Row>,
     /// Pass as `cursor` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+impl LogPage {
+    /// The rows that are steps.
+    pub fn snapshots(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.rows.iter().filter_map(Row::snapshot)
+    }
 }
 
 /// One file of a snapshot.
@@ -427,6 +378,10 @@ pub struct Verified {
     pub clean: bool,
     /// Objects read and hashed.
     pub objects: u64,
+    /// Rows of the timeline whose hashes were checked.
+    pub rows: u64,
+    /// The hash over every row. Whoever notes it can later prove that nothing before was altered.
+    pub chain_head: String,
     /// Snapshots whose every object was found.
     pub snapshots: u64,
     /// Everything wrong.

@@ -1,8 +1,10 @@
 //! What the library is asked. Every field has a default that does the ordinary thing.
 
+use std::path::PathBuf;
+
 use backsight_core::{RelPath, Timestamp};
 
-use crate::report::{Kind, OnConflict, Origin};
+use crate::report::{Kind, OnConflict, Origin, Strategy};
 
 /// A request to record the files as they are.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +13,8 @@ pub struct Track {
     pub description: String,
     /// Who asks.
     pub origin: Origin,
+    /// What is done about changes that were not declared.
+    pub unknown: Unknown,
     /// Keep it through every retention rule.
     pub pinned: bool,
 }
@@ -77,6 +81,10 @@ pub struct Log {
     pub since: Option<Timestamp>,
     /// Only at or before.
     pub until: Option<Timestamp>,
+    /// Only rows whose description, tool or session holds this text, in letters of any case.
+    pub text: Option<String>,
+    /// Which end comes first.
+    pub order: Order,
     /// At most this many; 0 means all.
     pub limit: usize,
     /// Where the last page ended.
@@ -135,4 +143,115 @@ pub enum StorePlace {
     Workspace,
     /// In the user's state directory, outside the tree.
     User,
+}
+
+/// Which end of the timeline comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The newest row.
+    #[default]
+    NewestFirst,
+    /// The oldest row.
+    OldestFirst,
+}
+
+/// What a caller says about unknown changes for this once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unknown {
+    /// Instead of the setting.
+    pub strategy: Option<Strategy>,
+    /// Go on whatever the strategy: what is unknown is listed, nothing is refused.
+    pub force: bool,
+}
+
+/// A request to begin a tool call.
+#[derive(Clone, Debug, Default)]
+pub struct Begin {
+    /// Who begins it; `declared` is what it will write, if it knows.
+    pub origin: Origin,
+    /// What is done about changes that are there already.
+    pub unknown: Unknown,
+}
+
+/// A request to finish a tool call: what it wrote becomes a step.
+#[derive(Clone, Debug, Default)]
+pub struct Finish {
+    /// The id `begin` gave.
+    pub call: String,
+    /// What it did.
+    pub description: String,
+    /// The paths it wrote; empty means what it said at the beginning, or else all that changed since.
+    pub declared: Vec<RelPath>,
+    /// What is done about changes that are not its own.
+    pub unknown: Unknown,
+    /// Keep the snapshot through every retention rule.
+    pub pinned: bool,
+}
+
+/// How a file state is validated before a snapshot (seed 003's `ValidationOptions`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Validation {
+    /// The strategy, and whether to go on anyway.
+    pub unknown: Unknown,
+    /// Do what the strategy says right away.
+    pub auto_handle: bool,
+}
+
+/// Some of seed 003's options, to be changed together.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigChange {
+    /// Whether unknown changes are looked for at all.
+    pub enable_unknown_change_detection: Option<bool>,
+    /// What is done about them.
+    pub unknown_change_strategy: Option<Strategy>,
+    /// Whether file checkpoints other than the latest are kept.
+    pub keep_all_checkpoints: Option<bool>,
+    /// How many days a file checkpoint is kept.
+    pub max_checkpoint_age: Option<u64>,
+    /// Patterns in .gitignore syntax of paths that are never unknown.
+    pub exclude_from_checking: Option<Vec<String>>,
+}
+
+/// What a milestone is called.
+#[derive(Clone, Debug, Default)]
+pub struct NewMilestone {
+    /// Its name.
+    pub title: String,
+    /// What it is about.
+    pub description: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Who asks.
+    pub origin: Origin,
+}
+
+/// An event of another lane to be remembered in the timeline.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// What happened; not one of the kinds that hold files, nor `milestone` or `reset`.
+    pub kind: Kind,
+    /// In words.
+    pub description: String,
+    /// On whose behalf.
+    pub origin: Origin,
+    /// The facts.
+    pub details: serde_json::Value,
+}
+
+/// A request to write snapshots as commits on a new branch of a Git repository.
+#[derive(Clone, Debug, Default)]
+pub struct ExportGit {
+    /// A milestone, a snapshot, or `FROM..TO`.
+    pub range: String,
+    /// The repository: a work tree, a `.git` directory or a bare one.
+    pub repository: PathBuf,
+    /// The branch to make.
+    pub branch: String,
+    /// The branch, tag or commit to continue; absent means HEAD where the repository's work tree is this workspace,
+    /// else a history of its own.
+    pub onto: Option<String>,
+    /// One commit for the whole range instead of one a snapshot.
+    pub squash: bool,
+    /// Only say what would be written.
+    pub dry_run: bool,
 }

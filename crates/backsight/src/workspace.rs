@@ -1,10 +1,19 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
-//! by what they do: `track`, `look` (reading), `go` (restore, revert, undo, redo) and `keep` (room, checks, settings).
+//! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
+//! `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, and `keep` (room, checks).
 
+mod call;
+mod checkpoint;
+mod continuity;
+mod diff;
+mod export;
 mod go;
 mod keep;
+mod lines;
 mod look;
+mod milestone;
 mod track;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,8 +24,8 @@ use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, Workspa
 use crate::config::{self, Config};
 use crate::place;
 use crate::reference::{self, Reference};
-use crate::report::ConfigEntry;
-use crate::request::{Init, StorePlace};
+use crate::report::{ConfigEntry, SnapshotConfig};
+use crate::request::{ConfigChange, Init, StorePlace};
 use crate::settings::{Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
 
@@ -101,7 +110,7 @@ impl Workspace {
         }
         let (store, made) = place::make(&self.root, request.store, &self.settings)?;
         if request.any_root {
-            self.write_config(&store, "any_root", "true")?;
+            self.write_config(&store, &[("any_root", "true".to_owned())])?;
         }
         self.opened()?;
         Ok(made)
@@ -119,11 +128,37 @@ impl Workspace {
 
     /// Changes one setting; the file keeps its comments.
     pub fn config_set(&self, key: &str, value: &str) -> Result<ConfigEntry> {
+        self.change_config(&[(key, value.to_owned())])?;
+        self.config_get(key)
+    }
+
+    /// Seed 003's options.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use backsight::{report::Strategy, request::ConfigChange};
+    ///
+    /// assert_eq!(workspace.get_config()?.unknown_change_strategy, Strategy::Warn);
+    /// let strict = ConfigChange { unknown_change_strategy: Some(Strategy::Strict), ..Default::default() };
+    /// assert_eq!(workspace.update_config(&strict)?.unknown_change_strategy, Strategy::Strict);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get_config(&self) -> Result<SnapshotConfig> {
+        Ok(self.config()?.snapshots)
+    }
+
+    /// Changes some of seed 003's options together, and keeps them.
+    pub fn update_config(&self, change: &ConfigChange) -> Result<SnapshotConfig> {
+        self.change_config(&config::settings_of(change))?;
+        self.get_config()
+    }
+
+    fn change_config(&self, changes: &[(&str, String)]) -> Result<()> {
         // Check before anything is made: a mistake leaves no store behind.
-        config::with(&self.config_file()?, key, value)?;
+        config::with(&self.config_file()?, changes)?;
         let store = self.made()?.store.clone();
-        self.write_config(&store, key, value)?;
-        config::get(&store.join("config.toml"), key)
+        self.write_config(&store, changes)
     }
 
     fn config_file(&self) -> Result<PathBuf> {
@@ -133,10 +168,10 @@ impl Workspace {
             .join("config.toml"))
     }
 
-    fn write_config(&self, store: &Path, key: &str, value: &str) -> Result<()> {
+    fn write_config(&self, store: &Path, changes: &[(&str, String)]) -> Result<()> {
         use std::os::unix::fs::OpenOptionsExt;
         let file = store.join("config.toml");
-        let text = config::with(&file, key, value)?;
+        let text = config::with(&file, changes)?;
         let temporary = store.join(format!("config.toml.{}", std::process::id()));
         let write = || -> std::io::Result<()> {
             let mut options = std::fs::OpenOptions::new();
@@ -216,7 +251,7 @@ impl Workspace {
             let step: NewStep = serde_json::from_value(applied.note().clone()).map_err(|error| {
                 Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}"))
             })?;
-            self.append(opened, &step)?;
+            self.append(opened, &step, None)?;
             opened.files.forget_cache()?;
             opened.files.finish(&applied)?;
         }
@@ -267,9 +302,17 @@ impl Workspace {
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
                 (Some(step), _) => vec![step],
                 (None, Some(prefix)) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
+                (None, None) if seq <= timeline.latest_seq()? => self.steps_of_milestone(opened, text, text)?,
                 (None, None) => Vec::new(),
             },
-            Reference::Prefix(prefix) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
+            Reference::Milestone(name) => self.steps_of_milestone(opened, text, &name)?,
+            Reference::Prefix(prefix) => match unambiguous(text, timeline.by_prefix(&prefix)?)? {
+                none if none.is_empty() => match self.steps_of_milestone(opened, text, &prefix) {
+                    Err(error) if error.code() == Code::RefNotFound => none,
+                    other => other?,
+                },
+                found => found,
+            },
             Reference::Origin { column, value } => {
                 let found = timeline.by_origin(column, &value)?;
                 if found.is_empty() {

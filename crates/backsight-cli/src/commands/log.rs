@@ -60,6 +60,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         file: file.and_then(|paths| paths.into_iter().next()),
         since: args.since,
         until: args.until,
+        text: None,
+        order: Default::default(),
         limit: args.limit,
         cursor: args.cursor.clone(),
     };
@@ -69,12 +71,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn show(page: &mut Page, log: &LogPage, args: &Args, context: &Context) {
-    snapshot::table(&mut page.data, &log.snapshots, context.now);
+    let snapshots: Vec<_> = log.snapshots().cloned().collect();
+    snapshot::table(&mut page.data, &snapshots, context.now);
     if let Some(cursor) = &log.next_cursor {
         page.hint(format_args!("there are more: add `--cursor {}`, or `--limit 0` for all", safe(cursor)));
-    } else if log.snapshots.is_empty() && args.is_filtered() {
+    } else if log.rows.is_empty() && args.is_filtered() {
         page.note("no snapshot matches");
-    } else if log.snapshots.is_empty() {
+    } else if log.rows.is_empty() {
         page.note("no snapshot yet");
         page.hint("record the first one with `backsight track -m \"start\"`");
     }

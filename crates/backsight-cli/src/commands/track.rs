@@ -53,7 +53,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         part: args.part.clone(),
         declared: context.paths(&workspace, &args.declare)?,
     };
-    let request = Track { description: args.description.clone(), origin, pinned: args.pin };
+    let request =
+        Track { description: args.description.clone(), origin, unknown: Default::default(), pinned: args.pin };
     let tracked = workspace.track_with(&request)?;
     context.answer(&tracked, |page| show(page, &tracked, &request, context))?;
     Ok(Verdict::Done)

@@ -54,7 +54,7 @@ fn too_many_files_are_refused_before_anything_is_stored() {
     let error = fixture.ask("track").fails("TOO_LARGE", 3);
     assert!(error["hint"].as_str().unwrap().contains("max_files"), "{error}");
     assert!(error["message"].as_str().unwrap().contains("20"), "{error}");
-    assert_eq!(fixture.ok("log")["snapshots"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.ok("log")["rows"].as_array().unwrap().len(), 1);
     fixture.done("config set max_files 100");
     assert_eq!(fixture.ok("track")["coverage"]["files"], 31);
 }
@@ -90,7 +90,7 @@ fn git_clean_leaves_the_store_and_git_never_sees_it() {
     for flags in ["-fdx", "-fdX", "-fd"] {
         fixture.git(&format!("clean {flags}"));
         fixture.verify();
-        assert_eq!(fixture.ok("log")["snapshots"].as_array().unwrap().len(), 2, "{flags}");
+        assert_eq!(fixture.ok("log")["rows"].as_array().unwrap().len(), 2, "{flags}");
         assert_eq!(fixture.git("status --porcelain"), " M a\n", "{flags}");
     }
     fixture.ok("restore 2");

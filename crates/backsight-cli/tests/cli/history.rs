@@ -57,7 +57,7 @@ fn log_says_how_to_see_more() {
     #3  [SHORT]  just now  1 file  add c
     #2  [SHORT]  just now  1 file  agent edits a (edit, session s1, message m1)
     ---- stderr
-    hint: there are more: add `--cursor 2`, or `--limit 0` for all
+    hint: there are more: add `--cursor before-2`, or `--limit 0` for all
     ---- exit 0
     ");
     let (first, _) = fixture.json("log --limit 2");
@@ -92,25 +92,25 @@ fn an_unknown_reference_is_an_error_of_its_own() {
     assert_snapshot!(fixture.run("show '#99'"), @r"
     ---- stderr
     error: no snapshot answers to `#99`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID` or `now`
+    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show abcdef0123"), @r"
     ---- stderr
     error: no snapshot answers to `[SHORT]`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID` or `now`
+    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show @~9"), @r"
     ---- stderr
     error: no snapshot answers to `@~9`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID` or `now`
+    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show nonsense"), @r"
     ---- stderr
-    error: no snapshot answers to `nonsense`: it is none of the known spellings
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID` or `now`
+    error: no snapshot answers to `nonsense`: it is none of the known spellings, and there is no milestone yet
+    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
 }
@@ -387,7 +387,7 @@ fn a_path_outside_the_workspace_is_refused() {
 fn a_path_typed_as_a_reference_gets_advice() {
     assert_snapshot!(Fixture::with_history().run("diff @ a.txt"), @r"
     ---- stderr
-    error: no snapshot answers to `a.txt`: it is none of the known spellings
+    error: no snapshot answers to `a.txt`: it is none of the known spellings, and there is no milestone yet
     hint: `a.txt` is a path: name paths after `--`, as in `-- a.txt`
     ---- exit 4
     ");

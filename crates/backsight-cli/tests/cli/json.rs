@@ -35,12 +35,12 @@ fn track_is_the_snapshot_and_whether_it_is_new() {
 fn log_has_a_cursor_until_the_last_page() {
     let fixture = Fixture::with_history();
     let (first, _) = fixture.json("log --limit 2");
-    assert_eq!(first["snapshots"].as_array().unwrap().len(), 2);
+    assert_eq!(first["rows"].as_array().unwrap().len(), 2);
     let cursor = first["next_cursor"].as_str().unwrap();
     let (last, _) = fixture.json(&format!("log --limit 2 --cursor {cursor}"));
-    assert_eq!(last["snapshots"][0]["sequence_number"], 1);
+    assert_eq!(last["rows"][0]["sequence_number"], 1);
     assert_eq!(last.get("next_cursor"), None);
-    assert!(last["snapshots"][0]["timestamp"].as_str().unwrap().ends_with('Z'));
+    assert!(last["rows"][0]["timestamp"].as_str().unwrap().ends_with('Z'));
 }
 
 #[test]

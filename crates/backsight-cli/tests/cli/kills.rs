@@ -121,7 +121,7 @@ fn gapless(fixture: &Fixture) {
     let mut cursor = String::new();
     for _ in 0..100 {
         let page = fixture.ok(&format!("log --limit 100 {cursor}"));
-        let snapshots = page["snapshots"].as_array().unwrap();
+        let snapshots = page["rows"].as_array().unwrap();
         seqs.extend(snapshots.iter().map(|snapshot| snapshot["sequence_number"].as_u64().unwrap()));
         match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("--cursor {next}"),

@@ -124,7 +124,7 @@ fn the_log_remembers_what_expired() {
     let (fixture, _) = history(5);
     fixture.ok("gc --keep-count 1");
     let log = fixture.ok("log");
-    let snapshots = log["snapshots"].as_array().unwrap();
+    let snapshots = log["rows"].as_array().unwrap();
     assert_eq!(snapshots.len(), 5);
     assert!(snapshots[1..].iter().all(|snapshot| snapshot["expired_at"].is_string()), "{log}");
     fixture.write("new", "x\n");
@@ -138,7 +138,7 @@ fn the_log_remembers_what_expired() {
 fn every_spelling_of_an_expired_snapshot_is_expired() {
     let (fixture, _) = history(3);
     let log = fixture.ok("log");
-    let first = log["snapshots"][2].clone();
+    let first = log["rows"][2].clone();
     fixture.ok("gc --keep-count 1");
     let (id, tree) = (first["id"].as_str().unwrap(), first["tree"].as_str().unwrap());
     for reference in [id, tree, &id[..8], &tree[..10], "#1", "1", "@~2"] {

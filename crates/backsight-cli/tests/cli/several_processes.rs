@@ -18,7 +18,7 @@ fn spawn(fixture: &Fixture, line: &str) -> Child {
 /// Every sequence number of the timeline, oldest first.
 fn sequence(fixture: &Fixture) -> Vec<u64> {
     let page = fixture.ok("log --limit 100000");
-    let snapshots = page["snapshots"].as_array().unwrap();
+    let snapshots = page["rows"].as_array().unwrap();
     snapshots.iter().rev().map(|snapshot| snapshot["sequence_number"].as_u64().unwrap()).collect()
 }
 

@@ -330,6 +330,6 @@ fn a_store_that_may_not_be_read_is_an_error() {
         let answer = as_nobody(&fixture, line);
         assert!([5, 6].contains(&answer.status), "{line}: {}", answer.json);
     }
-    assert_eq!(fixture.ok("log")["snapshots"].as_array().unwrap().len(), 1);
+    assert_eq!(fixture.ok("log")["rows"].as_array().unwrap().len(), 1);
     fixture.verify();
 }

@@ -205,6 +205,7 @@ impl Workspace {
         intent: &Intent<'_>,
         plan: &dyn Fn(&Capture) -> Result<Plan>,
     ) -> Result<Applied> {
+        let since = self.settings.now();
         let last = opened.timeline.latest()?;
         let mut now = self.capture(opened, last.as_ref(), &intent.include)?;
         let plan = plan(&now)?;
@@ -213,34 +214,31 @@ impl Workspace {
         // An undo of what is gone already still counts, or the steps before it could never be undone.
         let counts = matches!(intent.kind, Kind::Undo | Kind::Redo);
         if plan.changes.is_empty() && !counts {
-            opened.files.save_cache(&mut now)?;
+            self.save_cache(opened, &mut now)?;
             return Ok(answer);
         }
         opened.files.check_plan(&plan)?;
         answer.safety = Some(self.record_safety(opened, &now, &intent.description, intent.origin)?);
         let result = opened.files.store_result(&now.tree, &plan)?;
-        let step = NewStep {
-            id: self.new_id()?,
-            kind: intent.kind,
+        let mut step = NewStep {
             tree: result,
-            coverage_id: now.coverage_id,
-            timestamp: self.settings.now(),
-            description: intent.description.clone(),
-            origin: intent.origin.clone(),
             targets: intent.targets.clone(),
             files_changed: path_changes(&plan.changes).len() as u64,
+            lines: self.count_lines(opened, &plan.changes),
             coverage: coverage_after(&now, &plan),
-            touched: touched(&plan.changes),
-            pinned: false,
+            files: touched(&plan.changes, false),
+            ..self.new_step(intent.kind, &now, &intent.description, intent.origin)?
         };
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
         let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
-        let recorded = self.append(opened, &step)?;
+        step.execution_ms = Some(self.elapsed(since));
+        let (recorded, warnings) = self.append(opened, &step, None)?;
         opened.files.finish(&applied)?;
         opened.files.save_cache_after(&mut now, &plan.changes, &result)?;
         answer.snapshot = Some(recorded.snapshot);
+        answer.warnings.extend(warnings);
         Ok(answer)
     }
 }
@@ -278,7 +276,7 @@ fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPa
 fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
     still_held(step)?;
     let seq = step.snapshot.sequence_number;
-    let before = step.base.ok_or_else(|| {
+    let before = step.before().ok_or_else(|| {
         Error::new(Code::NothingToUndo, format!("{seq} is the first snapshot: there is nothing before it"))
             .with_hint("go to a state with `backsight restore REF`")
     })?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use backsight_core::{Code, ObjectId, RelPath, Result, Seq};
 use backsight_files::free_bytes;
 
+use super::milestone::milestones_in;
 use super::{Opened, Workspace};
 use crate::config::Config;
 use crate::history::{Limits, outlived};
@@ -54,7 +55,12 @@ impl Workspace {
     pub fn gc(&self, request: &request::Collect) -> Result<Collected> {
         let (opened, _lock) = self.writing()?;
         let config = self.config()?;
-        let outlines = opened.timeline.outlines()?;
+        let mut outlines = opened.timeline.outlines()?;
+        // Milestones and file checkpoints keep what they stand on.
+        let held = self.held(opened)?;
+        for outline in &mut outlines {
+            outline.pinned |= held.contains(&outline.seq);
+        }
         let limits = Limits {
             keep_days: request.keep_days.unwrap_or(config.keep_days),
             keep_count: request.keep_count.unwrap_or(config.keep_count),
@@ -106,10 +112,22 @@ impl Workspace {
         })
     }
 
+    fn held(&self, opened: &Opened) -> Result<BTreeSet<Seq>> {
+        let ends = milestones_in(opened)?.into_iter().map(|milestone| milestone.end_sequence_number);
+        let known = opened.timeline.checkpoints()?.into_iter().map(|(checkpoint, _)| checkpoint.sequence_number);
+        Ok(ends.chain(known).collect())
+    }
+
     /// Reads every object and every row and says what is wrong.
     pub fn verify(&self) -> Result<Verified> {
+        self.verify_against(None)
+    }
+
+    /// The same, and whether the timeline still holds the row with this hash: the `chain_head` somebody noted earlier.
+    /// If it does, nothing up to that row was altered since.
+    pub fn verify_against(&self, head: Option<&str>) -> Result<Verified> {
         let opened = self.opened()?;
-        let verified = self.verify_once(opened)?;
+        let verified = self.verify_once(opened, head)?;
         if verified.clean {
             return Ok(verified);
         }
@@ -119,7 +137,7 @@ impl Workspace {
             Err(error) if error.code() != Code::Damaged => return Err(error),
             _ => {}
         }
-        let verified = self.verify_once(opened)?;
+        let verified = self.verify_once(opened, head)?;
         if !verified.clean {
             // The next capture reads every file, and stores again what it still finds on disk.
             opened.files.forget_cache()?;
@@ -127,7 +145,7 @@ impl Workspace {
         Ok(verified)
     }
 
-    fn verify_once(&self, opened: &Opened) -> Result<Verified> {
+    fn verify_once(&self, opened: &Opened, head: Option<&str>) -> Result<Verified> {
         let report = opened
             .files
             .objects()
@@ -136,7 +154,25 @@ impl Workspace {
         for problem in opened.timeline.check()? {
             damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
-        damage.extend(self.lost_rows(opened)?);
+        let lost = self.lost_rows(opened)?;
+        let (problems, rows) = self.check_timeline(opened)?;
+        let mut warnings = Vec::new();
+        for problem in problems {
+            match problem.acknowledged_by {
+                Some(reset) => warnings.push(format!("{}; the reset {reset} took note of it", problem.message)),
+                None => damage.push(Damage {
+                    what: format!("timeline.db, row {}", problem.sequence_number),
+                    problem: problem.message,
+                    snapshots: vec![problem.sequence_number],
+                    paths: Vec::new(),
+                }),
+            }
+        }
+        damage.extend(lost);
+        if let Some(head) = head.filter(|head| !opened.timeline.has_chain_hash(head).unwrap_or(false)) {
+            let problem = format!("no row has the hash {head}: what was recorded up to it was altered or replaced");
+            damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
+        }
         if opened.files.needs_recovery()? {
             let problem = "holds an interrupted restore that can be neither finished nor undone".to_owned();
             damage.push(Damage { what: "journal".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
@@ -148,7 +184,7 @@ impl Workspace {
             paths: Vec::new(),
         };
         damage.extend(report.files.iter().map(|(file, problem)| in_file(file, problem)));
-        let mut warnings = spare(&report.spare_files);
+        warnings.extend(spare(&report.spare_files));
         let mut affected: BTreeMap<ObjectId, (BTreeSet<Seq>, BTreeSet<RelPath>)> =
             report.damaged.keys().map(|id| (*id, Default::default())).collect();
         let mut whole = 0;
@@ -175,7 +211,15 @@ impl Workspace {
             let (snapshots, paths) = (snapshots.into_iter().collect(), paths.into_iter().take(10).collect());
             damage.push(Damage { what: format!("object {id}"), problem, snapshots, paths });
         }
-        Ok(Verified { clean: damage.is_empty(), objects: report.objects, snapshots: whole, damage, warnings })
+        Ok(Verified {
+            clean: damage.is_empty(),
+            objects: report.objects,
+            rows,
+            chain_head: opened.timeline.chain_head()?,
+            snapshots: whole,
+            damage,
+            warnings,
+        })
     }
 
     /// Snapshots that the store names and the timeline does not know: rows were lost.
@@ -293,15 +337,22 @@ fn spare(files: &BTreeMap<String, String>) -> Vec<String> {
 fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Result<Vec<ObjectId>> {
     let mut roots = BTreeSet::new();
     for outline in outlines.iter().filter(|outline| !outline.expired && !expire.contains(&outline.seq)) {
-        let Some(Step { tree, coverage_id, base, base_coverage_id, .. }) = opened.timeline.by_seq(outline.seq)? else {
+        let Some(Step { tree, coverage_id, base, base_coverage_id, start, .. }) =
+            opened.timeline.by_seq(outline.seq)?
+        else {
             continue;
         };
-        for tree in [Some(tree), base].into_iter().flatten() {
+        for tree in [Some(tree), base, start].into_iter().flatten() {
             roots.insert(tree.id);
             roots.extend(tree.attributes);
         }
         roots.extend(coverage_id);
         roots.extend(base_coverage_id);
+    }
+    for call in opened.timeline.open_calls()? {
+        roots.insert(call.start.id);
+        roots.extend(call.start.attributes);
+        roots.extend(call.coverage_id);
     }
     Ok(roots.into_iter().collect())
 }

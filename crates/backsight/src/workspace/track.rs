@@ -1,16 +1,53 @@
-//! Recording the files as they are.
+//! Recording the files as they are: what the caller did is the step, what others did is told apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use backsight_core::{Code, RelPath, Result, Seq};
-use backsight_files::{Capture, Change, Unseen};
+use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
+use backsight_files::{Capture, Change, Node, Patterns, Tree, Unseen};
+use rayon::prelude::*;
 
 use super::{Opened, Workspace};
-use crate::convert::path_changes;
+use crate::convert::{is_implied, path_changes};
 use crate::place;
-use crate::report::{Kind, Origin, Tracked};
+use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
-use crate::timeline::{NewStep, Step};
+use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Step, TouchedFile};
+use crate::unknown::{Claim, Decision, Since, decide, mismatch, own, reversed, unknown};
+
+/// The tool that changes nobody claimed are attributed to.
+pub(super) const EXTERNAL: &str = "external";
+/// Lines are counted as long as the contents to be read for it are no larger than this together.
+const COUNTED_BYTES: u64 = 32 << 20;
+
+/// What is to be recorded, and on whose behalf.
+pub(super) struct Recording<'a> {
+    pub(super) description: &'a str,
+    pub(super) origin: &'a Origin,
+    pub(super) unknown: request::Unknown,
+    pub(super) pinned: bool,
+    /// The tool call that ends with it.
+    pub(super) call: Option<&'a OpenCall>,
+    /// When it was asked for, or the call began.
+    pub(super) since: Timestamp,
+}
+
+/// A capture, told apart.
+struct Apart {
+    /// What is recorded: everything, or what is left when others' changes are left to them.
+    tree: Tree,
+    /// The same without the caller's own changes.
+    start: Tree,
+    /// `start` -> `tree`.
+    own: Vec<Change>,
+    /// Latest snapshot -> `start`.
+    foreign: Vec<Change>,
+    /// `tree` -> what the capture saw.
+    left: Vec<Change>,
+    unseen: Vec<Uncovered>,
+    warnings: Vec<String>,
+}
 
 impl Workspace {
     /// Records the files as they are; when nothing differs from the latest snapshot, that one is the answer.
@@ -30,34 +67,270 @@ impl Workspace {
         self.track_with(&request::Track::default())
     }
 
-    /// Records the files with who, why and on whose behalf.
+    /// Records the files with who, why and on whose behalf. Changes outside a declared write set are not the step's:
+    /// the strategy says what becomes of them.
     pub fn track_with(&self, request: &request::Track) -> Result<Tracked> {
+        let since = self.settings.now();
         let (opened, _lock) = self.writing()?;
+        self.record(
+            opened,
+            &Recording {
+                description: &request.description,
+                origin: &request.origin,
+                unknown: request.unknown,
+                pinned: request.pinned,
+                call: None,
+                since,
+            },
+        )
+    }
+
+    /// Captures the files and appends what is needed for the latest snapshot to be them. Needs the workspace lock.
+    pub(super) fn record(&self, opened: &Opened, recording: &Recording<'_>) -> Result<Tracked> {
         let last = opened.timeline.latest()?;
-        let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let include = recording.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
         let mut capture = self.capture(opened, last.as_ref(), &include)?;
-        if let Some(last) = last.filter(|last| last.tree == capture.tree) {
-            opened.files.save_cache(&mut capture)?;
-            let mut snapshot = last.snapshot;
-            snapshot.coverage = capture.coverage;
-            if request.pinned && !snapshot.pinned {
-                opened.timeline.set_pinned(snapshot.sequence_number, true)?;
-                snapshot.pinned = true;
+        let mut tracked = match last {
+            None => self.record_first(opened, &capture, recording)?,
+            Some(last) => {
+                let apart = self.tell_apart(opened, &last, &capture, recording)?;
+                self.record_apart(opened, last, &capture, apart, recording)?
             }
-            return Ok(Tracked {
-                created: false,
-                snapshot,
-                changes: Vec::new(),
-                unseen: Vec::new(),
-                warnings: Vec::new(),
-            });
-        }
-        let mut tracked = self.record_capture(opened, &capture, Kind::Track, request)?;
-        if let Err(error) = opened.files.objects().maintain() {
+        };
+        if tracked.created
+            && let Err(error) = opened.files.objects().maintain()
+        {
             tracked.warnings.push(format!("small packs were not joined: {error}"));
         }
-        opened.files.save_cache(&mut capture)?;
+        self.save_cache(opened, &mut capture)?;
         Ok(tracked)
+    }
+
+    /// Keeps what a capture learned, whether it was recorded as a whole, in part or not at all.
+    pub(super) fn save_cache(&self, opened: &Opened, capture: &mut Capture) -> Result<()> {
+        let Some(latest) = opened.timeline.latest()? else { return Ok(()) };
+        if latest.tree == capture.tree {
+            return opened.files.save_cache(capture);
+        }
+        let away = opened.files.compare(&capture.tree, &latest.tree)?;
+        opened.files.save_cache_after(capture, &away, &latest.tree)
+    }
+
+    pub(super) fn record_first(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        recording: &Recording<'_>,
+    ) -> Result<Tracked> {
+        let step = NewStep {
+            files_changed: capture.coverage.files,
+            execution_ms: Some(self.elapsed(recording.since)),
+            pinned: recording.pinned,
+            ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
+        };
+        let (step, warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
+        Ok(Tracked { warnings, ..answer(true, step, Vec::new()) })
+    }
+
+    /// Splits what differs from the latest snapshot into the caller's own changes and everybody else's.
+    fn tell_apart(&self, opened: &Opened, last: &Step, capture: &Capture, recording: &Recording<'_>) -> Result<Apart> {
+        let everything = |own: Vec<Change>, unseen, warnings| Apart {
+            tree: capture.tree,
+            start: last.tree,
+            own,
+            foreign: Vec::new(),
+            left: Vec::new(),
+            unseen,
+            warnings,
+        };
+        if last.tree == capture.tree && recording.call.is_none_or(|call| call.start == capture.tree) {
+            return Ok(everything(Vec::new(), Vec::new(), Vec::new()));
+        }
+        let (changes, unseen) = match self.differing(opened, last, capture) {
+            Ok(differing) => differing,
+            // A damaged snapshot before this one must not keep the present from being recorded.
+            Err(error) if error.code() == Code::Damaged => {
+                let warning = format!("what changed since the latest snapshot is not known: {error}");
+                return Ok(everything(Vec::new(), Vec::new(), vec![warning]));
+            }
+            Err(error) => return Err(error),
+        };
+        let since = recording.call.map(|call| since(opened, call, capture)).transpose()?;
+        let own = own(&changes, &Claim { declared: &recording.origin.declared, since });
+        let others = other_calls(opened, recording.call)?;
+        let is_whole = own.len() == changes.len() && own.iter().zip(&changes).all(|(own, change)| own == change);
+        if is_whole {
+            let warnings = shared_warning(&others, recording, &own);
+            return Ok(everything(own, unseen, warnings));
+        }
+        let tree = if others.is_empty() { capture.tree } else { opened.files.edit(&last.tree, &own)? };
+        let start = opened.files.edit(&tree, &reversed(&own))?;
+        Ok(Apart {
+            own: opened.files.compare(&start, &tree)?,
+            foreign: opened.files.compare(&last.tree, &start)?,
+            left: opened.files.compare(&tree, &capture.tree)?,
+            warnings: shared_warning(&others, recording, &own),
+            tree,
+            start,
+            unseen,
+        })
+    }
+
+    /// What differs on disk from the latest snapshot, as far as both could see.
+    pub(super) fn differing(
+        &self,
+        opened: &Opened,
+        last: &Step,
+        capture: &Capture,
+    ) -> Result<(Vec<Change>, Vec<Uncovered>)> {
+        let changes = opened.files.compare(&last.tree, &capture.tree)?;
+        opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
+    }
+
+    fn record_apart(
+        &self,
+        opened: &Opened,
+        last: Step,
+        capture: &Capture,
+        apart: Apart,
+        recording: &Recording<'_>,
+    ) -> Result<Tracked> {
+        let call = recording.call.map(|call| &call.call.id);
+        let config = self.config()?.snapshots;
+        let found = if config.enable_unknown_change_detection {
+            unknown(&apart.foreign, &Patterns::new(&config.exclude_from_checking)).0
+        } else {
+            Vec::new()
+        };
+        let strategy = recording.unknown.strategy.unwrap_or(config.unknown_change_strategy);
+        let decision = (!found.is_empty()).then(|| decide(strategy, recording.unknown.force));
+        if decision == Some(Decision::Refuse) {
+            return Err(mismatch(&found, "recording the step"));
+        }
+        let left: Vec<RelPath> = touched(&apart.left, false).into_iter().map(|file| file.path).collect();
+        let tracked = if apart.tree == last.tree && apart.own.is_empty() {
+            self.unchanged(opened, last, capture, recording)?
+        } else if apart.own.is_empty() && !apart.foreign.is_empty() {
+            // Nothing of it is the caller's, so no step of the caller's is recorded.
+            let (step, warnings) =
+                self.record_external(opened, capture, apart.tree, &apart.foreign, recording.pinned, call)?;
+            Tracked { warnings, ..answer(true, step, Vec::new()) }
+        } else {
+            self.record_own(opened, capture, &apart, &found, decision, recording)?
+        };
+        if !tracked.created
+            && let Some(call) = call
+        {
+            opened.timeline.close_call(call)?;
+        }
+        let warnings = apart.warnings.into_iter().chain(tracked.warnings).collect();
+        Ok(Tracked { unseen: apart.unseen, unknown_changes: found, left_to_open_calls: left, warnings, ..tracked })
+    }
+
+    fn unchanged(&self, opened: &Opened, last: Step, capture: &Capture, recording: &Recording<'_>) -> Result<Tracked> {
+        let mut tracked = answer(false, last, Vec::new());
+        tracked.snapshot.coverage = capture.coverage.clone();
+        if recording.pinned && !tracked.snapshot.pinned {
+            opened.timeline.set_pinned(tracked.snapshot.sequence_number, true)?;
+            tracked.snapshot.pinned = true;
+        }
+        Ok(tracked)
+    }
+
+    fn record_own(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        apart: &Apart,
+        found: &[UnknownChange],
+        decision: Option<Decision>,
+        recording: &Recording<'_>,
+    ) -> Result<Tracked> {
+        let integrated = match decision {
+            Some(Decision::Integrate) => {
+                let (step, _) = self.record_external(opened, capture, apart.start, &apart.foreign, false, None)?;
+                Some(step.snapshot.sequence_number)
+            }
+            _ => None,
+        };
+        let is_shared = integrated.is_none() && !apart.foreign.is_empty();
+        let described = path_changes(&apart.own);
+        let mut files = touched(&apart.own, false);
+        if is_shared {
+            add_foreign(&mut files, &apart.foreign);
+        }
+        let step = NewStep {
+            tree: apart.tree,
+            start: is_shared.then_some(apart.start),
+            files_changed: described.len() as u64,
+            lines: self.count_lines(opened, &apart.own),
+            execution_ms: Some(self.elapsed(recording.since)),
+            files,
+            unknown: if is_shared { found.to_vec() } else { Vec::new() },
+            pinned: recording.pinned,
+            ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
+        };
+        let (step, warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
+        Ok(Tracked { integrated, warnings, ..answer(true, step, described) })
+    }
+
+    /// Records changes that nobody claimed: the compensating snapshot.
+    pub(super) fn record_external(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        tree: Tree,
+        changes: &[Change],
+        pinned: bool,
+        call: Option<&SnapshotId>,
+    ) -> Result<(Step, Vec<String>)> {
+        let described = path_changes(changes);
+        let names = match described.as_slice() {
+            [one] => one.path.to_string(),
+            many => format!("{} files", many.len()),
+        };
+        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+        let step = NewStep {
+            tree,
+            files_changed: described.len() as u64,
+            lines: self.count_lines(opened, changes),
+            files: touched(changes, true),
+            pinned,
+            ..self.new_step(Kind::External, capture, &format!("changed outside: {names}"), &origin)?
+        };
+        self.append(opened, &step, call)
+    }
+
+    /// A step with the capture's files and nothing said about changes.
+    pub(super) fn new_step(
+        &self,
+        kind: Kind,
+        capture: &Capture,
+        description: &str,
+        origin: &Origin,
+    ) -> Result<NewStep> {
+        Ok(NewStep {
+            id: self.new_id()?,
+            kind,
+            tree: capture.tree,
+            coverage_id: capture.coverage_id,
+            start: None,
+            timestamp: self.settings.now(),
+            description: description.to_owned(),
+            origin: origin.clone(),
+            targets: Vec::new(),
+            files_changed: 0,
+            lines: None,
+            execution_ms: None,
+            coverage: capture.coverage.clone(),
+            files: Vec::new(),
+            unknown: Vec::new(),
+            pinned: false,
+        })
+    }
+
+    pub(super) fn elapsed(&self, since: Timestamp) -> u64 {
+        self.settings.now().0.saturating_sub(since.0).max(0) as u64
     }
 
     pub(super) fn capture(&self, opened: &Opened, last: Option<&Step>, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
@@ -70,56 +343,57 @@ impl Workspace {
         })
     }
 
-    /// Appends a row for a capture that differs from the latest snapshot.
-    pub(super) fn record_capture(
+    /// Appends a row, its file checkpoint and its name, and closes the call it finishes. The warnings are about what
+    /// could not be written beside it.
+    pub(super) fn append(
         &self,
         opened: &Opened,
-        capture: &Capture,
-        kind: Kind,
-        request: &request::Track,
-    ) -> Result<Tracked> {
-        let last = opened.timeline.latest()?;
-        let mut warnings = Vec::new();
-        let differing = |last: &Step| {
-            let changes = opened.files.compare(&last.tree, &capture.tree)?;
-            opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
-        };
-        let (changes, unseen): (Vec<Change>, _) = match last.as_ref().map(differing) {
-            None => (Vec::new(), Vec::new()),
-            Some(Ok(differing)) => differing,
-            // A damaged snapshot before this one must not keep the present from being recorded.
-            Some(Err(error)) if error.code() == Code::Damaged => {
-                warnings.push(format!("what changed since the latest snapshot is not known: {error}"));
-                (Vec::new(), Vec::new())
-            }
-            Some(Err(error)) => return Err(error),
-        };
-        let described = path_changes(&changes);
-        let step = self.append(
-            opened,
-            &NewStep {
-                id: self.new_id()?,
-                kind,
-                tree: capture.tree,
-                coverage_id: capture.coverage_id,
-                timestamp: self.settings.now(),
-                description: request.description.clone(),
-                origin: request.origin.clone(),
-                targets: Vec::new(),
-                files_changed: if last.is_some() { described.len() as u64 } else { capture.coverage.files },
-                coverage: capture.coverage.clone(),
-                touched: touched(&changes),
-                pinned: request.pinned,
-            },
-        )?;
-        Ok(Tracked { created: true, snapshot: step.snapshot, changes: described, unseen, warnings })
+        step: &NewStep,
+        call: Option<&SnapshotId>,
+    ) -> Result<(Step, Vec<String>)> {
+        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
+        let checkpoint = self.checkpoint_of(None, 0)?;
+        let beside = Beside { finished_call: call, checkpoint: Some(&checkpoint) };
+        let appended = opened.timeline.append(step, used, &beside)?;
+        let step = appended.step;
+        opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
+        let warning = |error: Error| format!("the file checkpoint was not written: {error}");
+        Ok((step, appended.warning.map(warning).into_iter().collect()))
     }
 
-    pub(super) fn append(&self, opened: &Opened, step: &NewStep) -> Result<Step> {
-        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
-        let step = opened.timeline.append(step, used)?;
-        opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
-        Ok(step)
+    pub(super) fn checkpoint_of(&self, paths: Option<Vec<RelPath>>, creation_ms: u64) -> Result<NewCheckpoint> {
+        let (config, now) = (self.config()?.snapshots, self.settings.now());
+        let age = Duration::from_secs(config.max_checkpoint_age.saturating_mul(86_400));
+        let oldest = if config.max_checkpoint_age == 0 { Timestamp(i64::MIN) } else { now.before(age) };
+        let keep = Keep { all: config.keep_all_checkpoints, oldest };
+        Ok(NewCheckpoint { id: self.new_id()?, timestamp: now, paths, creation_ms, keep })
+    }
+
+    /// Lines added and removed, unless too much would have to be read for it.
+    pub(super) fn count_lines(&self, opened: &Opened, changes: &[Change]) -> Option<Lines> {
+        let read = AtomicU64::new(0);
+        let content = |node: Option<Node>| -> Option<Vec<u8>> {
+            let Some(id) = node.and_then(|node| node.blob()) else { return Some(Vec::new()) };
+            if read.load(Ordering::Relaxed) > COUNTED_BYTES {
+                return None;
+            }
+            let bytes = opened.files.objects().read_blob(&id).ok()?;
+            read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            Some(bytes)
+        };
+        let counts: Option<Vec<Lines>> = changes
+            .par_iter()
+            .filter(|change| change.before.and_then(|node| node.blob()) != change.after.and_then(|node| node.blob()))
+            .map(|change| {
+                let counts = backsight_diff::count(&content(change.before)?, &content(change.after)?);
+                Some(Lines { added: counts.additions as u64, removed: counts.deletions as u64 })
+            })
+            .collect();
+        let counts = counts?;
+        Some(Lines {
+            added: counts.iter().map(|lines| lines.added).sum(),
+            removed: counts.iter().map(|lines| lines.removed).sum(),
+        })
     }
 
     /// Records what is on disk just before it is changed, unless the latest snapshot holds it already.
@@ -130,23 +404,88 @@ impl Workspace {
         before: &str,
         origin: &Origin,
     ) -> Result<Seq> {
-        match opened.timeline.latest()? {
-            Some(last) if last.tree == capture.tree => Ok(last.snapshot.sequence_number),
-            _ => {
-                let origin = Origin { declared: Vec::new(), ..origin.clone() };
-                let request = request::Track { description: format!("before {before}"), origin, pinned: false };
-                Ok(self.record_capture(opened, capture, Kind::Safety, &request)?.snapshot.sequence_number)
-            }
-        }
+        let last = match opened.timeline.latest()? {
+            Some(last) if last.tree == capture.tree => return Ok(last.snapshot.sequence_number),
+            last => last,
+        };
+        let changes = match last.map(|last| self.differing(opened, &last, capture)) {
+            Some(Ok((changes, _))) => changes,
+            Some(Err(error)) if error.code() != Code::Damaged => return Err(error),
+            _ => Vec::new(),
+        };
+        let origin = Origin { declared: Vec::new(), ..origin.clone() };
+        let step = NewStep {
+            files_changed: path_changes(&changes).len() as u64,
+            lines: self.count_lines(opened, &changes),
+            files: touched(&changes, false),
+            ..self.new_step(Kind::Safety, capture, &format!("before {before}"), &origin)?
+        };
+        Ok(self.append(opened, &step, None)?.0.snapshot.sequence_number)
     }
 }
 
-/// The paths of changes, directories only where nothing else speaks for them.
-pub(super) fn touched(changes: &[Change]) -> Vec<RelPath> {
-    let mut paths: Vec<RelPath> = Vec::new();
-    for change in path_changes(changes) {
-        paths.extend(change.from_path);
-        paths.push(change.path);
+fn answer(created: bool, step: Step, changes: Vec<crate::report::PathChange>) -> Tracked {
+    Tracked {
+        created,
+        snapshot: step.snapshot,
+        changes,
+        unseen: Vec::new(),
+        unknown_changes: Vec::new(),
+        integrated: None,
+        left_to_open_calls: Vec::new(),
+        warnings: Vec::new(),
     }
-    paths
+}
+
+/// What happened since a call began.
+pub(super) fn since(opened: &Opened, call: &OpenCall, capture: &Capture) -> Result<Since> {
+    let changes = opened.files.compare(&call.start, &capture.tree)?;
+    let (changes, _) = opened.files.split_unseen(changes, call.coverage_id.as_ref(), &Unseen::Now(capture))?;
+    Ok(Since { changes, recorded: opened.timeline.touched_since(call.call.based_on)? })
+}
+
+pub(super) fn other_calls(opened: &Opened, call: Option<&OpenCall>) -> Result<Vec<OpenCall>> {
+    let mut calls = opened.timeline.open_calls()?;
+    calls.retain(|other| call.is_none_or(|call| call.call.id != other.call.id));
+    Ok(calls)
+}
+
+/// Without a declared write set nobody can tell what two calls wrote at the same time.
+fn shared_warning(others: &[OpenCall], recording: &Recording<'_>, own: &[Change]) -> Vec<String> {
+    if others.is_empty() || own.is_empty() || !recording.origin.declared.is_empty() {
+        return Vec::new();
+    }
+    let calls = if others.len() == 1 { "another tool call is" } else { "other tool calls are" };
+    vec![format!(
+        "{calls} running: what it wrote meanwhile counts as this step's; declare the paths to keep them apart"
+    )]
+}
+
+/// The paths of changes, directories only where nothing else speaks for them.
+pub(super) fn touched(changes: &[Change], external: bool) -> Vec<TouchedFile> {
+    let blob = |node: Option<Node>| node.and_then(|node| node.blob());
+    let spoken_for = |index: usize, change: &Change| is_implied(change, changes.get(index + 1));
+    changes
+        .iter()
+        .enumerate()
+        .filter(|(index, change)| !spoken_for(*index, change))
+        .map(|(_, change)| TouchedFile {
+            path: change.path.clone(),
+            before: blob(change.before),
+            after: blob(change.after),
+            external,
+        })
+        .collect()
+}
+
+/// Adds others' changes to a step's own. A path that both changed is the step's, from what stood there at first.
+fn add_foreign(files: &mut Vec<TouchedFile>, foreign: &[Change]) {
+    let mut others: BTreeMap<RelPath, TouchedFile> =
+        touched(foreign, true).into_iter().map(|file| (file.path.clone(), file)).collect();
+    for file in files.iter_mut() {
+        if let Some(other) = others.remove(&file.path) {
+            file.before = other.before;
+        }
+    }
+    files.extend(others.into_values());
 }

@@ -120,7 +120,7 @@ pub fn share(total: u64, part: u64, parts: u64) -> impl Iterator<Item = u64> {
 
 /// The timeline, oldest first.
 pub fn rows(workspace: &Workspace) -> Vec<Snapshot> {
-    let mut rows = workspace.log(&Log::default()).unwrap().snapshots;
+    let mut rows = workspace.log(&Log::default()).unwrap().snapshots().cloned().collect::<Vec<_>>();
     rows.reverse();
     rows
 }
@@ -302,7 +302,7 @@ impl<'a> Scenario<'a> {
     fn check_opened(&self, workspace: &Workspace, root: &Path) -> Result<Side, String> {
         // The first question is what recovers.
         let rows = workspace.log(&Log::default()).map_err(|error| format!("it cannot be opened: {error}"))?;
-        let rows: Vec<Kind> = rows.snapshots.iter().rev().map(|row| row.kind).collect();
+        let rows: Vec<Kind> = rows.snapshots().rev().map(|row| row.kind).collect();
         let side = self.side(root, &[])?;
         ensure(self.rows_allowed(side).contains(&rows), || format!("{side:?}, but the timeline has {rows:?}"))?;
         none(&format!("{side:?}, left behind"), leftovers(root, Strictness::Opened))?;

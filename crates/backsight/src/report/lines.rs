@@ -1,0 +1,80 @@
+//! The history of one file, and who last wrote each of its lines.
+
+use backsight_core::{ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use serde::Serialize;
+
+use super::{Kind, Origin, Status};
+
+/// One step in the life of a file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileVersion {
+    /// The snapshot.
+    pub id: SnapshotId,
+    /// Its number.
+    pub sequence_number: Seq,
+    /// What kind of step.
+    pub kind: Kind,
+    /// When.
+    pub timestamp: Timestamp,
+    /// What the caller said.
+    pub description: String,
+    /// Who asked.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The file's name then.
+    pub path: RelPath,
+    /// Its name before, when the step renamed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_path: Option<RelPath>,
+    /// How it changed.
+    pub status: Status,
+    /// The blob before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<ObjectId>,
+    /// The blob after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<ObjectId>,
+    /// The row holds this change, but it is not the step's: somebody else made it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub external: bool,
+}
+
+/// Who last wrote each line of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Blame {
+    /// The file.
+    pub path: RelPath,
+    /// The snapshot whose lines these are; absent when it is the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_number: Option<Seq>,
+    /// Runs of lines of one origin, in order.
+    pub hunks: Vec<BlameHunk>,
+}
+
+/// A run of lines of one origin.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlameHunk {
+    /// Counted from 1.
+    pub start_line: usize,
+    /// The lines, without their ends; bytes that are not UTF-8 are replaced.
+    pub lines: Vec<String>,
+    /// Who wrote them.
+    #[serde(flatten)]
+    pub origin: LineOrigin,
+}
+
+/// Where a line comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum LineOrigin {
+    /// A step wrote it.
+    Recorded(Box<FileVersion>),
+    /// Somebody else wrote it, and this row found it.
+    External(Box<FileVersion>),
+    /// It was there at the first snapshot.
+    Baseline(Box<FileVersion>),
+    /// It is on disk and not recorded.
+    Unrecorded,
+    /// It is older than the oldest version whose content is still kept.
+    Expired(Box<FileVersion>),
+}

@@ -1,0 +1,113 @@
+//! The timeline's format: its tables, its number, and the way from older formats to this one.
+
+use backsight_core::{Code, Error, Result};
+use rusqlite::{Connection, Transaction};
+
+use super::{broken, chain};
+
+/// The format this version writes; kept in SQLite's `user_version`.
+pub(super) const FORMAT: i64 = 2;
+
+/// Every column of a row but its chain hash, in the order in which they are hashed. Adding one is a new format.
+pub(super) const COLUMNS: &str = "seq, previous_chain, id, kind, timestamp, description, tool, session, message, part, \
+     tree, attributes, coverage_id, base_tree, base_attributes, base_coverage_id, \
+     start_tree, start_attributes, previous_id, declared, targets, unknown, \
+     files_changed, lines_added, lines_removed, execution_ms, coverage, details";
+
+const TABLES: &str = "
+CREATE TABLE rows (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    previous_chain BLOB,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    timestamp INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    tool TEXT, session TEXT, message TEXT, part TEXT,
+    tree TEXT, attributes TEXT, coverage_id TEXT,
+    base_tree TEXT, base_attributes TEXT, base_coverage_id TEXT,
+    start_tree TEXT, start_attributes TEXT,
+    previous_id TEXT,
+    declared TEXT NOT NULL, targets TEXT NOT NULL, unknown TEXT NOT NULL,
+    files_changed INTEGER NOT NULL, lines_added INTEGER, lines_removed INTEGER, execution_ms INTEGER,
+    coverage TEXT NOT NULL,
+    details TEXT,
+    chain BLOB NOT NULL
+) STRICT;
+CREATE TABLE touched (
+    seq INTEGER NOT NULL, path BLOB NOT NULL, before BLOB, after BLOB, external INTEGER NOT NULL,
+    PRIMARY KEY (seq, path)
+) STRICT, WITHOUT ROWID;
+";
+
+const INDEXES: &str = "
+CREATE INDEX snapshots_by_seq ON rows (seq) WHERE tree IS NOT NULL;
+CREATE INDEX snapshots_without_base ON rows (seq) WHERE tree IS NOT NULL AND base_tree IS NULL;
+CREATE INDEX rows_by_tree ON rows (tree) WHERE tree IS NOT NULL;
+CREATE INDEX rows_by_session ON rows (session, seq) WHERE session IS NOT NULL;
+CREATE INDEX rows_by_message ON rows (message, seq) WHERE message IS NOT NULL;
+CREATE INDEX rows_by_part ON rows (part, seq) WHERE part IS NOT NULL;
+CREATE INDEX rows_by_tool ON rows (tool, seq) WHERE tool IS NOT NULL;
+CREATE INDEX rows_by_kind ON rows (kind, seq);
+CREATE INDEX rows_by_time ON rows (timestamp, seq);
+CREATE INDEX touched_by_path ON touched (path, seq);
+";
+
+/// What may change after a row is written lives beside it.
+const BESIDE: &str = "
+CREATE TABLE calls (
+    id TEXT PRIMARY KEY, since INTEGER NOT NULL, based_on INTEGER NOT NULL, origin TEXT NOT NULL,
+    tree TEXT NOT NULL, attributes TEXT, coverage_id TEXT
+) STRICT;
+CREATE TABLE checkpoints (
+    id TEXT PRIMARY KEY, timestamp INTEGER NOT NULL, seq INTEGER NOT NULL, paths TEXT, creation_ms INTEGER NOT NULL
+) STRICT;
+";
+
+const KEPT_FROM_FORMAT_1: &str = "
+CREATE TABLE pinned (seq INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE expired (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+";
+
+/// Format 1 had one table of snapshots, no hashes, and paths without contents.
+const FROM_FORMAT_1: &str = "
+INSERT INTO rows (seq, id, kind, timestamp, description, tool, session, message, part, tree, attributes, coverage_id,
+    base_tree, base_attributes, base_coverage_id, previous_id, declared, targets, unknown, files_changed, coverage, chain)
+  SELECT seq, id, kind, timestamp, description, tool, session, message, part, tree, attributes, coverage_id,
+    base_tree, base_attributes, base_coverage_id, previous_id, declared, targets, '[]', files_changed, coverage, x''
+  FROM snapshots ORDER BY seq;
+INSERT INTO touched (seq, path, external) SELECT seq, path, 0 FROM touched_1;
+DROP TABLE touched_1;
+DROP TABLE snapshots;
+";
+
+/// Makes the tables, or brings those of an older format to this one.
+pub(super) fn make(transaction: &Transaction<'_>, found: i64) -> Result<()> {
+    let run = |sql: &str| transaction.execute_batch(sql).map_err(broken);
+    match found {
+        0 => [TABLES, INDEXES, BESIDE, KEPT_FROM_FORMAT_1].into_iter().try_for_each(run)?,
+        1 => {
+            run("ALTER TABLE touched RENAME TO touched_1;")?;
+            [TABLES, FROM_FORMAT_1, INDEXES, BESIDE].into_iter().try_for_each(run)?;
+            // The history before the change of format is taken as it is found; from here on it cannot be altered.
+            chain::hash_all(transaction)?;
+        }
+        _ => {}
+    }
+    transaction.pragma_update(None, "user_version", FORMAT).map_err(broken)
+}
+
+pub(super) fn of(connection: &Connection) -> Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(broken)
+}
+
+/// Formats this version can read or bring forward.
+pub(super) fn check(found: i64, file: &std::path::Path) -> Result<()> {
+    if (0..=FORMAT).contains(&found) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::StoreVersion,
+        format!("`{}` has format {found}; this version of Backsight reads formats 1 to {FORMAT}", file.display()),
+    )
+    .with_hint("use the version of Backsight that wrote it, or a newer one"))
+}

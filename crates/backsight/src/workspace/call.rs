@@ -1,0 +1,164 @@
+//! A tool call: what was there before it began is not its own, what it wrote becomes its step.
+
+use std::collections::BTreeSet;
+
+use backsight_core::{Code, Error, Result, Seq};
+use backsight_files::{Capture, Patterns};
+
+use super::track::{EXTERNAL, Recording, other_calls};
+use super::{Opened, Workspace};
+use crate::report::{Begun, Call, Origin, Tracked, UnknownChange};
+use crate::request;
+use crate::timeline::{OpenCall, Step};
+use crate::unknown::{Decision, decide, mismatch, unknown};
+
+impl Workspace {
+    /// Begins a tool call. What differs from the latest snapshot now was not done by the tool: the strategy says what
+    /// becomes of it. `finish` then records what the tool wrote.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// # let root = directory.path();
+    /// use backsight::request::{Begin, Finish};
+    ///
+    /// std::fs::write(root.join("a.txt"), "one\n")?;
+    /// workspace.track()?;
+    /// std::fs::write(root.join("notes.txt"), "by hand\n")?;
+    ///
+    /// let call = workspace.begin(&Begin::default())?;
+    /// assert_eq!(call.unknown_changes[0].file_path.to_string(), "notes.txt");
+    /// std::fs::write(root.join("a.txt"), "two\n")?;
+    /// let step = workspace.finish(&Finish { call: call.call.id.to_string(), ..Finish::default() })?;
+    /// assert_eq!(step.changes.len(), 1);
+    ///
+    /// workspace.undo(&Default::default())?;
+    /// assert_eq!(std::fs::read_to_string(root.join("a.txt"))?, "one\n");
+    /// assert!(root.join("notes.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin(&self, request: &request::Begin) -> Result<Begun> {
+        let (opened, _lock) = self.writing()?;
+        let others = other_calls(opened, None)?;
+        let last = opened.timeline.latest()?;
+        let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let mut capture = self.capture(opened, last.as_ref(), &include)?;
+        let mut begun = match &last {
+            None => self.begin_first(opened, &capture, request)?,
+            // What is not recorded may be another call's work: it is told apart when that call finishes.
+            Some(last) if !others.is_empty() => self.opening(last.snapshot.sequence_number, request)?,
+            Some(last) => self.begin_after(opened, last, &capture, request)?,
+        };
+        let call = OpenCall { call: begun.call.clone(), start: capture.tree, coverage_id: capture.coverage_id };
+        opened.timeline.open_call(&call)?;
+        begun.open_calls = others.into_iter().map(|other| other.call).collect();
+        self.save_cache(opened, &mut capture)?;
+        Ok(begun)
+    }
+
+    fn begin_first(&self, opened: &Opened, capture: &Capture, request: &request::Begin) -> Result<Begun> {
+        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+        let recording = Recording {
+            description: "before the first tool call",
+            origin: &origin,
+            unknown: request.unknown,
+            pinned: false,
+            call: None,
+            since: self.settings.now(),
+        };
+        let tracked = self.record_first(opened, capture, &recording)?;
+        Ok(Begun { warnings: tracked.warnings, ..self.opening(tracked.snapshot.sequence_number, request)? })
+    }
+
+    fn begin_after(&self, opened: &Opened, last: &Step, capture: &Capture, request: &request::Begin) -> Result<Begun> {
+        let config = self.config()?.snapshots;
+        let (changes, _) = self.differing(opened, last, capture)?;
+        let found: Vec<UnknownChange> = if config.enable_unknown_change_detection {
+            unknown(&changes, &Patterns::new(&config.exclude_from_checking)).0
+        } else {
+            Vec::new()
+        };
+        let strategy = request.unknown.strategy.unwrap_or(config.unknown_change_strategy);
+        let decision = (!found.is_empty()).then(|| decide(strategy, request.unknown.force));
+        match decision {
+            Some(Decision::Refuse) => Err(mismatch(&found, "beginning the tool call")),
+            Some(Decision::Integrate) => {
+                let (step, warnings) = self.record_external(opened, capture, capture.tree, &changes, false, None)?;
+                let seq = step.snapshot.sequence_number;
+                Ok(Begun { unknown_changes: found, integrated: Some(seq), warnings, ..self.opening(seq, request)? })
+            }
+            Some(Decision::List) | None => {
+                Ok(Begun { unknown_changes: found, ..self.opening(last.snapshot.sequence_number, request)? })
+            }
+        }
+    }
+
+    fn opening(&self, based_on: Seq, request: &request::Begin) -> Result<Begun> {
+        let (id, since) = (self.new_id()?, self.settings.now());
+        Ok(Begun {
+            call: Call { id, since, based_on, origin: request.origin.clone() },
+            unknown_changes: Vec::new(),
+            integrated: None,
+            open_calls: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Finishes a tool call: what changed since it began is its step. What changed before, or outside its declared
+    /// write set, is somebody else's.
+    pub fn finish(&self, request: &request::Finish) -> Result<Tracked> {
+        let (opened, _lock) = self.writing()?;
+        let call = self.call(opened, &request.call)?;
+        let declared =
+            if request.declared.is_empty() { call.call.origin.declared.clone() } else { request.declared.clone() };
+        let origin = Origin { declared, ..call.call.origin.clone() };
+        self.record(
+            opened,
+            &Recording {
+                description: &request.description,
+                origin: &origin,
+                unknown: request.unknown,
+                pinned: request.pinned,
+                since: call.call.since,
+                call: Some(&call),
+            },
+        )
+    }
+
+    /// Gives a tool call up: nothing is recorded, and what it wrote counts like anybody's changes.
+    pub fn abandon(&self, call: &str) -> Result<Call> {
+        let (opened, _lock) = self.writing()?;
+        let call = self.call(opened, call)?;
+        opened.timeline.close_call(&call.call.id)?;
+        Ok(call.call)
+    }
+
+    /// Tool calls that began and have not finished, oldest first.
+    pub fn open_calls(&self) -> Result<Vec<Call>> {
+        if self.store_path()?.is_none() {
+            return Ok(Vec::new());
+        }
+        open_calls_in(self.opened()?)
+    }
+
+    fn call(&self, opened: &Opened, id: &str) -> Result<OpenCall> {
+        let calls = opened.timeline.open_calls()?;
+        let open: BTreeSet<String> = calls.iter().map(|call| call.call.id.to_string()).collect();
+        calls.into_iter().find(|call| call.call.id.as_str() == id).ok_or_else(|| {
+            Error::new(
+                Code::CallNotFound,
+                format!(
+                    "no tool call `{}` is open: it never began, or it has finished",
+                    backsight_core::quote(id.as_bytes())
+                ),
+            )
+            .with_hint("begin one with `backsight begin`; those that are open are in `backsight status`")
+            .with_details(serde_json::json!({ "open_calls": open }))
+        })
+    }
+}
+
+/// Tool calls that have not finished, oldest first.
+pub(super) fn open_calls_in(opened: &Opened) -> Result<Vec<Call>> {
+    Ok(opened.timeline.open_calls()?.into_iter().map(|call| call.call).collect())
+}

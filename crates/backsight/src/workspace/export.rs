@@ -1,0 +1,161 @@
+//! Writing snapshots as commits on a branch of a Git repository the user names: agent work as history to review.
+
+use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_files::{GitExport, NewCommit, Onto, Person, export_commits};
+
+use super::milestone::{check_parents, ends, milestones_in};
+use super::{Opened, Workspace, still_held};
+use crate::report::{ExportedGit, Origin, Snapshot};
+use crate::request::ExportGit;
+use crate::timeline::Step;
+
+/// What is to be written, and what it is called when it becomes one commit.
+struct Range {
+    steps: Vec<Step>,
+    title: String,
+    description: String,
+}
+
+impl Workspace {
+    /// Writes a milestone, a snapshot or a range of them as commits on a new branch. Nothing else in the repository
+    /// changes: not HEAD, not the index, not the work tree, no other branch.
+    pub fn export_git(&self, request: &ExportGit) -> Result<ExportedGit> {
+        // Holding the lock keeps `gc` from removing what is being copied.
+        let (opened, _lock) = self.writing()?;
+        let range = self.export_range(opened, &request.range)?;
+        check_parents(&range.steps)?;
+        range.steps.iter().try_for_each(still_held)?;
+        let commits = if request.squash { vec![squashed(&range)?] } else { one_each(&range.steps) };
+        let export = GitExport {
+            repository: &request.repository,
+            branch: &request.branch,
+            onto: self.onto(request),
+            before: before(&range.steps),
+            commits: &commits,
+        };
+        let exported = export_commits(opened.files.objects(), &export, request.dry_run)?;
+        Ok(ExportedGit {
+            dry_run: request.dry_run,
+            repository: request.repository.display().to_string(),
+            branch: exported.branch,
+            tip: exported.tip,
+            onto: exported.onto,
+            commits: exported.before.into_iter().chain(exported.commits).collect(),
+            snapshots: range.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
+            objects_written: exported.objects_written,
+        })
+    }
+
+    fn export_range(&self, opened: &Opened, text: &str) -> Result<Range> {
+        if let Some((from, to)) = text.split_once("..") {
+            let from = self.resolve_row(opened, from)?.snapshot.sequence_number;
+            let to = self.resolve_row(opened, if to.is_empty() { "@" } else { to })?.snapshot.sequence_number;
+            if to < from {
+                return Err(Error::new(Code::InvalidRange, format!("the range would end at {to}, before {from}"))
+                    .with_hint(format!("turn it round: `{}..{}`", to.0, from.0)));
+            }
+            let (title, description) = (format!("{from} to {to}"), String::new());
+            return Ok(Range { steps: opened.timeline.between(from, to)?, title, description });
+        }
+        let mut steps = self.resolve_all(opened, text)?;
+        steps.reverse();
+        if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
+            let (first, last) = (first.snapshot.sequence_number, last.snapshot.sequence_number);
+            let milestones = milestones_in(opened)?;
+            let milestone = milestones
+                .into_iter()
+                .find(|known| known.start_sequence_number == first && known.end_sequence_number == last);
+            if let Some(milestone) = milestone {
+                return Ok(Range { steps, title: milestone.title, description: milestone.description });
+            }
+        }
+        let title = steps.last().map(|step| title_of(&step.snapshot)).unwrap_or_default();
+        Ok(Range { steps, title, description: String::new() })
+    }
+
+    /// Without being told, a repository whose work tree is this workspace is continued; any other gets a history of
+    /// its own.
+    fn onto(&self, request: &ExportGit) -> Onto {
+        let repository = request.repository.canonicalize().unwrap_or_else(|_| request.repository.clone());
+        match &request.onto {
+            Some(revision) => Onto::Revision(revision.clone()),
+            None if repository == self.root || repository == self.root.join(".git") => Onto::Head,
+            None => Onto::Nothing,
+        }
+    }
+}
+
+/// The state before the first commit, so that every commit's diff is its own step.
+fn before(steps: &[Step]) -> Option<NewCommit> {
+    let first = steps.first()?;
+    let base = first.base?;
+    Some(NewCommit {
+        tree: base.id,
+        message: format!("The files before {}", first.snapshot.sequence_number),
+        author: person(&Origin::default()),
+        time: first.snapshot.timestamp,
+    })
+}
+
+fn one_each(steps: &[Step]) -> Vec<NewCommit> {
+    let commit = |step: &Step| NewCommit {
+        tree: step.tree.id,
+        message: message(&step.snapshot),
+        author: person(&step.snapshot.origin),
+        time: step.snapshot.timestamp,
+    };
+    steps.iter().map(commit).collect()
+}
+
+fn squashed(range: &Range) -> Result<NewCommit> {
+    let (_, tree) = ends(&range.steps)?;
+    let mut message = format!("{}\n", range.title);
+    if !range.description.is_empty() {
+        message.push_str(&format!("\n{}\n", range.description.trim_end()));
+    }
+    message.push('\n');
+    for step in &range.steps {
+        message.push_str(&format!("* {} {}\n", step.snapshot.sequence_number, title_of(&step.snapshot)));
+    }
+    let time = range.steps.last().map_or(Timestamp(0), |step| step.snapshot.timestamp);
+    Ok(NewCommit { tree: tree.id, message, author: person(&Origin::default()), time })
+}
+
+fn title_of(snapshot: &Snapshot) -> String {
+    match snapshot.description.lines().next().map(str::trim) {
+        Some(line) if !line.is_empty() => line.to_owned(),
+        _ => format!("{} {}", snapshot.kind.as_str(), snapshot.sequence_number),
+    }
+}
+
+/// The description, then who and what as trailers that `git interpret-trailers` reads.
+fn message(snapshot: &Snapshot) -> String {
+    let body: Vec<&str> = snapshot.description.lines().skip(1).collect();
+    let body = body.join("\n");
+    let mut message = format!("{}\n", title_of(snapshot));
+    if !body.trim().is_empty() {
+        message.push_str(&format!("\n{}\n", body.trim()));
+    }
+    let number = snapshot.sequence_number.to_string();
+    let trailers = [
+        ("Backsight-Snapshot", Some(format!("{number} {}", snapshot.id))),
+        ("Backsight-Kind", Some(snapshot.kind.as_str().to_owned())),
+        ("Backsight-Tool", snapshot.origin.tool.clone()),
+        ("Backsight-Session", snapshot.origin.session.clone()),
+        ("Backsight-Message", snapshot.origin.message.clone()),
+    ];
+    message.push('\n');
+    for (name, value) in trailers {
+        if let Some(value) = value {
+            let one_line: Vec<&str> = value.split_whitespace().collect();
+            message.push_str(&format!("{name}: {}\n", one_line.join(" ")));
+        }
+    }
+    message
+}
+
+/// The tool is the author where one is known.
+fn person(origin: &Origin) -> Person {
+    let name = origin.tool.clone().unwrap_or_else(|| "Backsight".to_owned());
+    Person { name, email: "backsight@localhost".to_owned() }
+}

@@ -1,0 +1,263 @@
+//! The life of one file, and who last wrote each of its lines.
+
+use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use backsight_diff::{line_origins, split_lines};
+
+use super::diff::{Side, content};
+use super::{Opened, Workspace};
+use crate::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin, Status};
+use crate::timeline::{FileStep, Step};
+
+/// One version of the file with what is needed to go on to the one before it.
+struct Version {
+    described: FileVersion,
+    /// There is nothing before the first snapshot.
+    is_baseline: bool,
+}
+
+impl Workspace {
+    /// Every recorded change of a file, newest first, through renames; the first is how it was when recording began.
+    pub fn file_history(&self, path: &RelPath) -> Result<Vec<FileVersion>> {
+        let opened = self.opened()?;
+        let versions = self.versions(opened, path, opened.timeline.latest_seq()?)?;
+        if versions.is_empty() {
+            return Err(Error::new(Code::PathNotFound, format!("no snapshot ever held `{path}`"))
+                .with_hint("list the files of the latest one with `backsight ls @`"));
+        }
+        Ok(versions.into_iter().map(|version| version.described).collect())
+    }
+
+    fn versions(&self, opened: &Opened, path: &RelPath, until: Seq) -> Result<Vec<Version>> {
+        let (mut path, mut until) = (path.clone(), until);
+        let mut versions = Vec::new();
+        'names: loop {
+            for change in opened.timeline.changes_of_path(&path, until)? {
+                let renamed_from = self.renamed_from(opened, &change)?;
+                let seq = change.step.snapshot.sequence_number;
+                versions.push(version(opened, change, renamed_from.clone())?);
+                if let Some(from) = renamed_from {
+                    (path, until) = (from, Seq(seq.0.saturating_sub(1)));
+                    continue 'names;
+                }
+            }
+            break;
+        }
+        let first = opened.timeline.first_after(Seq(0))?.filter(|first| first.snapshot.sequence_number <= until);
+        if let Some(first) = first.filter(|first| first.base.is_none() && first.snapshot.expired_at.is_none())
+            && let Some(node) = opened.files.find(&first.tree, None, &path)?
+        {
+            let described = describe(&first, path, Status::Added, (None, node.blob()), None, false);
+            versions.push(Version { described, is_baseline: true });
+        }
+        Ok(versions)
+    }
+
+    /// The path the same row removed whose content this one has, if there is no other candidate.
+    fn renamed_from(&self, opened: &Opened, change: &FileStep) -> Result<Option<RelPath>> {
+        let (None, Some(content)) = (change.file.before, change.file.after) else { return Ok(None) };
+        let beside = opened.timeline.touched_by(change.step.snapshot.sequence_number)?;
+        let mut gone = beside.iter().filter(|file| file.after.is_none() && file.before == Some(content));
+        let new = beside.iter().filter(|file| file.before.is_none() && file.after == Some(content)).count();
+        Ok(match (gone.next(), gone.next(), new) {
+            (Some(one), None, 1) => Some(one.path.clone()),
+            _ => None,
+        })
+    }
+
+    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. What an
+    /// undo or restore brought back belongs to whoever wrote it first.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use backsight::report::LineOrigin;
+    ///
+    /// std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// workspace.track()?;
+    /// std::fs::write(directory.path().join("a.txt"), "one\ntwo\n")?;
+    /// workspace.track()?;
+    /// let blame = workspace.blame(&"a.txt".parse()?, None)?;
+    /// assert!(matches!(&blame.hunks[0].origin, LineOrigin::Baseline(_)));
+    /// assert!(matches!(&blame.hunks[1].origin, LineOrigin::Recorded(by) if by.sequence_number.0 == 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn blame(&self, path: &RelPath, reference: Option<&str>) -> Result<Blame> {
+        let opened = self.opened()?;
+        let side = self.side(opened, reference.unwrap_or("now"))?;
+        let node = opened.files.find(side.tree(), side.capture(), path)?;
+        let id = node.and_then(|node| node.blob()).ok_or_else(|| {
+            Error::new(Code::PathNotFound, format!("`{path}` is not a file in {}", side.name()))
+                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+        })?;
+        let target = content(opened, &side, path, &id)?;
+        if backsight_diff::is_binary(&target) {
+            return Err(Error::new(Code::Usage, format!("`{path}` is binary: it has no lines to attribute"))
+                .with_hint(format!("see its versions with `backsight log --file {path}`")));
+        }
+        let until = match &side {
+            Side::Stored(step) => step.snapshot.sequence_number,
+            _ => opened.timeline.latest_seq()?,
+        };
+        let versions = self.versions(opened, path, until)?;
+        let origins = trace(opened, &target, id, &versions, matches!(side, Side::Now(_)))?;
+        let sequence_number = match &side {
+            Side::Stored(step) => Some(step.snapshot.sequence_number),
+            _ => None,
+        };
+        Ok(Blame { path: path.clone(), sequence_number, hunks: hunks(&target, origins) })
+    }
+}
+
+fn version(opened: &Opened, change: FileStep, renamed_from: Option<RelPath>) -> Result<Version> {
+    let FileStep { step, file } = change;
+    // Rows written by the first format name no contents; their trees do, as long as they are kept.
+    let is_old = file.before.is_none() && file.after.is_none() && step.snapshot.expired_at.is_none();
+    let find = |tree: Option<backsight_files::Tree>| -> Result<Option<ObjectId>> {
+        let Some(tree) = tree else { return Ok(None) };
+        Ok(opened.files.find(&tree, None, &file.path)?.and_then(|node| node.blob()))
+    };
+    let (before, after) = if is_old { (find(step.base)?, find(Some(step.tree))?) } else { (file.before, file.after) };
+    let status = match (before, after, &renamed_from) {
+        (_, _, Some(_)) => Status::Renamed,
+        (None, Some(_), None) => Status::Added,
+        (Some(_), None, None) => Status::Deleted,
+        (before, after, None) if before == after => Status::ModeChanged,
+        _ => Status::Modified,
+    };
+    let external = file.external;
+    let described = describe(
+        &step,
+        file.path,
+        status,
+        (before.or(after.filter(|_| renamed_from.is_some())), after),
+        renamed_from,
+        external,
+    );
+    Ok(Version { described, is_baseline: false })
+}
+
+fn describe(
+    step: &Step,
+    path: RelPath,
+    status: Status,
+    (before, after): (Option<ObjectId>, Option<ObjectId>),
+    from_path: Option<RelPath>,
+    external: bool,
+) -> FileVersion {
+    let snapshot = &step.snapshot;
+    FileVersion {
+        id: snapshot.id.clone(),
+        sequence_number: snapshot.sequence_number,
+        kind: snapshot.kind,
+        timestamp: snapshot.timestamp,
+        description: snapshot.description.clone(),
+        origin: snapshot.origin.clone(),
+        path,
+        from_path,
+        status,
+        before,
+        after,
+        external,
+    }
+}
+
+/// The origin of every line of `target`, by walking from version to version and following the lines that stay.
+fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_disk: bool) -> Result<Vec<LineOrigin>> {
+    let count = split_lines(target).len();
+    let mut origins: Vec<Option<LineOrigin>> = vec![None; count];
+    // Lines not yet attributed: where they are in the text at hand, and in the target.
+    let mut open: Vec<(usize, usize)> = (0..count).map(|line| (line, line)).collect();
+    let mut text = target.to_vec();
+    let mut index = 0;
+    if is_disk && versions.first().and_then(|version| version.described.after) != Some(id) {
+        let recorded = match versions.first().and_then(|version| version.described.after) {
+            Some(id) => opened.files.objects().read_blob(&id)?,
+            None => Vec::new(),
+        };
+        open = follow(&recorded, &text, open, &mut origins, &LineOrigin::Unrecorded);
+        text = recorded;
+    }
+    while let Some(version) = versions.get(index).filter(|_| !open.is_empty()) {
+        let by = Box::new(version.described.clone());
+        if version.is_baseline {
+            settle(open, &mut origins, &LineOrigin::Baseline(by));
+            open = Vec::new();
+            break;
+        }
+        if let Some(older) = brought_back(versions, index) {
+            index = older;
+            continue;
+        }
+        let writer = if version.described.external || version.described.kind == Kind::External {
+            LineOrigin::External(by.clone())
+        } else {
+            LineOrigin::Recorded(by.clone())
+        };
+        let before = match version.described.before {
+            None => Vec::new(),
+            Some(id) => match opened.files.objects().read_blob(&id) {
+                Ok(before) => before,
+                // Retention removed what was before: older lines cannot be followed any further.
+                Err(error) if error.code() == Code::Damaged => {
+                    settle(open, &mut origins, &LineOrigin::Expired(by));
+                    open = Vec::new();
+                    break;
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        open = follow(&before, &text, open, &mut origins, &writer);
+        text = before;
+        index += 1;
+    }
+    let oldest = versions.last().map(|version| LineOrigin::Expired(Box::new(version.described.clone())));
+    settle(open, &mut origins, &oldest.unwrap_or(LineOrigin::Unrecorded));
+    Ok(origins.into_iter().map(|origin| origin.unwrap_or(LineOrigin::Unrecorded)).collect())
+}
+
+/// For a version that only brought back an older one: where that is.
+fn brought_back(versions: &[Version], index: usize) -> Option<usize> {
+    let version = &versions[index].described;
+    let goes_back = matches!(version.kind, Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo);
+    let content = version.after.filter(|_| goes_back)?;
+    let older = versions.iter().enumerate().skip(index + 1);
+    older.filter(|(_, older)| older.described.after == Some(content)).map(|(at, _)| at).next()
+}
+
+/// Attributes the lines that are new in `after`, and says where the others are in `before`.
+fn follow(
+    before: &[u8],
+    after: &[u8],
+    open: Vec<(usize, usize)>,
+    origins: &mut [Option<LineOrigin>],
+    writer: &LineOrigin,
+) -> Vec<(usize, usize)> {
+    let from = line_origins(before, after);
+    let mut still_open = Vec::with_capacity(open.len());
+    for (line, target) in open {
+        match from.get(line).copied().flatten() {
+            Some(older) => still_open.push((older, target)),
+            None => origins[target] = Some(writer.clone()),
+        }
+    }
+    still_open
+}
+
+fn settle(open: Vec<(usize, usize)>, origins: &mut [Option<LineOrigin>], origin: &LineOrigin) {
+    for (_, target) in open {
+        origins[target] = Some(origin.clone());
+    }
+}
+
+fn hunks(target: &[u8], origins: Vec<LineOrigin>) -> Vec<BlameHunk> {
+    let mut hunks: Vec<BlameHunk> = Vec::new();
+    for (index, (line, origin)) in split_lines(target).into_iter().zip(origins).enumerate() {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = String::from_utf8_lossy(line).into_owned();
+        match hunks.last_mut().filter(|hunk| hunk.origin == origin) {
+            Some(hunk) => hunk.lines.push(line),
+            None => hunks.push(BlameHunk { start_line: index + 1, lines: vec![line], origin }),
+        }
+    }
+    hunks
+}

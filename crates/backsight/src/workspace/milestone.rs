@@ -1,0 +1,242 @@
+//! Seed 004's milestones: gapless ranges of snapshots with a name. Making one adds a row and rewrites none.
+
+use backsight_core::{Code, Error, Result, Seq};
+
+use super::{Opened, Workspace};
+use crate::milestone::{Place, range_of, range_to, title};
+use crate::reference;
+use crate::report::{Event, Kind, Milestone, MilestoneDetail, MilestoneSummary};
+use crate::request::NewMilestone;
+use crate::timeline::{NewEvent, Step};
+
+impl Workspace {
+    /// Makes a milestone of snapshots named one by one. They must follow each other without a gap and begin where the
+    /// last milestone ended.
+    pub fn create_milestone(&self, new: &NewMilestone, snapshots: &[String]) -> Result<Milestone> {
+        let title = title(&new.title)?;
+        let (opened, _lock) = self.writing()?;
+        let mut named = Vec::with_capacity(snapshots.len());
+        for reference in snapshots {
+            named.push(self.resolve_row(opened, reference)?.snapshot.sequence_number);
+        }
+        let present = match (named.iter().min(), named.iter().max()) {
+            (Some(start), Some(end)) => opened.timeline.between(*start, *end)?,
+            _ => Vec::new(),
+        };
+        let present: Vec<Seq> = present.iter().map(|step| step.snapshot.sequence_number).collect();
+        let last = milestones_in(opened)?.into_iter().next();
+        let range = range_of(&named, &present, &place(opened, last.as_ref())?)?;
+        self.add_milestone(opened, title, new, range, last)
+    }
+
+    /// Makes a milestone of everything from where the last one ended (or the beginning) to `end`, or to the latest
+    /// snapshot.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use backsight::request::NewMilestone;
+    ///
+    /// std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// workspace.track()?;
+    /// std::fs::write(directory.path().join("a.txt"), "two\n")?;
+    /// workspace.track()?;
+    /// let milestone = workspace.create_milestone_by_range(
+    ///     &NewMilestone { title: "Two".to_owned(), ..NewMilestone::default() },
+    ///     None,
+    /// )?;
+    /// assert_eq!(milestone.summary.total_operations, 2);
+    /// workspace.restore("Two")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_milestone_by_range(&self, new: &NewMilestone, end: Option<&str>) -> Result<Milestone> {
+        let title = title(&new.title)?;
+        let (opened, _lock) = self.writing()?;
+        let end = end.map(|end| self.resolve_row(opened, end)).transpose()?;
+        let last = milestones_in(opened)?.into_iter().next();
+        let end = end.map(|end| end.snapshot.sequence_number);
+        let range = range_to(end, &place(opened, last.as_ref())?)?;
+        self.add_milestone(opened, title, new, range, last)
+    }
+
+    fn add_milestone(
+        &self,
+        opened: &Opened,
+        title: String,
+        new: &NewMilestone,
+        (start, end): (Seq, Seq),
+        previous: Option<Milestone>,
+    ) -> Result<Milestone> {
+        let steps = opened.timeline.between(start, end)?;
+        check_parents(&steps)?;
+        let mut tags: Vec<String> = new.tags.iter().map(|tag| tag.trim().to_owned()).collect();
+        tags.retain(|tag| !tag.is_empty());
+        tags.dedup();
+        let id = self.new_id()?;
+        let timestamp = self.settings.now();
+        let milestone = Milestone {
+            id: id.clone(),
+            sequence_number: Seq(0),
+            timestamp,
+            title: title.clone(),
+            description: new.description.clone(),
+            tags,
+            start_sequence_number: start,
+            end_sequence_number: end,
+            previous_milestone_id: previous.map(|previous| previous.id),
+            summary: self.summary(opened, &steps)?,
+        };
+        let details = serde_json::to_value(&milestone)
+            .map_err(|error| Error::new(Code::Io, format!("cannot encode the milestone: {error}")))?;
+        let event =
+            NewEvent { id, kind: Kind::Milestone, timestamp, description: title, origin: new.origin.clone(), details };
+        milestone_of(&self.append_event(opened, &event)?)
+    }
+
+    fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
+        let (from, to) = ends(steps)?;
+        let lines = self.count_lines(opened, &opened.files.compare(&from, &to)?);
+        let touched = opened.timeline.touched_between(seq_of(steps.first()), seq_of(steps.last()))?;
+        Ok(MilestoneSummary {
+            total_operations: steps.len() as u64,
+            affected_files: touched.len() as u64,
+            lines_added: lines.map(|lines| lines.added),
+            lines_removed: lines.map(|lines| lines.removed),
+        })
+    }
+
+    /// Every milestone, newest first.
+    pub fn milestones(&self) -> Result<Vec<Milestone>> {
+        if self.store_path()?.is_none() {
+            return Ok(Vec::new());
+        }
+        milestones_in(self.opened()?)
+    }
+
+    /// One milestone, by name, id or number, with its snapshots and, if asked for, its combined diff.
+    pub fn milestone(&self, reference: &str, with_diff: bool) -> Result<MilestoneDetail> {
+        let opened = self.opened()?;
+        let milestone = self.find_milestone(opened, reference, reference)?;
+        let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
+        let combined_diff = if with_diff {
+            let (from, to) = ends(&steps)?;
+            steps.last().map(super::still_held).transpose()?;
+            Some(self.tree_diff(opened, from, to)?)
+        } else {
+            None
+        };
+        Ok(MilestoneDetail {
+            affected_files: opened
+                .timeline
+                .touched_between(milestone.start_sequence_number, milestone.end_sequence_number)?,
+            snapshot_ids: steps.iter().map(|step| step.snapshot.id.clone()).collect(),
+            snapshots: steps.into_iter().map(|step| step.snapshot).collect(),
+            combined_diff,
+            milestone,
+        })
+    }
+
+    /// The milestone that answers to `name`: a title, an id or its first digits, or the number of its row.
+    pub(super) fn find_milestone(&self, opened: &Opened, text: &str, name: &str) -> Result<Milestone> {
+        let name = name.strip_prefix("milestone:").unwrap_or(name);
+        let number = name.strip_prefix('#').unwrap_or(name).parse().ok().map(Seq);
+        let all = milestones_in(opened)?;
+        let by_title: Vec<&Milestone> = all.iter().filter(|milestone| milestone.title == name).collect();
+        let by_id = || -> Vec<&Milestone> {
+            let is_it = |milestone: &&Milestone| {
+                Some(milestone.sequence_number) == number
+                    || name.len() >= 4 && milestone.id.as_str().starts_with(&name.to_ascii_lowercase())
+            };
+            all.iter().filter(is_it).collect()
+        };
+        let found = if by_title.is_empty() { by_id() } else { by_title };
+        match found.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => {
+                let names: Vec<&str> = all.iter().take(5).map(|milestone| milestone.title.as_str()).collect();
+                let known = match names.len() {
+                    0 => "there is no milestone yet".to_owned(),
+                    _ => format!("the milestones are {}", names.join(", ")),
+                };
+                Err(reference::unknown(text, &format!("it is none of the known spellings, and {known}")))
+            }
+            several => {
+                let ids: Vec<String> = several
+                    .iter()
+                    .map(|milestone| format!("{} ({})", milestone.sequence_number, milestone.id))
+                    .collect();
+                Err(Error::new(
+                    Code::RefAmbiguous,
+                    format!("several milestones answer to `{name}`: {}", ids.join(", ")),
+                )
+                .with_hint("name it by its id")
+                .with_details(serde_json::json!({ "reference": text, "candidates": ids })))
+            }
+        }
+    }
+
+    /// The snapshots of a milestone, newest first.
+    pub(super) fn steps_of_milestone(&self, opened: &Opened, text: &str, name: &str) -> Result<Vec<Step>> {
+        let milestone = self.find_milestone(opened, text, name)?;
+        let mut steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
+        steps.reverse();
+        Ok(steps)
+    }
+}
+
+/// Every milestone, newest first.
+pub(super) fn milestones_in(opened: &Opened) -> Result<Vec<Milestone>> {
+    opened.timeline.events(Kind::Milestone)?.iter().map(milestone_of).collect()
+}
+
+/// What the next milestone has to continue.
+pub(super) fn place<'a>(opened: &Opened, last: Option<&'a Milestone>) -> Result<Place<'a>> {
+    let after = last.map_or(Seq(0), |last| last.end_sequence_number);
+    let start = opened.timeline.first_after(after)?;
+    let latest = opened.timeline.latest()?;
+    Ok(Place {
+        last,
+        start: start.map(|step| step.snapshot.sequence_number),
+        latest: latest.map(|step| step.snapshot.sequence_number),
+    })
+}
+
+fn milestone_of(event: &Event) -> Result<Milestone> {
+    let milestone: Milestone = serde_json::from_value(event.details.clone()).map_err(|error| {
+        Error::new(Code::Damaged, format!("the milestone {} cannot be read: {error}", event.sequence_number))
+            .with_hint("check the store with `backsight verify`")
+    })?;
+    Ok(Milestone { sequence_number: event.sequence_number, ..milestone })
+}
+
+/// The files before and after a range. Before the very first snapshot there is nothing to compare with, so a range
+/// that begins there is measured from that snapshot on.
+pub(super) fn ends(steps: &[Step]) -> Result<(backsight_files::Tree, backsight_files::Tree)> {
+    match (steps.first(), steps.last()) {
+        (Some(first), Some(last)) => Ok((first.base.unwrap_or(first.tree), last.tree)),
+        _ => Err(Error::new(Code::InvalidRange, "the range holds no snapshot")
+            .with_hint("see what there is with `backsight log`")),
+    }
+}
+
+fn seq_of(step: Option<&Step>) -> Seq {
+    step.map_or(Seq(0), |step| step.snapshot.sequence_number)
+}
+
+/// Each snapshot must continue the one before it.
+pub(super) fn check_parents(steps: &[Step]) -> Result<()> {
+    for pair in steps.windows(2) {
+        let [before, after] = pair else { continue };
+        let (expected, actual) = (&before.snapshot.id, &after.snapshot.previous_snapshot_id);
+        if actual.as_ref() != Some(expected) || after.base.map(|base| base.id) != Some(before.tree.id) {
+            let (before, after) = (before.snapshot.sequence_number, after.snapshot.sequence_number);
+            return Err(Error::new(
+                Code::BrokenParent,
+                format!("{after} does not continue {before}: the timeline was altered between them"),
+            )
+            .with_hint("see everything that is wrong with `backsight continuity validate`")
+            .with_details(serde_json::json!({ "at": after, "expected": expected, "actual": actual })));
+        }
+    }
+    Ok(())
+}
