@@ -148,6 +148,15 @@ impl Timeline {
         Ok(events.collect())
     }
 
+    /// The event with this number.
+    pub(crate) fn event_at(&self, seq: Seq) -> Result<Option<Event>> {
+        let found = find_rows(&self.lock(), "tree IS NULL AND seq = ?1", &[&seq.0])?;
+        Ok(found.into_iter().find_map(|row| match row {
+            Found::Event(event) => Some(*event),
+            Found::Step(_) => None,
+        }))
+    }
+
     /// Snapshots of a range, oldest first.
     pub(crate) fn between(&self, start: Seq, end: Seq) -> Result<Vec<Step>> {
         let mut steps = find(&self.lock(), "seq BETWEEN ?1 AND ?2", &[&start.0, &end.0])?;

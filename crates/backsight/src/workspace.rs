@@ -24,7 +24,7 @@ use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, Workspa
 use crate::config::{self, Config};
 use crate::place;
 use crate::reference::{self, Reference};
-use crate::report::{ConfigEntry, SnapshotConfig};
+use crate::report::{ConfigEntry, Kind, SnapshotConfig};
 use crate::request::{ConfigChange, Init, StorePlace};
 use crate::settings::{Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
@@ -302,8 +302,14 @@ impl Workspace {
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
                 (Some(step), _) => vec![step],
                 (None, Some(prefix)) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
-                (None, None) if seq <= timeline.latest_seq()? => self.steps_of_milestone(opened, text, text)?,
-                (None, None) => Vec::new(),
+                (None, None) => match timeline.event_at(seq)? {
+                    Some(event) if event.kind == Kind::Milestone => self.steps_of_milestone(opened, text, text)?,
+                    Some(event) => {
+                        let why = format!("{seq} is a row of kind `{}`, which holds no files", event.kind.as_str());
+                        return Err(reference::unknown(text, &why));
+                    }
+                    None => Vec::new(),
+                },
             },
             Reference::Milestone(name) => self.steps_of_milestone(opened, text, &name)?,
             Reference::Prefix(prefix) => match unambiguous(text, timeline.by_prefix(&prefix)?)? {

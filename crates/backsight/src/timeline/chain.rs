@@ -174,6 +174,8 @@ struct Parent {
 
 /// Where the timeline is not whole, in order; and how many rows were checked.
 pub(super) fn check(connection: &Connection) -> Result<(Vec<ChainProblem>, u64)> {
+    // One moment of the file, whatever others append meanwhile.
+    let connection = &connection.unchecked_transaction().map_err(broken)?;
     let sql = format!("SELECT {COLUMNS}, chain FROM rows ORDER BY seq");
     let mut statement = connection.prepare(&sql).map_err(broken)?;
     let mut rows = statement.query([]).map_err(broken)?;

@@ -11,6 +11,8 @@ use crate::timeline::{FileStep, Step};
 /// One version of the file with what is needed to go on to the one before it.
 struct Version {
     described: FileVersion,
+    /// Retention removed the row's contents.
+    is_expired: bool,
     /// There is nothing before the first snapshot.
     is_baseline: bool,
 }
@@ -42,14 +44,22 @@ impl Workspace {
             }
             break;
         }
-        let first = opened.timeline.first_after(Seq(0))?.filter(|first| first.snapshot.sequence_number <= until);
-        if let Some(first) = first.filter(|first| first.base.is_none() && first.snapshot.expired_at.is_none())
-            && let Some(node) = opened.files.find(&first.tree, None, &path)?
-        {
-            let described = describe(&first, path, Status::Added, (None, node.blob()), None, false);
-            versions.push(Version { described, is_baseline: true });
+        // What the oldest change started from, or a file that never changed, was there when recording began.
+        let at_first = match versions.last() {
+            Some(oldest) => oldest.described.before,
+            None => self.never_changed(opened, &path)?,
+        };
+        if let (Some(id), Some(first)) = (at_first, opened.timeline.first_after(Seq(0))?) {
+            let described = describe(&first, path, Status::Added, (None, Some(id)), None, false);
+            versions.push(Version { described, is_expired: first.snapshot.expired_at.is_some(), is_baseline: true });
         }
         Ok(versions)
+    }
+
+    /// The content of a path that no row touched: it is the same in every snapshot.
+    fn never_changed(&self, opened: &Opened, path: &RelPath) -> Result<Option<ObjectId>> {
+        let Some(latest) = opened.timeline.latest()? else { return Ok(None) };
+        Ok(opened.files.find(&latest.tree, None, path)?.and_then(|node| node.blob()))
     }
 
     /// The path the same row removed whose content this one has, if there is no other candidate.
@@ -124,7 +134,7 @@ fn version(opened: &Opened, change: FileStep, renamed_from: Option<RelPath>) -> 
         (before, after, None) if before == after => Status::ModeChanged,
         _ => Status::Modified,
     };
-    let external = file.external;
+    let (external, is_expired) = (file.external, step.snapshot.expired_at.is_some());
     let described = describe(
         &step,
         file.path,
@@ -133,7 +143,7 @@ fn version(opened: &Opened, change: FileStep, renamed_from: Option<RelPath>) -> 
         renamed_from,
         external,
     );
-    Ok(Version { described, is_baseline: false })
+    Ok(Version { described, is_expired, is_baseline: false })
 }
 
 fn describe(
@@ -198,7 +208,7 @@ fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_
             Some(id) => match opened.files.objects().read_blob(&id) {
                 Ok(before) => before,
                 // Retention removed what was before: older lines cannot be followed any further.
-                Err(error) if error.code() == Code::Damaged => {
+                Err(error) if error.code() == Code::Damaged && version.is_expired => {
                     settle(open, &mut origins, &LineOrigin::Expired(by));
                     open = Vec::new();
                     break;

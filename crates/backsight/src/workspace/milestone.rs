@@ -17,7 +17,7 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let mut named = Vec::with_capacity(snapshots.len());
         for reference in snapshots {
-            named.push(self.resolve_row(opened, reference)?.snapshot.sequence_number);
+            named.extend(self.resolve_all(opened, reference)?.iter().map(|step| step.snapshot.sequence_number));
         }
         let present = match (named.iter().min(), named.iter().max()) {
             (Some(start), Some(end)) => opened.timeline.between(*start, *end)?,

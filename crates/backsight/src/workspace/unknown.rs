@@ -96,11 +96,7 @@ impl Workspace {
             .into_iter()
             .filter(|change| selected(&change.path))
             .partition(|change| pending.contains(&change.path));
-        let (unknown, excluded) = if config.enable_unknown_change_detection {
-            unknown(&changes, &Patterns::new(&config.exclude_from_checking))
-        } else {
-            (Vec::new(), changes.len() as u64)
-        };
+        let (unknown, excluded) = unknown(&changes, &Patterns::new(&config.exclude_from_checking));
         Ok(Detected {
             unknown,
             excluded,
@@ -141,15 +137,20 @@ impl Workspace {
     ) -> Result<ValidationResult> {
         let config = self.config()?.snapshots;
         let strategy = options.unknown.strategy.unwrap_or(config.unknown_change_strategy);
-        let detected = self.detect(files, true)?;
         let mut result = ValidationResult {
             success: true,
             error: None,
             strategy,
-            unknown_changes: detected.unknown_changes,
+            unknown_changes: Vec::new(),
             warnings: Vec::new(),
             handled: None,
         };
+        if !config.enable_unknown_change_detection {
+            result.warnings.push("not looked: `enable_unknown_change_detection` is off".to_owned());
+            return Ok(result);
+        }
+        let detected = self.detect(files, true)?;
+        result.unknown_changes = detected.unknown_changes;
         if !detected.unseen.is_empty() {
             result.warnings.push(format!("{} paths could not be compared", detected.unseen.len()));
         }
