@@ -27,7 +27,9 @@ impl Patterns {
     pub fn matches(&self, path: &RelPath, is_directory: bool) -> bool {
         let path = path.as_bytes();
         let parents = (0..path.len()).filter(|&at| path[at] == b'/').map(|at| (&path[..at], true));
-        parents.chain([(path, is_directory)]).any(|(path, is_directory)| self.0.verdict(path, is_directory) == Some(true))
+        parents
+            .chain([(path, is_directory)])
+            .any(|(path, is_directory)| self.0.verdict(path, is_directory) == Some(true))
     }
 }
 
