@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use backsight::report::{Kind, OnConflict, Origin};
-use backsight::request::Undo;
-use backsight_core::{Code, Error};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use backsight::Workspace;
+use backsight::report::{Kind, OnConflict, Origin, Strategy};
+use backsight::request::{Undo, Unknown};
+use backsight_core::{Code, Error, Result};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::context::Context;
 use crate::words::safe;
 
 /// Every spelling of a REF, for the long help of the commands that take one.
@@ -95,6 +97,68 @@ impl Steps {
             origin: Origin::default(),
         }
     }
+}
+
+/// On whose behalf a step is recorded.
+#[derive(Args, Debug)]
+pub struct Who {
+    /// The tool that makes the change
+    #[arg(long)]
+    tool: Option<String>,
+    /// The agent conversation
+    #[arg(long)]
+    session: Option<String>,
+    /// The message within the session
+    #[arg(long)]
+    message: Option<String>,
+    /// The part within the message
+    #[arg(long)]
+    part: Option<String>,
+    /// A path the tool writes (repeatable): what else changed is not its own, and a revert leaves that alone
+    #[arg(long, value_name = "PATH")]
+    declare: Vec<OsString>,
+}
+
+impl Who {
+    /// In the library's words.
+    pub fn origin(&self, context: &Context, workspace: &Workspace) -> Result<Origin> {
+        Ok(Origin {
+            tool: self.tool.clone(),
+            session: self.session.clone(),
+            message: self.message.clone(),
+            part: self.part.clone(),
+            declared: context.paths(workspace, &self.declare)?,
+        })
+    }
+}
+
+/// What to do about changes that nobody claims.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct UnknownChanges {
+    /// What to do about changes that are not the step's own, instead of the setting
+    #[arg(long, value_name = "HOW", value_parser = strategy_parser())]
+    strategy: Option<Strategy>,
+    /// Go on whatever the strategy: what is not the step's own is listed
+    #[arg(long)]
+    force: bool,
+}
+
+impl UnknownChanges {
+    /// In the library's words.
+    pub fn request(self) -> Unknown {
+        Unknown { strategy: self.strategy, force: self.force }
+    }
+}
+
+/// Reads the name of a strategy, in either of its spellings.
+pub fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
+    let named = |name, other, help| PossibleValue::new(name).alias(other).help(help);
+    PossibleValuesParser::new([
+        named("strict", "reject", "Refuse, name the files, change nothing"),
+        PossibleValue::new("warn").help("Go on, and list them in the answer and in the row"),
+        named("auto-integrate", "integrate", "Record them first, as a snapshot by `external`, then go on"),
+    ])
+    .try_map(|name| name.parse::<Strategy>())
 }
 
 /// Paths after `--`.

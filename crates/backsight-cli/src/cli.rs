@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    cat, completions, config, demo, diff, doctor, gc, init, log, ls, patch, pin, redo, restore, revert, show, status,
-    track, undo, unpin, usage, verify,
+    abandon, begin, call, cat, completions, config, demo, diff, doctor, finish, gc, init, log, ls, patch, pin, redo,
+    restore, revert, show, status, track, undo, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -70,6 +70,10 @@ pub enum Command {
     Init(init::Args),
     Status(status::Args),
     Track(track::Args),
+    Begin(begin::Args),
+    Finish(finish::Args),
+    Abandon(abandon::Args),
+    Call(call::Args),
     Log(log::Args),
     Show(show::Args),
     Ls(ls::Args),

@@ -76,6 +76,13 @@ impl Screen {
         write_all(io::stdout().lock(), &page.data.bytes)?;
         write_all(io::stderr().lock(), &page.talk.bytes)
     }
+
+    /// Writes a page for a person to stderr: stdout belongs to somebody else.
+    pub fn print_aside(&self, human: impl FnOnce(&mut Page)) -> Result<()> {
+        let mut page = Page { data: Sheet::new(self.talk), talk: Sheet::new(self.talk) };
+        human(&mut page);
+        write_all(io::stderr().lock(), &[page.data.bytes, page.talk.bytes].concat())
+    }
 }
 
 /// What a person reads: `data` goes to stdout, `talk` to stderr after it.

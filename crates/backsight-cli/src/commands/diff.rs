@@ -1,9 +1,5 @@
 //! `backsight diff FROM [TO]`: the differences as a unified diff or as counts.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
-
-use anstyle::Style;
 use backsight::report::{Diff, FileDiff, Status};
 use backsight::request;
 use backsight_core::{RelPath, Result};
@@ -12,8 +8,8 @@ use serde::Serialize;
 use crate::arguments::{Paths, examples_then_references, explain};
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::page::{CYAN, GREEN, Page, RED, Sheet};
-use crate::render::{changes, coverage};
+use crate::page::{GREEN, Page, RED, Sheet};
+use crate::render::{changes, coverage, unified};
 use crate::words::{count, count_of, safe};
 
 /// Show the differences between two states
@@ -61,56 +57,19 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if args.stat {
         context.answer(&Counts::of(&diff), |page| stat(page, &diff))?;
     } else {
-        context.answer(&diff, |page| unified(page, &diff))?;
+        context.answer(&diff, |page| show(page, &diff))?;
     }
     Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))
 }
 
-fn unified(page: &mut Page, diff: &Diff) {
+fn show(page: &mut Page, diff: &Diff) {
     for file in &diff.diffs {
-        show_unified(&mut page.data, &file.unified);
+        unified::show(&mut page.data, &file.unified);
     }
     for file in diff.diffs.iter().filter(|file| file.unified.is_empty()) {
         page.note(format_args!("{}: {}, which this format cannot show", file.file, what_else(file.status)));
     }
     finish(page, diff);
-}
-
-/// As it is into a file or pipe; on a terminal with control characters made visible.
-fn show_unified(sheet: &mut Sheet, unified: &[u8]) {
-    for line in unified.split_inclusive(|&byte| byte == b'\n') {
-        let text = line.strip_suffix(b"\n").unwrap_or(line);
-        let text = if sheet.is_terminal() { Cow::from(visible(text).into_bytes()) } else { Cow::from(text) };
-        sheet.raw_painted(style_of(line), &text);
-        sheet.raw(&line[line.len() - usize::from(line.ends_with(b"\n"))..]);
-    }
-}
-
-fn style_of(line: &[u8]) -> Style {
-    match line {
-        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Style::new().bold(),
-        [b'+', ..] => GREEN,
-        [b'-', ..] => RED,
-        [b'@', b'@', ..] => CYAN,
-        [b' ', ..] | [b'\\', ..] | [b'\n', ..] | [] => Style::new(),
-        _ => Style::new().bold(),
-    }
-}
-
-/// Control characters as `^[`, so that file contents cannot drive the terminal.
-fn visible(line: &[u8]) -> String {
-    let mut text = String::with_capacity(line.len());
-    for character in String::from_utf8_lossy(line).chars() {
-        match character {
-            '\t' => text.push(character),
-            '\0'..='\x1f' => text.extend(['^', char::from(character as u8 + 64)]),
-            control if control.is_control() => {
-                let _ = write!(text, "<U+{:04X}>", control as u32);
-            }
-            other => text.push(other),
-        }
-    }
-    text
 }
 
 fn stat(page: &mut Page, diff: &Diff) {
@@ -216,16 +175,5 @@ impl<'a> Counts<'a> {
             deletions: diff.deletions,
             unseen: &diff.unseen,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_contents_cannot_drive_the_terminal() {
-        assert_eq!(visible(b"+a\x1b[2Jb\r"), "+a^[[2Jb^M");
-        assert_eq!(visible("+\u{9b}31m\tx".as_bytes()), "+<U+009B>31m\tx");
     }
 }

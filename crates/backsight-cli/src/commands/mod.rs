@@ -1,11 +1,15 @@
 //! One file a command, named as the user types it: its arguments, one call to the library, how the answer looks.
 
+pub mod abandon;
+pub mod begin;
+pub mod call;
 pub mod cat;
 pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod finish;
 pub mod gc;
 pub mod init;
 pub mod log;
@@ -35,6 +39,8 @@ pub enum Verdict {
     Done,
     /// The answer is no: differences with `--exit-code`, damage found by `verify`, a problem found by `doctor`.
     No,
+    /// A command that `call` ran ended with this status, which is then the answer.
+    Ended(u8),
 }
 
 impl Verdict {
@@ -48,6 +54,7 @@ impl Verdict {
         match self {
             Verdict::Done => 0,
             Verdict::No => 1,
+            Verdict::Ended(status) => status,
         }
     }
 }
@@ -58,6 +65,10 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Init(args) => init::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Track(args) => track::run(args, context),
+        Command::Begin(args) => begin::run(args, context),
+        Command::Finish(args) => finish::run(args, context),
+        Command::Abandon(args) => abandon::run(args, context),
+        Command::Call(args) => call::run(args, context),
         Command::Log(args) => log::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Ls(args) => ls::run(args, context),

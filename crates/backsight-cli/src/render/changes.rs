@@ -1,7 +1,7 @@
 //! Changed paths, one a line: a letter and the path.
 
 use anstyle::Style;
-use backsight::report::{FileKind, PathChange, Status};
+use backsight::report::{ChangeType, FileKind, PathChange, Status, UnknownChange};
 
 use crate::page::{CYAN, GREEN, MAGENTA, RED, Sheet, YELLOW};
 use crate::words::thousands;
@@ -63,14 +63,37 @@ pub fn list(sheet: &mut Sheet, changes: &[PathChange]) {
     }
 }
 
+/// The first changes that are not the caller's own, indented, and how many more there are.
+pub fn list_unknown(sheet: &mut Sheet, changes: &[UnknownChange]) {
+    let shown = shown(changes);
+    for UnknownChange { file_path, change_type, .. } in &changes[..shown] {
+        let (letter, style) = letter(match change_type {
+            ChangeType::Created => Status::Added,
+            ChangeType::Modified => Status::Modified,
+            ChangeType::Deleted => Status::Deleted,
+        });
+        let letter = sheet.paint(style, letter);
+        sheet.line(format_args!("  {letter} {file_path}"));
+    }
+    more(sheet, changes.len() - shown, "add `--json` to see all");
+}
+
 /// The first changes, indented, and how many more there are and where to see them.
 pub fn list_some(sheet: &mut Sheet, changes: &[PathChange], rest: &str) {
+    let shown = shown(changes);
+    list(sheet, &changes[..shown]);
+    more(sheet, changes.len() - shown, rest);
+}
+
+/// How many of a long list are shown.
+fn shown<T>(list: &[T]) -> usize {
     const SHOWN: usize = 20;
     // One line that says "1 more" would take the room of the path itself.
-    let shown = if changes.len() == SHOWN + 1 { changes.len() } else { changes.len().min(SHOWN) };
-    list(sheet, &changes[..shown]);
-    let more = changes.len() - shown;
-    if more > 0 {
-        sheet.line(format_args!("  ... and {} more: {rest}", thousands(more as u64)));
+    if list.len() == SHOWN + 1 { list.len() } else { list.len().min(SHOWN) }
+}
+
+fn more(sheet: &mut Sheet, number: usize, rest: &str) {
+    if number > 0 {
+        sheet.line(format_args!("  ... and {} more: {rest}", thousands(number as u64)));
     }
 }

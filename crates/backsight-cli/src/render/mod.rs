@@ -1,7 +1,10 @@
 //! How reports look to a person. Every text that comes from outside is shown without control characters.
 
 pub mod applied;
+pub mod calls;
 pub mod changes;
 pub mod coverage;
 pub mod failure;
 pub mod snapshot;
+pub mod tracked;
+pub mod unified;

@@ -1,6 +1,6 @@
 //! Snapshots: as a line of the log, and as a whole.
 
-use backsight::report::{Kind, Snapshot};
+use backsight::report::{Kind, Origin, Snapshot};
 use backsight_core::Timestamp;
 
 use crate::page::{Sheet, YELLOW};
@@ -53,7 +53,7 @@ fn story(sheet: &Sheet, snapshot: &Snapshot) -> String {
     if !title.is_empty() {
         parts.push(title);
     }
-    let who = who(snapshot);
+    let who = origin(&snapshot.origin);
     if !who.is_empty() {
         parts.push(sheet.dim(format_args!("({})", who.join(", "))));
     }
@@ -67,8 +67,7 @@ fn story(sheet: &Sheet, snapshot: &Snapshot) -> String {
 }
 
 /// `edit, session demo, message m1`
-fn who(snapshot: &Snapshot) -> Vec<String> {
-    let origin = &snapshot.origin;
+pub fn origin(origin: &Origin) -> Vec<String> {
     let labelled =
         [("", &origin.tool), ("session ", &origin.session), ("message ", &origin.message), ("part ", &origin.part)];
     labelled.iter().filter_map(|(label, value)| Some(format!("{label}{}", safe(value.as_ref()?)))).collect()
@@ -90,7 +89,7 @@ pub fn card(sheet: &mut Sheet, snapshot: &Snapshot, now: Timestamp) {
     }
     row("when", format!("{} ({})", local(snapshot.timestamp), age(snapshot.timestamp, now)));
     row("kind", kind(snapshot));
-    row("who", who(snapshot).join(", "));
+    row("who", origin(&snapshot.origin).join(", "));
     row("declared", enumerate(&snapshot.origin.declared));
     row("tree", snapshot.tree.to_string());
     row("base", snapshot.base_tree.map(|tree| tree.to_string()).unwrap_or_default());

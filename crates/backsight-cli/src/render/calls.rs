@@ -1,0 +1,28 @@
+//! Tool calls that began and have not finished.
+
+use backsight::report::Call;
+use backsight_core::Timestamp;
+
+use crate::page::{Sheet, YELLOW};
+use crate::render::snapshot;
+use crate::words::{age, enumerate};
+
+/// Every call, indented: `0123456789abcdef  edit, session s1 (began 2 min ago, after #3)`
+pub fn list(sheet: &mut Sheet, calls: &[Call], now: Timestamp) {
+    for call in calls {
+        let id = sheet.paint(YELLOW, &call.id);
+        let began = sheet.dim(format_args!("(began {}, after {})", age(call.since, now), call.based_on));
+        sheet.line(format_args!("  {id}  {} {began}", who(call)));
+        if !call.origin.declared.is_empty() {
+            sheet.line(format_args!("    declares {}", enumerate(&call.origin.declared)));
+        }
+    }
+}
+
+/// `edit, session s1`
+pub fn who(call: &Call) -> String {
+    match snapshot::origin(&call.origin) {
+        nobody if nobody.is_empty() => "an unnamed tool".to_owned(),
+        names => names.join(", "),
+    }
+}
