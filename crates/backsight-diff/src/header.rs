@@ -1,6 +1,6 @@
 //! The lines of a diff above its first hunk, for one file.
 
-use crate::path::write_quoted;
+use crate::path::{Quoting, write_path};
 
 /// How much stands above the hunks of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -63,10 +63,11 @@ impl Header<'_> {
                 write_name_line(out, "+++ ", "b/", self.new.path);
             }
             Body::Binary => {
+                let quoting = self.quoting_around(b" and");
                 out.extend_from_slice(b"Binary files ");
-                write_name(out, "a/", self.old.path);
+                write_name(out, "a/", self.old.path, quoting);
                 out.extend_from_slice(b" and ");
-                write_name(out, "b/", self.new.path);
+                write_name(out, "b/", self.new.path, quoting);
                 out.extend_from_slice(b" differ\n");
             }
         }
@@ -75,14 +76,31 @@ impl Header<'_> {
     fn write_git_lines(&self, out: &mut Vec<u8>) {
         // A created or deleted file is named on both sides of this line.
         let Some(either) = self.old.path.or(self.new.path) else { return };
+        // A rename or copy says both paths again, each on a line of its own.
+        let quoting = if self.origin == Origin::InPlace { self.quoting_around(b" ") } else { Quoting::AsNeeded };
         out.extend_from_slice(b"diff --git ");
-        write_quoted(out, "a/", self.old.path.unwrap_or(either));
+        write_path(out, "a/", self.old.path.unwrap_or(either), quoting);
         out.push(b' ');
-        write_quoted(out, "b/", self.new.path.unwrap_or(either));
+        write_path(out, "b/", self.new.path.unwrap_or(either), quoting);
         out.push(b'\n');
         self.write_modes(out);
         self.write_origin(out);
         self.write_ids(out);
+    }
+
+    /// How to write both paths on one line, with what starts like `between` between them, so that a reader can tell them
+    /// apart. When they are equal it can, by their length.
+    fn quoting_around(&self, between: &[u8]) -> Quoting {
+        let one_file = match (self.old.path, self.new.path) {
+            (Some(old), Some(new)) => old == new,
+            // A git header names the file on both sides; without one, it stands beside `/dev/null` only.
+            _ => self.style == HeaderStyle::Git,
+        };
+        let holds = |path: &[u8]| path.windows(between.len()).any(|part| part == between);
+        match !one_file && [self.old.path, self.new.path].into_iter().flatten().any(holds) {
+            true => Quoting::Always,
+            false => Quoting::AsNeeded,
+        }
     }
 
     fn write_modes(&self, out: &mut Vec<u8>) {
@@ -116,7 +134,7 @@ impl Header<'_> {
         }
         for (word, path) in [("from", old), ("to", new)] {
             out.extend_from_slice(format!("{verb} {word} ").as_bytes());
-            write_quoted(out, "", path);
+            write_path(out, "", path, Quoting::AsNeeded);
             out.push(b'\n');
         }
     }
@@ -144,7 +162,7 @@ impl Header<'_> {
 
 fn write_name_line(out: &mut Vec<u8>, marker: &str, prefix: &str, path: Option<&[u8]>) {
     out.extend_from_slice(marker.as_bytes());
-    write_name(out, prefix, path);
+    write_name(out, prefix, path, Quoting::AsNeeded);
     // A tab tells readers that expect a timestamp where a name with spaces ends.
     if path.is_some_and(|path| path.contains(&b' ')) {
         out.push(b'\t');
@@ -152,9 +170,9 @@ fn write_name_line(out: &mut Vec<u8>, marker: &str, prefix: &str, path: Option<&
     out.push(b'\n');
 }
 
-fn write_name(out: &mut Vec<u8>, prefix: &str, path: Option<&[u8]>) {
+fn write_name(out: &mut Vec<u8>, prefix: &str, path: Option<&[u8]>, quoting: Quoting) {
     match path {
-        Some(path) => write_quoted(out, prefix, path),
+        Some(path) => write_path(out, prefix, path, quoting),
         None => out.extend_from_slice(b"/dev/null"),
     }
 }

@@ -1,8 +1,17 @@
 //! Paths as they stand in diff headers: C-quoted when they hold bytes that would confuse a reader, as git does.
 
+/// When a path is quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quoting {
+    /// When it holds bytes that cannot stand there as they are: what git does.
+    AsNeeded,
+    /// Even so, where two paths on one line could not be told apart. Git reads that, though it never writes it.
+    Always,
+}
+
 /// Appends `prefix` and `path`, quoted as one string when either needs it.
-pub(crate) fn write_quoted(out: &mut Vec<u8>, prefix: &str, path: &[u8]) {
-    if !path.iter().copied().any(needs_quoting) {
+pub(crate) fn write_path(out: &mut Vec<u8>, prefix: &str, path: &[u8], quoting: Quoting) {
+    if quoting == Quoting::AsNeeded && !path.iter().copied().any(needs_quoting) {
         out.extend_from_slice(prefix.as_bytes());
         out.extend_from_slice(path);
         return;
@@ -73,7 +82,7 @@ fn read_escape(text: &[u8]) -> Option<(u8, &[u8])> {
         b'"' | b'\\' => letter,
         b'0'..=b'3' => {
             let [first, second, rest @ ..] = rest else { return None };
-            let digit = |byte: u8| (b'0'..=b'7').contains(&byte).then_some(byte - b'0');
+            let digit = |byte: u8| (b'0'..=b'7').contains(&byte).then(|| byte - b'0');
             let byte = (letter - b'0') << 6 | digit(*first)? << 3 | digit(*second)?;
             return Some((byte, rest));
         }
@@ -88,7 +97,7 @@ mod tests {
 
     fn quoted(path: &[u8]) -> String {
         let mut out = Vec::new();
-        write_quoted(&mut out, "a/", path);
+        write_path(&mut out, "a/", path, Quoting::AsNeeded);
         String::from_utf8(out).unwrap()
     }
 
@@ -107,13 +116,13 @@ mod tests {
     fn every_byte_survives_quoting() {
         let path: Vec<u8> = (0..=255).collect();
         let mut out = Vec::new();
-        write_quoted(&mut out, "", &path);
+        write_path(&mut out, "", &path, Quoting::AsNeeded);
         assert_eq!(read_quoted(&out), Some((path, &b""[..])));
     }
 
     #[test]
     fn broken_quoting_is_refused() {
-        for text in [&b"plain"[..], b"\"open", b"\"\\", b"\"\\x\"", b"\"\\39\"", b"\"\\400\""] {
+        for text in [&b"plain"[..], b"\"open", b"\"\\", b"\"\\x\"", b"\"\\39\"", b"\"\\400\"", b"\"\\0  \""] {
             assert_eq!(read_quoted(text), None, "{text:?}");
         }
     }

@@ -83,4 +83,23 @@ mod tests {
             assert_eq!(parse_multi_file_diff(&write_patches(&patches)).unwrap(), patches);
         }
     }
+    #[test]
+    fn two_paths_that_could_not_be_told_apart_are_quoted() {
+        let written = |diff: &str| {
+            let patches = parse_multi_file_diff(diff.as_bytes()).unwrap();
+            let written = write_patches(&patches);
+            assert_eq!(parse_multi_file_diff(&written).unwrap(), patches);
+            String::from_utf8(written).unwrap()
+        };
+        let binary = written("Binary files \"a/x and y\" and b/z differ\n");
+        assert_eq!(binary, "Binary files \"a/x and y\" and \"b/z\" differ\n");
+        let modes = "old mode 100644\nnew mode 100755\n";
+        let quoted = format!("diff --git \"a/old b/x\" \"b/new b/x\"\n{modes}");
+        assert_eq!(written(&quoted), quoted);
+        for plain in ["diff --git a/x b/x b/x b/x\n", "diff --git a/x y b/x y\n"] {
+            assert_eq!(written(&format!("{plain}{modes}")), format!("{plain}{modes}"));
+        }
+        let renamed = "diff --git a/old x b/new x\nsimilarity index 100%\nrename from old x\nrename to new x\n";
+        assert_eq!(written(renamed), renamed);
+    }
 }

@@ -66,8 +66,16 @@ impl Extended {
         match kind {
             PatchKind::Added => (None, Some(self.created.or(unchanged).unwrap_or(ORDINARY_FILE))),
             PatchKind::Deleted => (Some(self.deleted.or(unchanged).unwrap_or(ORDINARY_FILE)), None),
-            _ => (self.old_mode.or(unchanged), self.new_mode.or(unchanged)),
+            _ => match self.mode_change() {
+                Some((old, new)) => (Some(old), Some(new)),
+                None => (unchanged, unchanged),
+            },
         }
+    }
+
+    /// What `old mode` and `new mode` say. A mode that changes into itself is as good as unsaid, and git never says it.
+    pub fn mode_change(&self) -> Option<(u32, u32)> {
+        self.old_mode.zip(self.new_mode).filter(|(old, new)| old != new)
     }
 }
 

@@ -209,7 +209,7 @@ impl Scanner<'_> {
             (_, None) => PatchKind::Deleted,
             _ if extended.rename_from.is_some() => PatchKind::Renamed,
             _ if extended.copy_from.is_some() => PatchKind::Copied,
-            _ if hunks.is_empty() && !binary && extended.old_mode.is_some() => PatchKind::ModeOnly,
+            _ if hunks.is_empty() && !binary && extended.mode_change().is_some() => PatchKind::ModeOnly,
             _ => PatchKind::Modified,
         };
         if kind == PatchKind::Modified && hunks.is_empty() && !binary {

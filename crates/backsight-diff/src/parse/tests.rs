@@ -159,6 +159,7 @@ fn wrong_headers_are_reported_where_they_are() {
     assert_eq!(errors("--- a/x\n+++ b/x\n"), [(2, C::EmptySection)]);
     assert_eq!(errors("diff --git a/x b/x\nindex 1..2\n"), [(1, C::EmptySection)]);
     assert_eq!(errors("diff --git a/x b/x\nold mode 100644\n"), [(1, C::HeaderOrder)]);
+    assert_eq!(errors("diff --git a/x b/x\nold mode 100644\nnew mode 100644\n"), [(1, C::EmptySection)]);
     assert_eq!(errors("diff --git a/x b/y\nrename from x\n"), [(1, C::HeaderOrder)]);
     assert_eq!(
         errors("diff --git a/x b/x\nold mode 1\nold mode 1\nnew mode 9\n"),

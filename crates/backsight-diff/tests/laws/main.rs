@@ -3,6 +3,10 @@
 // The lint knows tests by their attribute, which helpers do not have.
 #![allow(clippy::unwrap_used)]
 
+// One place for what the fuzzer checks and what is checked here.
+#[path = "../../fuzz/src/lib.rs"]
+mod bodies;
+mod damaged;
 mod inputs;
 mod merging;
 mod patches;
