@@ -1,7 +1,9 @@
-//! Ratios against the peers, measured in one run on one machine, through the `backsight` binary alone.
+//! Ratios against the peers, measured in one run on one machine, through the `backsight` binary; only the diff of two
+//! files is made in this process.
 //!
 //! It prints one table and writes the same with every single time to `bench/result.json` in the target directory.
 
+mod diff;
 mod disk;
 mod limits;
 mod measure;
@@ -79,7 +81,15 @@ enum Work {
     Restore,
     Revert,
     Many,
+    Diff,
     Memory,
+}
+
+impl Work {
+    /// Whether it is done on the ordinary tree.
+    fn needs_tree(self) -> bool {
+        !matches!(self, Work::Diff | Work::Memory)
+    }
 }
 
 impl Options {
@@ -108,8 +118,12 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
     place.clear()?;
     let mut table = Table::default();
     let mut facts = machine(options)?;
-    if (Work::value_variants().iter()).any(|&work| work != Work::Memory && options.wants(work)) {
+    if (Work::value_variants().iter()).any(|&work| work.needs_tree() && options.wants(work)) {
         facts.extend(measure_tree(options, &place, &binary, &mut table)?);
+    }
+    if options.wants(Work::Diff) {
+        let rounds = Rounds { warm_up: 2, timed: options.rounds };
+        diff::measure(&place.work.join("diff"), &place.home()?, SEED, rounds, &mut table)?;
     }
     if options.wants(Work::Memory) {
         measure_memory(options, &place, &binary, &mut table)?;
@@ -151,8 +165,8 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::Restore => bench.restore()?,
             Work::Revert => bench.revert()?,
             Work::Many => bench.many()?,
-            // Measured on a tree of its own.
-            Work::Memory => {}
+            // Measured elsewhere.
+            Work::Diff | Work::Memory => {}
         }
     }
     *table = bench.table;

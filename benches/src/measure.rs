@@ -25,6 +25,11 @@ impl Samples {
         }
     }
 
+    /// The same without a part that every one of them has.
+    pub fn less(&self, part: Duration) -> Samples {
+        Samples(self.0.iter().map(|time| time.saturating_sub(part)).collect())
+    }
+
     /// All of them, in milliseconds.
     pub fn milliseconds(&self) -> Vec<f64> {
         self.0.iter().map(|time| time.as_secs_f64() * 1e3).collect()
@@ -74,10 +79,15 @@ pub struct Run {
 
 /// Runs to the end; a failure carries what the process said.
 pub fn run(command: &mut Command) -> Result<Run> {
+    run_expecting(command, 0)
+}
+
+/// Runs to the end, which must be with this exit status.
+pub fn run_expecting(command: &mut Command, status: i32) -> Result<Run> {
     let start = Instant::now();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     let elapsed = start.elapsed();
-    if !output.status.success() {
+    if output.status.code() != Some(status) {
         let (said, told) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         return Err(format!("{command:?} ended with {}\n{told}{said}", output.status).into());
     }

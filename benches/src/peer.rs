@@ -1,12 +1,12 @@
 //! The peer: `git` with a bare shadow repository, the way other tools take checkpoints.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use crate::Result;
-use crate::measure::run;
+use crate::measure::{Run, run, run_expecting};
 use crate::subject::clean;
 
 /// A shadow repository and the tree it watches.
@@ -66,6 +66,14 @@ impl Git {
         command.current_dir(&self.work_tree).args(arguments);
         command
     }
+}
+
+/// `git diff --no-index` of two files that differ, which it says with exit status 1.
+pub fn compare_files(home: &Path, old: &Path, new: &Path) -> Result<Run> {
+    let mut command = Command::new("git");
+    clean(&mut command, home);
+    isolate(&mut command);
+    run_expecting(command.args(["diff", "--no-index", "--no-color"]).arg(old).arg(new), 1)
 }
 
 fn isolate(command: &mut Command) {
