@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, begin, call, cat, completions, config, demo, diff, doctor, finish, gc, init, log, ls, patch, pin, redo,
-    restore, revert, show, status, track, undo, unpin, usage, verify,
+    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, init, known,
+    log, ls, milestone, patch, pin, redo, restore, revert, show, status, track, undo, unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -80,10 +80,15 @@ pub enum Command {
     Cat(cat::Args),
     Patch(patch::Args),
     Diff(diff::Args),
+    Blame(blame::Args),
     Revert(revert::Args),
     Restore(restore::Args),
     Undo(undo::Args),
     Redo(redo::Args),
+    Milestone(milestone::Args),
+    Unknown(unknown::Args),
+    Continuity(continuity::Args),
+    Known(known::Args),
     Pin(pin::Args),
     Unpin(unpin::Args),
     Usage(usage::Args),

@@ -2,18 +2,22 @@
 
 pub mod abandon;
 pub mod begin;
+pub mod blame;
 pub mod call;
 pub mod cat;
 pub mod completions;
 pub mod config;
+pub mod continuity;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
 pub mod finish;
 pub mod gc;
 pub mod init;
+pub mod known;
 pub mod log;
 pub mod ls;
+pub mod milestone;
 pub mod patch;
 pub mod pin;
 pub mod redo;
@@ -23,6 +27,7 @@ pub mod show;
 pub mod status;
 pub mod track;
 pub mod undo;
+pub mod unknown;
 pub mod unpin;
 pub mod usage;
 pub mod verify;
@@ -75,10 +80,15 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Cat(args) => cat::run(args, context),
         Command::Patch(args) => patch::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Blame(args) => blame::run(args, context),
         Command::Revert(args) => revert::run(args, context),
         Command::Restore(args) => restore::run(args, context),
         Command::Undo(args) => undo::run(args, context),
         Command::Redo(args) => redo::run(args, context),
+        Command::Milestone(args) => milestone::run(args, context),
+        Command::Unknown(args) => unknown::run(args, context),
+        Command::Continuity(args) => continuity::run(args, context),
+        Command::Known(args) => known::run(args, context),
         Command::Pin(args) => pin::run(args, context),
         Command::Unpin(args) => unpin::run(args, context),
         Command::Usage(args) => usage::run(args, context),

@@ -5,6 +5,8 @@ pub mod calls;
 pub mod changes;
 pub mod coverage;
 pub mod failure;
+pub mod milestone;
 pub mod snapshot;
 pub mod tracked;
 pub mod unified;
+pub mod unknown;

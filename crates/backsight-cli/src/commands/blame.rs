@@ -1,0 +1,219 @@
+//! `backsight blame PATH [REF]`: who last wrote each line of a file.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use anstyle::Style;
+use backsight::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin};
+use backsight_core::{Code, Error, Result, Timestamp};
+
+use crate::arguments::examples_then_references;
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::page::{CYAN, MAGENTA, Page, RED, Sheet, YELLOW};
+use crate::words::{age, count, safe};
+
+/// Show who last wrote each line of a file
+///
+/// One line each: the snapshot, who (the tool and the session; `external` for somebody who recorded nothing), how long
+/// ago, the number of the line, and its text. What an undo or a restore brought back belongs to whoever wrote it first.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = examples_then_references!("\
+Examples:
+  backsight blame src/main.rs              the lines on disk
+  backsight blame src/main.rs 12           the lines as of #12
+  backsight blame src/main.rs -L 10,20"))]
+pub struct Args {
+    /// Which file
+    #[arg(value_name = "PATH")]
+    path: OsString,
+    /// As of which snapshot; the disk when left out
+    #[arg(value_name = "REF")]
+    reference: Option<String>,
+    /// Only these lines: `10,20`, `10,+5`, or `10` to the end
+    #[arg(short = 'L', long = "lines", value_name = "START,END")]
+    lines: Option<Lines>,
+}
+
+/// A range of lines, counted from 1, both ends in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lines {
+    start: usize,
+    end: usize,
+}
+
+impl FromStr for Lines {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+        let (start, end) = text.split_once(',').unwrap_or((text, ""));
+        let range = number(start).and_then(|start| {
+            let end = match (end, end.strip_prefix('+')) {
+                ("", _) => Some(usize::MAX),
+                (_, Some(count)) => number(count).map(|count| start.saturating_add(count - 1)),
+                (end, None) => number(end),
+            };
+            end.filter(|end| start <= *end).map(|end| Lines { start, end })
+        });
+        range.ok_or_else(|| "lines are `10,20`, `10,+5` or `10`, counted from 1".to_owned())
+    }
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    let path = context.path(&workspace, &args.path)?;
+    let mut blame = workspace.blame(&path, args.reference.as_deref())?;
+    if let Some(lines) = args.lines {
+        clip(&mut blame, lines)?;
+    }
+    context.answer(&blame, |page| show(page, &blame, context.now))?;
+    Ok(Verdict::Done)
+}
+
+/// Keeps only the lines asked for.
+fn clip(blame: &mut Blame, lines: Lines) -> Result<()> {
+    let total: usize = blame.hunks.iter().map(|hunk| hunk.lines.len()).sum();
+    if lines.start > total {
+        let message = format!("`{}` has {}, so none from {} on", blame.path, count(total as u64, "line"), lines.start);
+        return Err(Error::new(Code::Usage, message).with_hint("lines are counted from 1"));
+    }
+    for hunk in &mut blame.hunks {
+        let skipped = lines.start.saturating_sub(hunk.start_line).min(hunk.lines.len());
+        hunk.lines.drain(..skipped);
+        hunk.start_line += skipped;
+        hunk.lines.truncate(lines.end.saturating_add(1).saturating_sub(hunk.start_line));
+    }
+    blame.hunks.retain(|hunk| !hunk.lines.is_empty());
+    Ok(())
+}
+
+fn show(page: &mut Page, blame: &Blame, now: Timestamp) {
+    let labels: Vec<Label> = blame.hunks.iter().map(|hunk| Label::of(&hunk.origin, now)).collect();
+    let widest = |cell: fn(&Label) -> &str| labels.iter().map(|label| cell(label).chars().count()).max().unwrap_or(0);
+    let widths = Widths {
+        number: widest(|label| &label.number),
+        id: widest(|label| &label.id),
+        who: widest(|label| &label.who),
+        age: widest(|label| &label.age),
+        line: blame.hunks.last().map_or(1, |hunk| (hunk.start_line + hunk.lines.len() - 1).to_string().len()),
+    };
+    for (hunk, label) in blame.hunks.iter().zip(&labels) {
+        show_hunk(&mut page.data, hunk, label, &widths);
+    }
+    if blame.hunks.is_empty() {
+        page.note("the file is empty");
+    }
+}
+
+/// What stands in front of each line of an origin.
+struct Label {
+    number: String,
+    id: String,
+    who: String,
+    age: String,
+    style: Style,
+}
+
+struct Widths {
+    number: usize,
+    id: usize,
+    who: usize,
+    age: usize,
+    line: usize,
+}
+
+impl Label {
+    fn of(origin: &LineOrigin, now: Timestamp) -> Label {
+        let (by, who, style) = match origin {
+            LineOrigin::Unrecorded => {
+                let (number, id, age) = (String::new(), String::new(), String::new());
+                return Label { number, id, who: "not recorded".to_owned(), age, style: RED };
+            }
+            LineOrigin::Recorded(by) => (by, author(by), CYAN),
+            LineOrigin::External(by) => (by, "external".to_owned(), MAGENTA),
+            LineOrigin::Baseline(by) => (by, format!("before {}", by.sequence_number), Style::new().dimmed()),
+            // Whoever wrote it did so before the contents that are still kept.
+            LineOrigin::Expired(by) => (by, format!("up to {}", by.sequence_number), Style::new().dimmed()),
+        };
+        let id = by.id.as_str();
+        Label {
+            number: by.sequence_number.to_string(),
+            id: id.get(..8).unwrap_or(id).to_owned(),
+            who: shortened(&who),
+            age: age(by.timestamp, now),
+            style,
+        }
+    }
+}
+
+/// `edit, s1`; when nobody gave a name, what kind of step it was.
+fn author(by: &FileVersion) -> String {
+    let names: Vec<String> =
+        [&by.origin.tool, &by.origin.session].into_iter().flatten().map(|name| safe(name)).collect();
+    match by.kind {
+        _ if !names.is_empty() => names.join(", "),
+        Kind::Track => "unnamed".to_owned(),
+        kind => kind.as_str().to_owned(),
+    }
+}
+
+/// The whole name is in `--json` and in `backsight show`.
+fn shortened(who: &str) -> String {
+    const LONGEST: usize = 28;
+    if who.chars().count() <= LONGEST {
+        return who.to_owned();
+    }
+    who.chars().take(LONGEST - 3).chain("...".chars()).collect()
+}
+
+fn show_hunk(sheet: &mut Sheet, hunk: &BlameHunk, label: &Label, widths: &Widths) {
+    let number = format!("{:<1$}", label.number, widths.number);
+    let id = sheet.dim(format_args!("{:<1$}", label.id, widths.id));
+    let who = format!("{:<1$}", label.who, widths.who);
+    let age = sheet.dim(format_args!("{:<1$}", label.age, widths.age));
+    for (index, text) in hunk.lines.iter().enumerate() {
+        // Whoever scans the page sees where a new origin begins.
+        let (number, who) = match index {
+            0 => (sheet.paint(YELLOW, &number), sheet.paint(label.style, &who)),
+            _ => (sheet.dim(&number), sheet.dim(&who)),
+        };
+        let place = sheet.dim(format_args!("{:>1$}", hunk.start_line + index, widths.line));
+        sheet.line(format_args!("{number} {id}  {who}  {age}  {place}  {}", shown(text)));
+    }
+}
+
+/// The text without what could drive a terminal or turn its reading direction; tabs and indentation stay.
+fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.strip_suffix('\r').unwrap_or(text).chars() {
+        let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+        if character != '\t' && (character.is_control() || turns) {
+            // Writing to memory cannot fail.
+            let _ = write!(out, "<U+{:04X}>", character as u32);
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_lines_are_read_as_git_reads_them() {
+        let range = |text: &str| text.parse::<Lines>().ok().map(|lines| (lines.start, lines.end));
+        assert_eq!(range("3,7"), Some((3, 7)));
+        assert_eq!(range("3,+2"), Some((3, 4)));
+        assert_eq!((range("3"), range("3,")), (Some((3, usize::MAX)), Some((3, usize::MAX))));
+        assert!(["", "0", "7,3", "x", "1,0", "1,+0", "-1,2", ",7"].iter().all(|text| range(text).is_none()));
+    }
+
+    #[test]
+    fn texts_cannot_drive_the_terminal() {
+        assert_eq!(shown("\ta\x1b[2J\u{202e}b\r"), "\ta<U+001B>[2J<U+202E>b");
+    }
+}
