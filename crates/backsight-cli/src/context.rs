@@ -14,6 +14,7 @@ use crate::cli::Global;
 use crate::page::{Page, Screen};
 use crate::paths;
 use crate::progress::Reporter;
+use crate::render::graph::Alphabet;
 
 /// What a command stands on.
 pub struct Context {
@@ -21,6 +22,8 @@ pub struct Context {
     pub screen: Screen,
     /// The time all ages are counted from.
     pub now: Timestamp,
+    /// The characters the reader's terminal can show.
+    pub alphabet: Alphabet,
     start: PathBuf,
     settings: Settings,
     reporter: Reporter,
@@ -37,7 +40,8 @@ impl Context {
         let listener = reporter.clone();
         settings.progress = Arc::new(move |progress| listener.report(progress));
         let now = Timestamp::from_system(SystemTime::now());
-        Ok(Context { screen, now, start, settings, reporter })
+        let alphabet = Alphabet::of(|name| std::env::var(name).ok());
+        Ok(Context { screen, now, alphabet, start, settings, reporter })
     }
 
     /// The workspace of the start directory: the nearest one above that has a store, else the directory itself.

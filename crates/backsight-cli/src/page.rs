@@ -183,6 +183,8 @@ pub const GREEN: Style = AnsiColor::Green.on_default();
 pub const YELLOW: Style = AnsiColor::Yellow.on_default();
 /// Moved, and positions in a diff.
 pub const CYAN: Style = AnsiColor::Cyan.on_default();
+/// One of several that are told apart.
+pub const BLUE: Style = AnsiColor::Blue.on_default();
 /// Other kinds of change.
 pub const MAGENTA: Style = AnsiColor::Magenta.on_default();
 

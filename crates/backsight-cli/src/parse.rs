@@ -1,4 +1,4 @@
-//! Points in time as a person types them.
+//! Points in time and chain heads as a person types them.
 
 use backsight_core::Timestamp;
 use jiff::civil::DateTime;
@@ -27,6 +27,13 @@ pub fn time(text: &str, now: &Zoned) -> Result<Timestamp, String> {
 /// [`time`] against the clock of this machine, for the argument parser.
 pub fn time_now(text: &str) -> Result<Timestamp, String> {
     time(text, &Zoned::now())
+}
+
+/// Reads a chain head: a typing mistake must not look like an altered history.
+pub fn chain_hash(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { Ok(text.to_ascii_lowercase()) } else { Err("a chain head is 64 hex digits".into()) }
 }
 
 #[cfg(test)]

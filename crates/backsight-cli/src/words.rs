@@ -57,6 +57,16 @@ pub fn age(time: Timestamp, now: Timestamp) -> String {
     format!("{number} {unit} ago")
 }
 
+/// `340 ms`, `2.4 s`, `3 min 12 s`
+pub fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        ..1000 => format!("{milliseconds} ms"),
+        1000..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", milliseconds / 60_000, milliseconds / 1000 % 60),
+        _ => format!("{} h {} min", milliseconds / 3_600_000, milliseconds / 60_000 % 60),
+    }
+}
+
 /// The time on the wall where the reader is.
 pub fn local(time: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(time.0) {
@@ -125,6 +135,12 @@ mod tests {
         assert_eq!(count(1, "file"), "1 file");
         assert_eq!(count(0, "file"), "0 files");
         assert_eq!(count(30_000, "directory"), "30,000 directories");
+    }
+
+    #[test]
+    fn durations_keep_two_units() {
+        let said = [0, 999, 2449, 192_000, 3_600_000, 90_000_000].map(duration);
+        assert_eq!(said.join(","), "0 ms,999 ms,2.4 s,3 min 12 s,1 h 0 min,25 h 0 min");
     }
 
     #[test]

@@ -1,47 +1,63 @@
-//! `backsight log`: the timeline, newest first, a page at a time.
+//! `backsight log`: the timeline as a graph of steps, sessions and milestones, a page at a time; or one file's life.
 
 use std::ffi::OsString;
 
-use backsight::report::{Kind, LogPage};
-use backsight::request::Log;
-use backsight_core::{Result, Timestamp};
+use backsight::Workspace;
+use backsight::report::{FileVersion, Kind, LogPage};
+use backsight::request::{Log, Order};
+use backsight_core::{Code, RelPath, Result, Timestamp};
+use serde::Serialize;
 
 use crate::arguments::kind_parser;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
 use crate::parse;
-use crate::render::snapshot;
+use crate::render::timeline;
 use crate::words::safe;
 
-/// List the recorded steps, newest first
+/// List what was recorded, newest first
+///
+/// Steps, events and milestones in columns: number, id, age, lines added and removed, files, and what it was. When
+/// sessions take part, each has a column of its own in front, and rows of no session have the first. With --file and
+/// no other filter, the life of one file is shown, through its renames.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
+Rows: * step, o found changed (external), . safety, < restore, revert, undo or redo, = milestone, X reset, ! event
+(on a UTF-8 terminal: \u{25cf} \u{25cb} \u{b7} \u{21ba} \u{25c6} \u{2573} \u{25b8})
+
 Examples:
   backsight log --since 2h
-  backsight log --file src/main.rs --kind revert
-  backsight log --session s1 --limit 0      all of a session
+  backsight log --file src/main.rs             what happened to one file
+  backsight log --session s1 --limit 0         all of a session
+  backsight log --text parser --kind milestone --reverse
 
 A TIME is an age (2h, 3 days), a local date or time (2026-08-01, 2026-08-01 14:00), or RFC 3339.")]
 pub struct Args {
-    /// Only steps of this session
+    /// Only rows of this session
     #[arg(long)]
     session: Option<String>,
-    /// Only steps of this tool
+    /// Only rows of this tool
     #[arg(long)]
     tool: Option<String>,
-    /// Only this kind of step
+    /// Only this kind of row
     #[arg(long, value_parser = kind_parser())]
     kind: Option<Kind>,
     /// Only steps that changed this path or something below it
     #[arg(long, value_name = "PATH")]
     file: Option<OsString>,
+    /// Only rows whose description, tool or session holds this text, in letters of any case
+    #[arg(long)]
+    text: Option<String>,
     /// Only at or after this time
     #[arg(long, value_name = "TIME", value_parser = parse::time_now)]
     since: Option<Timestamp>,
     /// Only at or before this time
     #[arg(long, value_name = "TIME", value_parser = parse::time_now)]
     until: Option<Timestamp>,
+    /// Oldest first
+    #[arg(long)]
+    reverse: bool,
     /// At most this many; 0 means all
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -50,33 +66,69 @@ pub struct Args {
     cursor: Option<String>,
 }
 
+/// A page and, when one file was asked for, all that happened to it.
+#[derive(Serialize)]
+struct Logged {
+    #[serde(flatten)]
+    page: LogPage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versions: Option<Vec<FileVersion>>,
+}
+
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let file = args.file.as_ref().map(|typed| context.paths(&workspace, std::slice::from_ref(typed))).transpose()?;
+    let file = file.and_then(|paths| paths.into_iter().next());
     let request = Log {
         session: args.session.clone(),
         tool: args.tool.clone(),
         kind: args.kind,
-        file: file.and_then(|paths| paths.into_iter().next()),
+        file: file.clone(),
         since: args.since,
         until: args.until,
-        text: None,
-        order: Default::default(),
+        text: args.text.clone(),
+        order: if args.reverse { Order::OldestFirst } else { Order::NewestFirst },
         limit: args.limit,
         cursor: args.cursor.clone(),
     };
-    let log = workspace.log(&request)?;
-    context.answer(&log, |page| show(page, &log, args, context))?;
+    let page = workspace.log(&request)?;
+    let versions = match &file {
+        Some(file) if !args.is_narrowed() && !page.rows.is_empty() => life_of(&workspace, file, args.reverse)?,
+        _ => None,
+    };
+    let logged = Logged { page, versions };
+    context.answer(&logged, |page| show(page, &logged, args, context))?;
     Ok(Verdict::Done)
 }
 
-fn show(page: &mut Page, log: &LogPage, args: &Args, context: &Context) {
-    let snapshots: Vec<_> = log.snapshots().cloned().collect();
-    snapshot::table(&mut page.data, &snapshots, context.now);
+/// What happened to a file; none for a directory, which has no life of its own.
+fn life_of(workspace: &Workspace, file: &RelPath, oldest_first: bool) -> Result<Option<Vec<FileVersion>>> {
+    let mut versions = match workspace.file_history(file) {
+        Err(error) if error.code() == Code::PathNotFound => return Ok(None),
+        other => other?,
+    };
+    if oldest_first {
+        versions.reverse();
+    }
+    let is_file = versions.iter().any(|version| version.before.or(version.after).is_some());
+    Ok(is_file.then_some(versions))
+}
+
+fn show(page: &mut Page, logged: &Logged, args: &Args, context: &Context) {
+    if let Some(versions) = &logged.versions {
+        let shown = if args.limit == 0 { versions.len() } else { versions.len().min(args.limit) };
+        timeline::versions(&mut page.data, &versions[..shown], context.now);
+        if shown < versions.len() {
+            page.hint(format_args!("there are {} more: add `--limit 0` for all", versions.len() - shown));
+        }
+        return;
+    }
+    let log = &logged.page;
+    timeline::show(page, &log.rows, context.alphabet, context.now);
     if let Some(cursor) = &log.next_cursor {
         page.hint(format_args!("there are more: add `--cursor {}`, or `--limit 0` for all", safe(cursor)));
     } else if log.rows.is_empty() && args.is_filtered() {
-        page.note("no snapshot matches");
+        page.note("nothing recorded matches");
     } else if log.rows.is_empty() {
         page.note("no snapshot yet");
         page.hint("record the first one with `backsight track -m \"start\"`");
@@ -84,9 +136,14 @@ fn show(page: &mut Page, log: &LogPage, args: &Args, context: &Context) {
 }
 
 impl Args {
-    fn is_filtered(&self) -> bool {
+    /// Whether anything but a path narrows the list.
+    fn is_narrowed(&self) -> bool {
         let times = self.since.is_some() || self.until.is_some();
-        let names = self.session.is_some() || self.tool.is_some() || self.kind.is_some() || self.file.is_some();
+        let names = self.session.is_some() || self.tool.is_some() || self.kind.is_some() || self.text.is_some();
         times || names || self.cursor.is_some()
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.is_narrowed() || self.file.is_some()
     }
 }

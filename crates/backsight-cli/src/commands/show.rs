@@ -1,51 +1,105 @@
-//! `backsight show REF`: one snapshot and what it changed.
+//! `backsight show REF`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
-use backsight::report::{PathChange, Snapshot};
+use backsight::Workspace;
+use backsight::report::{Diff, PathChange, SnapshotDetail};
 use backsight_core::Result;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::render::{changes, snapshot};
-use crate::words::count_of;
+use crate::page::Page;
+use crate::render::{changes, snapshot, unified};
+use crate::words::{count, count_of};
 
 /// Show one snapshot and what it changed
+///
+/// What others changed in the same row is listed apart, and is in neither diff. With --json, `affected_files`,
+/// `base_file_hashes` and `result_file_hashes` name the contents before and after; `cat --blob` prints them.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
   backsight show @
-  backsight show 12"))]
+  backsight show 12 --diff
+  backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?"))]
 pub struct Args {
     /// Which snapshot
     #[arg(value_name = "REF")]
     reference: String,
+    /// Then what the step did, as a unified diff
+    #[arg(long)]
+    diff: bool,
+    /// Then what takes the step back, as a unified diff
+    #[arg(long)]
+    reverse_diff: bool,
 }
 
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
-    snapshot: Snapshot,
+    detail: SnapshotDetail,
     /// Absent when retention removed the contents.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<PathChange>>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
+    diff: Option<Diff>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
+    reverse_diff: Option<Diff>,
+}
+
+/// The diff as one text; bytes that are not UTF-8 are replaced.
+fn text<S: Serializer>(diff: &Option<Diff>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let bytes: Vec<u8> = diff.iter().flat_map(|diff| &diff.diffs).flat_map(|file| file.unified.clone()).collect();
+    serializer.collect_str(&String::from_utf8_lossy(&bytes))
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let snapshot = workspace.show(&args.reference)?;
-    let changes = match snapshot.expired_at {
-        None => Some(workspace.changes_of(snapshot.id.as_str())?),
+    let detail = workspace.show_detail(&args.reference)?;
+    let id = detail.snapshot.id.as_str().to_owned();
+    let changes = match detail.snapshot.expired_at {
+        None => Some(workspace.changes_of(&id)?),
         Some(_) => None,
     };
-    let shown = Shown { snapshot, changes };
-    context.answer(&shown, |page| {
-        snapshot::card(&mut page.data, &shown.snapshot, context.now);
-        if let Some(list) = &shown.changes {
-            page.data.line("");
-            page.data.line(format_args!("{} changed", count_of(list, "path")));
-            changes::list(&mut page.data, list);
-        }
-    })?;
+    let shown = Shown {
+        changes,
+        diff: step_diff(&workspace, &id, args.diff, false)?,
+        reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true)?,
+        detail,
+    };
+    context.answer(&shown, |page| show(page, &shown, context))?;
     Ok(Verdict::Done)
+}
+
+fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool) -> Result<Option<Diff>> {
+    wanted.then(|| workspace.step_diff(id, reversed, &[])).transpose()
+}
+
+fn show(page: &mut Page, shown: &Shown, context: &Context) {
+    let snapshot = &shown.detail.snapshot;
+    snapshot::card(&mut page.data, snapshot, context.now);
+    if let Some(list) = &shown.changes {
+        page.data.line("");
+        page.data.line(format_args!("{} changed", count_of(list, "path")));
+        changes::list(&mut page.data, list);
+    }
+    if !snapshot.unknown_changes.is_empty() {
+        let paths = count_of(&snapshot.unknown_changes, "path");
+        page.data.line("");
+        page.data.line(format_args!("{paths} changed by somebody else, found when the step was recorded"));
+        changes::list_unknown(&mut page.data, &snapshot.unknown_changes);
+    }
+    for diff in shown.diff.iter().chain(&shown.reverse_diff) {
+        page.data.line("");
+        for file in &diff.diffs {
+            unified::show(&mut page.data, &file.unified);
+        }
+        let cut = diff.diffs.iter().filter(|file| file.cut.is_some()).count();
+        if cut > 0 {
+            page.warning(format_args!("{} too large to compare line by line", count(cut as u64, "file")));
+        }
+        if diff.diffs.is_empty() {
+            page.note("no differences: the first snapshot has nothing before it, and some steps change nothing");
+        }
+    }
 }

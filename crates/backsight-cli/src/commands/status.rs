@@ -1,15 +1,19 @@
-//! `backsight status`: what differs on disk from the latest snapshot, and what nobody can say anything about.
+//! `backsight status`: where things stand: the latest step, who is at work, what differs on disk and whose it can be,
+//! and what nobody can say anything about.
 
-use backsight::report::{Snapshot, WorkspaceStatus};
-use backsight_core::{Result, Uncovered};
+use backsight::report::{Call, PathChange, Snapshot, Strategy, WorkspaceStatus};
+use backsight_core::{Result, Seq, Uncovered};
 
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
-use crate::render::{changes, coverage, snapshot};
+use crate::render::{calls, changes, coverage, snapshot, timeline};
 use crate::words::{age, count, count_of, join, safe};
 
-/// Show what changed since the latest snapshot
+/// Show what changed since the latest snapshot, and whose it can be
+///
+/// What differs on disk is either the work of a tool call that has not finished, or unknown: changed by nobody who told
+/// Backsight. The strategy (`backsight config get unknown_change_strategy`) says what becomes of unknown changes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Letters: A added, M modified, D deleted, R renamed, m permissions, T type, ? not covered
@@ -24,11 +28,14 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let status = context.workspace()?.status()?;
+    let workspace = context.workspace()?;
+    let status = workspace.status()?;
+    // Milestones follow each other without a gap, so what they do not hold came after the last.
+    let held: u64 = workspace.milestones()?.iter().map(|milestone| milestone.summary.total_operations).sum();
     context.answer(&status, |page| {
         page.data.line(format_args!("Workspace {}", page.data.bold(safe(&status.root))));
         match &status.latest {
-            Some(latest) => compared(page, &status, latest, context),
+            Some(latest) => compared(page, &status, latest, status.snapshots.saturating_sub(held), context),
             None => untouched(page),
         }
     })?;
@@ -40,22 +47,75 @@ fn untouched(page: &mut Page) {
     page.hint("record the first snapshot with `backsight track -m \"start\"`");
 }
 
-fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, context: &Context) {
+fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, since: u64, context: &Context) {
     let (name, title) = (snapshot::name(&page.data, latest), snapshot::title(latest));
-    let age = page.data.dim(format_args!("({})", age(latest.timestamp, context.now)));
-    page.data.line(format_args!("Latest {}", join(&[&name, &title, &age])));
+    let mut who = snapshot::origin(&latest.origin);
+    who.push(age(latest.timestamp, context.now));
+    let who = page.data.dim(format_args!("({})", who.join(", ")));
+    page.data.line(format_args!("Latest {}", join(&[&name, &title, &who])));
     page.data.line(format_args!("{}, {}", count(status.snapshots, "snapshot"), coverage::summary(&status.coverage)));
-    page.data.line("");
-    let seen = if status.coverage.complete && status.unseen.is_empty() { "" } else { " in what could be seen" };
-    if status.changes.is_empty() {
-        page.data.line(format_args!("Nothing changed since {}{seen}", latest.sequence_number));
-    } else {
-        let paths = count_of(&status.changes, "path");
-        page.data.line(format_args!("{paths} changed since {}{seen}:", latest.sequence_number));
-        changes::list(&mut page.data, &status.changes);
+    if let Some(milestone) = &status.milestone {
+        let title = page.data.bold(safe(&milestone.title));
+        let range = timeline::range(milestone);
+        page.data.line(format_args!("Milestone {title} holds {range}; {} since", count(since, "snapshot")));
     }
+    calls(page, status, context);
+    differing(page, status, latest.sequence_number);
     uncovered(page, status);
     advise(page, status);
+}
+
+/// Who is at work.
+fn calls(page: &mut Page, status: &WorkspaceStatus, context: &Context) {
+    if status.open_calls.is_empty() {
+        return;
+    }
+    let are = if status.open_calls.len() == 1 { "is" } else { "are" };
+    page.data.line("");
+    page.data.line(format_args!("{} {are} open:", count_of(&status.open_calls, "tool call")));
+    calls::list(&mut page.data, &status.open_calls, context.now);
+}
+
+/// What differs on disk, by whose work it can be.
+fn differing(page: &mut Page, status: &WorkspaceStatus, latest: Seq) {
+    let seen = if status.coverage.complete && status.unseen.is_empty() { "" } else { " in what could be seen" };
+    let (pending, unknown): (Vec<PathChange>, Vec<PathChange>) =
+        status.changes.iter().cloned().partition(|change| status.pending.contains(&change.path));
+    page.data.line("");
+    if status.changes.is_empty() {
+        page.data.line(format_args!("Nothing changed since {latest}{seen}"));
+    }
+    if !pending.is_empty() {
+        let call = if status.open_calls.len() == 1 { "the open tool call" } else { "an open tool call" };
+        let paths = count_of(&pending, "path");
+        page.data.line(format_args!("{paths} changed since {latest}{seen}, maybe by {call}:"));
+        changes::list(&mut page.data, &pending);
+    }
+    if !unknown.is_empty() {
+        if !pending.is_empty() {
+            page.data.line("");
+        }
+        let paths = count_of(&unknown, "path");
+        page.data.line(format_args!("{paths} changed since {latest}{seen}, nobody said by whom:"));
+        changes::list(&mut page.data, &unknown);
+        let them = if unknown.len() == 1 { "it" } else { "them" };
+        page.note(consequence(status.strategy, status.open_calls.len(), them));
+    }
+}
+
+/// What the strategy in force means for those changes.
+fn consequence(strategy: Strategy, open_calls: usize, them: &str) -> String {
+    let becomes = match strategy {
+        Strategy::Strict => format!("refuses until somebody records {them}"),
+        Strategy::Warn => format!("goes on and lists {them} as not its own"),
+        Strategy::AutoIntegrate => format!("first records {them} as a step by `external`"),
+    };
+    let what = match open_calls {
+        0 => format!("`backsight track` records {them} as your step; a tool call that begins now {becomes}"),
+        1 => format!("when the tool call finishes, it {becomes}"),
+        _ => format!("the last tool call to finish {becomes}"),
+    };
+    format!("{what} (strategy {strategy})")
 }
 
 /// What the scan did not cover, and what the snapshot did not.
@@ -76,8 +136,13 @@ fn uncovered(page: &mut Page, status: &WorkspaceStatus) {
 }
 
 fn advise(page: &mut Page, status: &WorkspaceStatus) {
+    if let Some(Call { id, .. }) = status.open_calls.first() {
+        page.hint(format_args!("when a call is done, record it with `backsight finish {id} -m \"what it did\"`"));
+        page.hint(format_args!("when it died, give it up with `backsight abandon {id}`: the files stay as they are"));
+    }
     if !status.changes.is_empty() {
-        page.hint("see the changes with `backsight diff @`, record them with `backsight track`");
+        let record = if status.open_calls.is_empty() { ", record them with `backsight track`" } else { "" };
+        page.hint(format_args!("see the changes with `backsight diff @`{record}"));
     } else if status.redoable > 0 {
         page.hint(format_args!("{} can be redone with `backsight redo`", count(status.redoable, "undo")));
     } else if status.undoable > 0 {

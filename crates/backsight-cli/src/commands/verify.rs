@@ -8,11 +8,23 @@ use serde_json::Value;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::{GREEN, Page, RED, print_json};
+use crate::parse;
 use crate::words::{count, count_of, enumerate, safe};
 
 /// Check every stored object and row; exit 1 on damage
+///
+/// Every row of the timeline carries a hash over itself and all rows before it. The newest, the chain head, stands for
+/// the whole history: keep it somewhere else, and --head later proves that nothing up to it was altered.
 #[derive(clap::Args, Debug)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  backsight verify
+  backsight verify --head \"$(cat noted-head)\"")]
+pub struct Args {
+    /// A chain head noted earlier; the timeline must still hold it
+    #[arg(long, value_name = "HASH", value_parser = parse::chain_hash)]
+    head: Option<String>,
+}
 
 /// Damage is both a failure, for those who branch on `ok`, and a full report.
 #[derive(Serialize)]
@@ -23,10 +35,10 @@ struct Damaged<'a> {
     report: &'a Verified,
 }
 
-pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
-    let verified = context.workspace()?.verify()?;
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let verified = context.workspace()?.verify_against(args.head.as_deref())?;
     if verified.clean {
-        context.answer(&verified, |page| whole(page, &verified))?;
+        context.answer(&verified, |page| whole(page, &verified, args.head.is_some()))?;
         return Ok(Verdict::Done);
     }
     let error = failure(&verified);
@@ -38,13 +50,24 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     Ok(Verdict::No)
 }
 
-fn whole(page: &mut Page, verified: &Verified) {
+fn whole(page: &mut Page, verified: &Verified, is_proven: bool) {
     let verdict = page.data.paint(GREEN.bold(), "Whole");
-    let (objects, snapshots) = (count(verified.objects, "object"), count(verified.snapshots, "snapshot"));
-    page.data.line(format_args!("{verdict}: {objects} read and checked, {snapshots} complete"));
+    page.data.line(format_args!("{verdict}: {}", extent(verified)));
+    if is_proven {
+        page.data.line("Nothing up to the head you noted was altered");
+    }
+    if !verified.chain_head.is_empty() {
+        page.data.line(format_args!("Chain head {}", safe(&verified.chain_head)));
+    }
     for warning in &verified.warnings {
         page.warning(safe(warning));
     }
+}
+
+/// `11 objects and 6 rows read and checked, 6 snapshots complete`
+fn extent(verified: &Verified) -> String {
+    let (objects, rows) = (count(verified.objects, "object"), count(verified.rows, "row"));
+    format!("{objects} and {rows} read and checked, {} complete", count(verified.snapshots, "snapshot"))
 }
 
 fn failure(verified: &Verified) -> Error {
@@ -63,8 +86,7 @@ fn damaged(page: &mut Page, verified: &Verified, error: &Error) {
             page.data.line(format_args!("  paths     {}", enumerate(paths)));
         }
     }
-    let (objects, snapshots) = (count(verified.objects, "object"), count(verified.snapshots, "snapshot"));
-    page.data.line(format_args!("{objects} read and checked, {snapshots} complete"));
+    page.data.line(extent(verified));
     page.error(error);
     if let Some(hint) = error.hint() {
         page.hint(hint);

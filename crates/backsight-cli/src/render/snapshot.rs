@@ -1,69 +1,37 @@
-//! Snapshots: as a line of the log, and as a whole.
+//! Snapshots: how they are named, and one as a whole.
 
-use backsight::report::{Kind, Origin, Snapshot};
-use backsight_core::Timestamp;
+use backsight::report::{Kind, Origin, Row, Snapshot};
+use backsight_core::{SnapshotId, Timestamp};
 
 use crate::page::{Sheet, YELLOW};
-use crate::render::coverage;
-use crate::words::{age, count, enumerate, local, safe};
+use crate::render::{coverage, timeline};
+use crate::words::{age, duration, enumerate, local, safe};
 
 /// `#12 1a2b3c4d`: how a snapshot is named everywhere.
 pub fn name(sheet: &Sheet, snapshot: &Snapshot) -> String {
     let number = sheet.paint(YELLOW, snapshot.sequence_number);
-    format!("{number} {}", sheet.dim(short_id(snapshot)))
+    format!("{number} {}", sheet.dim(short(&snapshot.id)))
 }
 
 /// Eight digits are enough for a person; any unique prefix is a REF.
-pub fn short_id(snapshot: &Snapshot) -> &str {
-    snapshot.id.as_str().get(..8).unwrap_or(snapshot.id.as_str())
+pub fn short(id: &SnapshotId) -> &str {
+    id.as_str().get(..8).unwrap_or(id.as_str())
 }
 
 /// The first line of the description.
 pub fn title(snapshot: &Snapshot) -> String {
-    safe(snapshot.description.lines().next().unwrap_or_default())
+    first_line(&snapshot.description)
 }
 
-/// The lines of the log, in columns.
+/// The first line of a text from outside.
+pub fn first_line(text: &str) -> String {
+    safe(text.lines().next().unwrap_or_default())
+}
+
+/// Snapshots in the columns of the log.
 pub fn table(sheet: &mut Sheet, snapshots: &[Snapshot], now: Timestamp) {
-    let widest = |texts: &[String]| texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-    let column = |cell: fn(&Snapshot, Timestamp) -> String| -> Vec<String> {
-        snapshots.iter().map(|snapshot| cell(snapshot, now)).collect()
-    };
-    let numbers = column(|snapshot, _| snapshot.sequence_number.to_string());
-    let ages = column(|snapshot, now| age(snapshot.timestamp, now));
-    let files = column(|snapshot, _| count(snapshot.files_changed, "file"));
-    let (number_width, age_width, files_width) = (widest(&numbers), widest(&ages), widest(&files));
-    for (row, snapshot) in snapshots.iter().enumerate() {
-        let number = sheet.paint(YELLOW, format_args!("{:<number_width$}", numbers[row]));
-        let id = sheet.dim(short_id(snapshot));
-        let age = format!("{:<age_width$}", ages[row]);
-        let files = sheet.dim(format_args!("{:>files_width$}", files[row]));
-        sheet.line(format_args!("{number}  {id}  {age}  {files}  {}", story(sheet, snapshot)));
-    }
-}
-
-/// Kind, description, who, and what became of it.
-fn story(sheet: &Sheet, snapshot: &Snapshot) -> String {
-    let mut parts = Vec::new();
-    let title = title(snapshot);
-    // "revert #2" says its kind already.
-    if snapshot.kind != Kind::Track && !title.starts_with(snapshot.kind.as_str()) {
-        parts.push(sheet.bold(format_args!("[{}]", snapshot.kind.as_str())));
-    }
-    if !title.is_empty() {
-        parts.push(title);
-    }
-    let who = origin(&snapshot.origin);
-    if !who.is_empty() {
-        parts.push(sheet.dim(format_args!("({})", who.join(", "))));
-    }
-    if snapshot.pinned {
-        parts.push("[pinned]".into());
-    }
-    if snapshot.expired_at.is_some() {
-        parts.push("[expired]".into());
-    }
-    parts.join(" ")
+    let rows: Vec<Row> = snapshots.iter().cloned().map(|snapshot| Row::Snapshot(Box::new(snapshot))).collect();
+    timeline::table(sheet, &rows, now);
 }
 
 /// `edit, session demo, message m1`
@@ -90,10 +58,15 @@ pub fn card(sheet: &mut Sheet, snapshot: &Snapshot, now: Timestamp) {
     row("when", format!("{} ({})", local(snapshot.timestamp), age(snapshot.timestamp, now)));
     row("kind", kind(snapshot));
     row("who", origin(&snapshot.origin).join(", "));
+    row("took", snapshot.execution_time_ms.map(duration).unwrap_or_default());
+    let lines = snapshot.lines_added.zip(snapshot.lines_removed);
+    row("lines", lines.map(|(added, removed)| format!("+{added} -{removed}")).unwrap_or_default());
     row("declared", enumerate(&snapshot.origin.declared));
     row("tree", snapshot.tree.to_string());
     row("base", snapshot.base_tree.map(|tree| tree.to_string()).unwrap_or_default());
+    row("start", snapshot.start_tree.map(|tree| format!("{tree} (before the step's own changes)")).unwrap_or_default());
     row("coverage", coverage::summary(&snapshot.coverage));
+    row("chain", safe(&snapshot.chain_hash));
     row("pinned", if snapshot.pinned { "yes, kept by every retention rule".into() } else { String::new() });
     if let Some(time) = snapshot.expired_at {
         row("expired", format!("{} ({}): its contents were removed", local(time), age(time, now)));

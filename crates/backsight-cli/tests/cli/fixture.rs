@@ -296,6 +296,7 @@ fn normalise(text: &str) -> String {
 fn token(word: &str) -> &str {
     let hex = word.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     match word.len() {
+        64 if hex => "[CHAIN]",
         40 if hex => "[OBJECT]",
         16 if hex => "[SNAPSHOT-ID]",
         8 | 10 if hex => "[SHORT]",
@@ -310,7 +311,10 @@ fn times(text: &str) -> String {
         let is_time = |word: &str| word.len() == 8 && word.bytes().filter(|&byte| byte == b':').count() == 2;
         let is_date = |word: &str| word.len() == 10 && word.bytes().filter(|&byte| byte == b'-').count() == 2;
         let is_instant = |word: &str| word.starts_with("20") && word.ends_with("Z:") && word.contains('T');
-        let kept = words.iter().map(|word| match *word {
+        let is_number = |word: &str| word.parse::<f64>().is_ok();
+        let kept = words.iter().enumerate().map(|(index, word)| match *word {
+            word if is_number(word) && line.starts_with("took ") => "[N]",
+            "ms" | "s" if index > 0 && is_number(words[index - 1]) && line.starts_with("took ") => "[UNIT]",
             word if is_date(word) => "[DATE]",
             word if is_time(word) => "[TIME]",
             word if is_instant(word) => "[INSTANT]:",

@@ -1,0 +1,244 @@
+//! The log: rows of the timeline in columns, with the graph of its sessions beside them, and the life of one file.
+
+use backsight::report::{Event, FileVersion, Kind, Milestone, MilestoneSummary, Origin, Row, Snapshot};
+use backsight_core::{Seq, Timestamp};
+
+use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
+use crate::render::graph::{self, Alphabet, Graph};
+use crate::render::{changes, snapshot};
+use crate::words::{age, count, count_of, enumerate, safe};
+
+/// A line across the page is as long as the longest row, within these.
+const RULE_WIDTH: std::ops::RangeInclusive<usize> = 60..=100;
+
+/// The rows in the order given, with the graph of their sessions; milestones go across.
+pub fn show(page: &mut Page, rows: &[Row], alphabet: Alphabet, now: Timestamp) {
+    let graph = Graph::of(rows);
+    let mut lines = columns(&page.data, rows, now);
+    if let Some(graph) = &graph {
+        for (index, (line, row)) in lines.iter_mut().zip(rows).enumerate() {
+            *line = format!("{}  {line}", graph.gutter(&page.data, alphabet, index, graph::kind(row)));
+        }
+    }
+    let milestones: Vec<Option<Milestone>> = rows.iter().map(milestone).collect();
+    let ordinary = lines.iter().zip(&milestones).filter(|(_, milestone)| milestone.is_none());
+    let widest = ordinary.map(|(line, _)| visible_width(line)).max().unwrap_or(0);
+    let width = widest.clamp(*RULE_WIDTH.start(), *RULE_WIDTH.end());
+    for (line, milestone) in lines.into_iter().zip(milestones) {
+        let across = milestone.map(|milestone| rule(&page.data, &milestone, alphabet, width, now));
+        page.data.line(across.unwrap_or(line));
+    }
+    if let Some(sharing) = graph.map(|graph| graph.sharing).filter(|sharing| !sharing.is_empty()) {
+        let names: Vec<String> = sharing.iter().map(|name| safe(name)).collect();
+        page.note(format_args!("{} share the last column: {}", count_of(&names, "session"), enumerate(&names)));
+    }
+}
+
+/// The rows in the order given, without a graph.
+pub fn table(sheet: &mut Sheet, rows: &[Row], now: Timestamp) {
+    for line in columns(sheet, rows, now) {
+        sheet.line(line);
+    }
+}
+
+fn columns(sheet: &Sheet, rows: &[Row], now: Timestamp) -> Vec<String> {
+    let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, now)).collect();
+    let widths = Widths::of(&cells);
+    let line =
+        |(cells, row): (&Cells, &Row)| join_columns(cells.line(sheet, &widths).into_iter().chain([story(sheet, row)]));
+    cells.iter().zip(rows).map(line).collect()
+}
+
+/// What stands in the columns of a row.
+struct Cells {
+    number: String,
+    id: String,
+    age: String,
+    lines: Option<(String, String)>,
+    files: String,
+}
+
+struct Widths {
+    number: usize,
+    age: usize,
+    added: usize,
+    removed: usize,
+    files: usize,
+}
+
+impl Cells {
+    fn of(row: &Row, now: Timestamp) -> Self {
+        let (id, timestamp, lines, files) = match row {
+            Row::Snapshot(row) => {
+                let lines = row.lines_added.zip(row.lines_removed);
+                (&row.id, row.timestamp, lines, count(row.files_changed, "file"))
+            }
+            Row::Event(event) => (&event.id, event.timestamp, None, String::new()),
+        };
+        Cells {
+            number: row.sequence_number().to_string(),
+            id: snapshot::short(id).to_owned(),
+            age: age(timestamp, now),
+            lines: lines.map(|(added, removed)| (format!("+{added}"), format!("-{removed}"))),
+            files,
+        }
+    }
+
+    fn line(&self, sheet: &Sheet, widths: &Widths) -> Vec<String> {
+        let mut columns = vec![
+            sheet.paint(YELLOW, format_args!("{:<1$}", self.number, widths.number)),
+            sheet.dim(&self.id),
+            format!("{:<1$}", self.age, widths.age),
+        ];
+        if widths.added > 0 {
+            let (added, removed) = self.lines.as_ref().map_or(("", ""), |(added, removed)| (added, removed));
+            let added = sheet.paint(GREEN, format_args!("{added:>0$}", widths.added));
+            let removed = sheet.paint(RED, format_args!("{removed:<0$}", widths.removed));
+            columns.push(format!("{added} {removed}"));
+        }
+        if widths.files > 0 {
+            columns.push(sheet.dim(format_args!("{:>1$}", self.files, widths.files)));
+        }
+        columns
+    }
+}
+
+impl Widths {
+    fn of(cells: &[Cells]) -> Self {
+        let widest = |cell: fn(&Cells) -> &str| cells.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0);
+        Widths {
+            number: widest(|row| &row.number),
+            age: widest(|row| &row.age),
+            added: widest(|row| row.lines.as_ref().map_or("", |(added, _)| added)),
+            removed: widest(|row| row.lines.as_ref().map_or("", |(_, removed)| removed)),
+            files: widest(|row| &row.files),
+        }
+    }
+}
+
+fn join_columns(columns: impl Iterator<Item = String>) -> String {
+    columns.collect::<Vec<_>>().join("  ")
+}
+
+/// How much room a text takes once its colours are taken away.
+fn visible_width(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+/// The milestone that a row is.
+fn milestone(row: &Row) -> Option<Milestone> {
+    match row {
+        Row::Event(event) if event.kind == Kind::Milestone => {
+            let milestone: Milestone = serde_json::from_value(event.details.clone()).ok()?;
+            Some(Milestone { sequence_number: event.sequence_number, ..milestone })
+        }
+        _ => None,
+    }
+}
+
+/// `=== #4 First === #1 to #3, 3 steps, 2 files, +4 -1 === 2 min ago =====`
+fn rule(sheet: &Sheet, milestone: &Milestone, alphabet: Alphabet, width: usize, now: Timestamp) -> String {
+    let bar = |length: usize| -> String { std::iter::repeat_n(alphabet.rule(), length).collect() };
+    let start = format!("{}{}", alphabet.glyph(Kind::Milestone), bar(2));
+    let summary = format!("{}, {}", range(milestone), amounts(&milestone.summary));
+    let (title, age) = (safe(&milestone.title), age(milestone.timestamp, now));
+    let text = format!("{start} {} {title} {} {summary} {} {age} ", milestone.sequence_number, bar(2), bar(2));
+    let rest = bar(width.saturating_sub(text.chars().count()).max(2));
+    sheet.bold(format_args!("{text}{rest}"))
+}
+
+/// `#1 to #3`
+pub fn range(milestone: &Milestone) -> String {
+    let (start, end): (Seq, Seq) = (milestone.start_sequence_number, milestone.end_sequence_number);
+    if start == end { start.to_string() } else { format!("{start} to {end}") }
+}
+
+/// `3 steps, 2 files, +4 -1`
+fn amounts(summary: &MilestoneSummary) -> String {
+    let mut parts = vec![count(summary.total_operations, "step"), count(summary.affected_files, "file")];
+    if let Some((added, removed)) = summary.lines_added.zip(summary.lines_removed) {
+        parts.push(format!("+{added} -{removed}"));
+    }
+    parts.join(", ")
+}
+
+/// Kind, description, who, and what became of it.
+fn story(sheet: &Sheet, row: &Row) -> String {
+    match row {
+        Row::Snapshot(snapshot) => {
+            let said = tell(sheet, snapshot.kind, &snapshot.description, &snapshot.origin);
+            said.into_iter().chain(marks(sheet, snapshot)).collect::<Vec<_>>().join(" ")
+        }
+        Row::Event(event) => {
+            let Event { kind, description, origin, .. } = event.as_ref();
+            tell(sheet, *kind, description, origin).join(" ")
+        }
+    }
+}
+
+fn tell(sheet: &Sheet, kind: Kind, description: &str, origin: &Origin) -> Vec<String> {
+    let mut parts = Vec::new();
+    let title = snapshot::first_line(description);
+    // "revert #2" says its kind already.
+    if kind != Kind::Track && !title.starts_with(kind.as_str()) {
+        parts.push(sheet.bold(format_args!("[{}]", kind.as_str())));
+    }
+    if !title.is_empty() {
+        parts.push(title);
+    }
+    // What is external says so already.
+    let who = snapshot::origin(origin);
+    if !who.is_empty() && who != [kind.as_str()] {
+        parts.push(sheet.dim(format_args!("({})", who.join(", "))));
+    }
+    parts
+}
+
+fn marks(sheet: &Sheet, snapshot: &Snapshot) -> Vec<String> {
+    let mut marks = Vec::new();
+    if !snapshot.unknown_changes.is_empty() {
+        let others = count_of(&snapshot.unknown_changes, "unknown change");
+        marks.push(sheet.paint(YELLOW, format_args!("[also {others}]")));
+    }
+    if snapshot.pinned {
+        marks.push("[pinned]".into());
+    }
+    if snapshot.expired_at.is_some() {
+        marks.push("[expired]".into());
+    }
+    marks
+}
+
+/// The life of one file: what happened to it, step by step.
+pub fn versions(sheet: &mut Sheet, versions: &[FileVersion], now: Timestamp) {
+    let rows: Vec<[String; 3]> = versions
+        .iter()
+        .map(|version| [version.sequence_number.to_string(), age(version.timestamp, now), happened(version)])
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [number_width, age_width, path_width] = [0, 1, 2].map(width);
+    for (version, [number, age, path]) in versions.iter().zip(&rows) {
+        let (letter, style) = changes::letter(version.status);
+        let mut told = tell(sheet, version.kind, &version.description, &version.origin);
+        if version.external && version.kind != Kind::External {
+            told.push(sheet.paint(YELLOW, "[unknown change]"));
+        }
+        sheet.line(join_columns(
+            [
+                sheet.paint(YELLOW, format_args!("{number:<number_width$}")),
+                sheet.dim(snapshot::short(&version.id)),
+                format!("{age:<age_width$}"),
+                format!("{} {path:<path_width$}", sheet.paint(style, letter)),
+                told.join(" "),
+            ]
+            .into_iter(),
+        ));
+    }
+}
+
+fn happened(version: &FileVersion) -> String {
+    match &version.from_path {
+        Some(from) => format!("{from} -> {}", version.path),
+        None => version.path.to_string(),
+    }
+}
