@@ -2,7 +2,7 @@
 
 use backsight::report::{HandleResult, Strategy, UnknownChangeResult, ValidationResult};
 use backsight::request::{Unknown, Validation};
-use backsight_core::Result;
+use backsight_core::{Result, Seq};
 use clap::Subcommand;
 
 use crate::arguments::{Paths, UnknownChanges, strategy_parser};
@@ -119,7 +119,7 @@ fn detected(page: &mut Page, found: &UnknownChangeResult, with_diff: bool) {
         for change in &found.unknown_changes {
             match &change.diff {
                 Some(diff) => unified::show(&mut page.data, diff.as_bytes()),
-                None => page.note(format_args!("{}: no line differs, only what it is", change.file_path)),
+                None => page.note(format_args!("{}: a directory, which this format cannot show", change.file_path)),
             }
         }
     } else if found.has_unknown_changes {
@@ -181,7 +181,7 @@ fn show_handled(page: &mut Page, handled: &HandleResult) {
     if !handled.modified_files.is_empty() {
         page.data.line(format_args!("  {}", enumerate(&handled.modified_files)));
     }
-    if handled.compensating_sequence_number.is_some() {
-        page.hint("take it back with `backsight undo`, see it with `backsight show @`");
+    if let Some(Seq(number)) = handled.compensating_sequence_number {
+        page.hint(format_args!("see it with `backsight show {number}`, take it back with `backsight revert {number}`"));
     }
 }

@@ -3,11 +3,14 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod blame;
 mod chains;
+mod continuity;
 mod contract;
 mod damage;
 mod demo;
 mod disk_full;
+mod export_git;
 mod fixture;
 mod going_back;
 mod guards;
@@ -15,6 +18,8 @@ mod history;
 mod ignore_rules;
 mod json;
 mod kills;
+mod known;
+mod milestones;
 mod modes;
 mod names;
 mod nested;
@@ -29,5 +34,7 @@ mod several_processes;
 mod special_files;
 mod store_and_git;
 mod symlinks;
+mod timeline;
 mod type_changes;
+mod unknown;
 mod upkeep;
