@@ -241,7 +241,7 @@ impl ObjectStore {
     }
 
     /// Whether a copy exists, whole or not.
-    pub(crate) fn contains(&self, id: &ObjectId) -> Result<bool> {
+    pub fn contains(&self, id: &ObjectId) -> Result<bool> {
         if self.loose_path(id).is_file() {
             return Ok(true);
         }

@@ -42,6 +42,8 @@ pub(crate) fn parse(text: &str) -> Result<Reference> {
     }
     if let Some(digits) = text.strip_prefix('#') {
         return match digits.parse() {
+            // SQLite counts no further.
+            Ok(seq) if i64::try_from(seq).is_err() => Err(unknown(text, "there is no such number")),
             Ok(seq) => Ok(Reference::Seq { seq: Seq(seq), or_prefix: None }),
             Err(_) => Err(unknown(text, "`#` is followed by a number")),
         };
@@ -49,6 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Reference> {
     let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let prefix = (is_hex && text.len() >= SHORTEST_PREFIX).then(|| text.to_ascii_lowercase());
     match (text.parse(), prefix) {
+        (Ok(seq), _) if i64::try_from(seq).is_err() && text.len() < 40 => Err(unknown(text, "there is no such number")),
         (Ok(seq), or_prefix) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
             Ok(Reference::Seq { seq: Seq(seq), or_prefix })
         }

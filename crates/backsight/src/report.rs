@@ -200,14 +200,20 @@ pub struct WorkspaceStatus {
     /// Tool calls that began and have not finished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open_calls: Vec<Call>,
-    /// Of the changes, those that an open tool call may have written; the rest is unknown.
+    /// Of the changes, those that an open tool call may have written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<RelPath>,
+    /// Of the changes, those that nobody can have made who told us. What is in neither list is left out by
+    /// `exclude_from_checking`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<RelPath>,
     /// What is done about unknown changes.
     pub strategy: Strategy,
     /// The newest milestone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milestone: Option<Milestone>,
+    /// Snapshots that no milestone holds yet.
+    pub snapshots_since_milestone: u64,
 }
 
 /// One page of the timeline.

@@ -81,7 +81,7 @@ pub struct Log {
     pub since: Option<Timestamp>,
     /// Only at or before.
     pub until: Option<Timestamp>,
-    /// Only rows whose description, tool or session holds this text, in letters of any case.
+    /// Only rows whose description, tool or session holds this text, whatever the case of its ASCII letters.
     pub text: Option<String>,
     /// Which end comes first.
     pub order: Order,

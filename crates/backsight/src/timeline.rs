@@ -6,6 +6,7 @@ mod format;
 mod query;
 mod row;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -133,7 +134,7 @@ impl Timeline {
         }
     }
 
-    /// The latest row's number, of any kind; 0 before the first.
+    /// The highest number given out; 0 before the first.
     pub(crate) fn latest_seq(&self) -> Result<Seq> {
         latest_seq(&self.lock())
     }
@@ -146,6 +147,23 @@ impl Timeline {
             Found::Step(_) => None,
         });
         Ok(events.collect())
+    }
+
+    /// The same, without those that cannot be read.
+    pub(crate) fn readable_events(&self, kind: Kind) -> Result<Vec<Event>> {
+        row::readable_events(&self.lock(), kind.as_str())
+    }
+
+    /// The numbers of all snapshots, and of those whose contents are kept; nothing else is read of them.
+    pub(crate) fn snapshot_numbers(&self) -> Result<(BTreeSet<Seq>, BTreeSet<Seq>)> {
+        let connection = self.lock();
+        let numbers = |condition: &str| -> Result<BTreeSet<Seq>> {
+            let sql = format!("SELECT seq FROM rows WHERE tree IS NOT NULL{condition}");
+            let mut statement = connection.prepare(&sql).map_err(broken)?;
+            let rows = statement.query_map([], |row| row.get(0).map(Seq)).map_err(broken)?;
+            rows.collect::<rusqlite::Result<_>>().map_err(broken)
+        };
+        Ok((numbers("")?, numbers(" AND seq NOT IN (SELECT seq FROM expired)")?))
     }
 
     /// The event with this number.
@@ -170,6 +188,12 @@ impl Timeline {
         Ok(find(&self.lock(), condition, &[&seq.0])?.into_iter().next())
     }
 
+    /// The number of the first snapshot after `seq`.
+    pub(crate) fn number_after(&self, seq: Seq) -> Result<Option<Seq>> {
+        let sql = "SELECT min(seq) FROM rows WHERE tree IS NOT NULL AND seq > ?1";
+        self.lock().query_row(sql, [seq.0], |row| Ok(row.get::<_, Option<u64>>(0)?.map(Seq))).map_err(broken)
+    }
+
     /// Where the timeline is not whole, and how many rows were looked at.
     pub(crate) fn check_chain(&self) -> Result<(Vec<ChainProblem>, u64)> {
         chain::check(&self.lock())
@@ -180,9 +204,9 @@ impl Timeline {
         chain::head(&self.lock())
     }
 
-    /// Whether some row has this hash.
-    pub(crate) fn has_chain_hash(&self, hash: &str) -> Result<bool> {
-        chain::contains(&self.lock(), hash)
+    /// The row that has this hash.
+    pub(crate) fn with_chain_hash(&self, hash: &str) -> Result<Option<Seq>> {
+        chain::find(&self.lock(), hash)
     }
 
     pub(crate) fn latest(&self) -> Result<Option<Step>> {
@@ -241,6 +265,11 @@ impl Timeline {
         self.count_rows("1")
     }
 
+    /// How many snapshots there are after `seq`.
+    pub(crate) fn count_after(&self, seq: Seq) -> Result<u64> {
+        self.count_rows(&format!("tree IS NOT NULL AND seq > {}", seq.0))
+    }
+
     fn count_rows(&self, condition: &str) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM rows WHERE {condition}");
         self.lock().query_row(&sql, [], |row| row.get(0)).map_err(broken)
@@ -290,7 +319,10 @@ fn latest_step(connection: &Connection) -> Result<Option<Step>> {
 }
 
 fn latest_seq(connection: &Connection) -> Result<Seq> {
-    connection.query_row("SELECT coalesce(max(seq), 0) FROM rows", [], |row| row.get(0)).map(Seq).map_err(broken)
+    // A number that was given out once is not given out again, whatever became of its row.
+    let sql = "SELECT max(coalesce((SELECT max(seq) FROM rows), 0), \
+               coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'rows'), 0))";
+    connection.query_row(sql, [], |row| row.get(0)).map(Seq).map_err(broken)
 }
 
 fn fold(connection: &Connection) -> Result<()> {

@@ -31,6 +31,8 @@ pub(crate) fn decide(strategy: Strategy, force: bool) -> Decision {
 pub(crate) struct Claim<'a> {
     /// Only these paths and what lies below them; empty means whatever else is the caller's.
     pub(crate) declared: &'a [RelPath],
+    /// What others have declared: not the caller's, unless it declared the same.
+    pub(crate) theirs: &'a [RelPath],
     /// For a tool call, what happened since it began.
     pub(crate) since: Option<Since>,
 }
@@ -56,8 +58,12 @@ pub(crate) fn own(changes: &[Change], claim: &Claim<'_>) -> Vec<Change> {
             own.extend(fresh.chain(after_recording).map(|change| (&change.path, change.clone())));
         }
     }
+    if claim.declared.is_empty() && !claim.theirs.is_empty() {
+        let is_theirs = |path: &RelPath| is_within_any(path, claim.theirs);
+        own.retain(|path, change| !is_theirs(path) && !comes_or_goes_with(change, changes, &is_theirs));
+    }
     if !claim.declared.is_empty() {
-        let is_declared = |path: &RelPath| claim.declared.iter().any(|declared| path.is_within(declared));
+        let is_declared = |path: &RelPath| is_within_any(path, claim.declared);
         // A directory that comes or goes with declared files alone goes with them.
         own.retain(|path, change| is_declared(path) || comes_or_goes_with(change, changes, &is_declared));
     }
@@ -73,6 +79,23 @@ pub(crate) fn own(changes: &[Change], claim: &Claim<'_>) -> Vec<Change> {
     };
     own.retain(|path, change| !is_directory(change) || !holds_foreign(path));
     own.into_values().filter(|change| change.before != change.after).collect()
+}
+
+pub(crate) fn is_within_any(path: &RelPath, places: &[RelPath]) -> bool {
+    places.iter().any(|place| path.is_within(place))
+}
+
+/// Directories that come or go, are not the caller's alone, and are needed where the caller's own changes are put or
+/// taken back.
+pub(crate) fn shared_directories(changes: &[Change], own: &[Change]) -> Vec<Change> {
+    let paths: BTreeSet<&[u8]> = own.iter().map(|change| change.path.as_bytes()).collect();
+    let holds_own = |directory: &RelPath| {
+        let inside = [directory.as_bytes(), b"/"].concat();
+        paths.range(&inside[..]..).next().is_some_and(|path| path.starts_with(&inside))
+    };
+    let comes_or_goes = |change: &&Change| change.before.is_none() || change.after.is_none();
+    let shared = changes.iter().filter(|change| is_directory(change)).filter(comes_or_goes);
+    shared.filter(|change| !paths.contains(change.path.as_bytes()) && holds_own(&change.path)).cloned().collect()
 }
 
 fn is_directory(change: &Change) -> bool {
@@ -203,10 +226,26 @@ mod tests {
     fn declared_paths_are_the_callers_and_the_rest_is_not() {
         let changes = [change("a", 1, 2), directory("d", false, true), change("d/x", 0, 3), change("e/y", 1, 0)];
         let declared = [path("a"), path("d/x")];
-        assert_eq!(names(&own(&changes, &Claim { declared: &declared, since: None })), ["a", "d", "d/x"]);
+        assert_eq!(names(&own(&changes, &Claim { declared: &declared, ..Claim::default() })), ["a", "d", "d/x"]);
         // Somebody else's file keeps the directory from being the caller's.
         let shared = [directory("d", false, true), change("d/x", 0, 3), change("d/y", 0, 4)];
-        assert_eq!(names(&own(&shared, &Claim { declared: &declared, since: None })), ["d/x"]);
+        assert_eq!(names(&own(&shared, &Claim { declared: &declared, ..Claim::default() })), ["d/x"]);
+    }
+
+    #[test]
+    fn what_others_declared_is_theirs_unless_the_caller_declared_it_too() {
+        let changes = [change("a", 1, 2), directory("d", false, true), change("d/x", 0, 3)];
+        let theirs = [path("d/x")];
+        assert_eq!(names(&own(&changes, &Claim { theirs: &theirs, ..Claim::default() })), ["a"]);
+        let claim = Claim { declared: &theirs, theirs: &theirs, since: None };
+        assert_eq!(names(&own(&changes, &claim)), ["d", "d/x"]);
+    }
+
+    #[test]
+    fn a_directory_that_is_shared_is_known_to_be_needed() {
+        let changes = [directory("d", true, false), change("d/x", 1, 0), change("d/y", 1, 0)];
+        assert_eq!(names(&shared_directories(&changes, &changes[1..2])), ["d"]);
+        assert_eq!(names(&shared_directories(&changes, &changes)), Vec::<String>::new());
     }
 
     #[test]
@@ -215,7 +254,7 @@ mod tests {
         let changes = [change("a", 1, 2), change("b", 1, 2), change("c", 1, 3)];
         let since_begin = vec![change("b", 1, 2), change("c", 2, 3), change("d", 9, 1)];
         let since = Since { changes: since_begin.clone(), recorded: BTreeSet::new() };
-        assert_eq!(own(&changes, &Claim { declared: &[], since: Some(since) }), since_begin);
+        assert_eq!(own(&changes, &Claim { since: Some(since), ..Claim::default() }), since_begin);
     }
 
     #[test]
@@ -223,7 +262,7 @@ mod tests {
         // `a` was recorded by another while the call ran; `b` was recorded and then changed again.
         let changes = [change("b", 2, 1)];
         let since = Since { changes: vec![change("a", 1, 2)], recorded: [path("a"), path("b")].into() };
-        assert_eq!(own(&changes, &Claim { declared: &[], since: Some(since) }), [change("b", 2, 1)]);
+        assert_eq!(own(&changes, &Claim { since: Some(since), ..Claim::default() }), [change("b", 2, 1)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! 1 integer, 2 text, 3 blob), then an integer as eight bytes, or the length as eight bytes and the bytes; numbers are
 //! little-endian. The second column is the hash of the row before, null for the first row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Result, Seq};
 use rusqlite::types::ValueRef;
@@ -101,11 +101,11 @@ pub(super) fn head(connection: &Connection) -> Result<String> {
     Ok(head.as_deref().map(hex).unwrap_or_default())
 }
 
-/// Whether some row has this hash.
-pub(super) fn contains(connection: &Connection, hash: &str) -> Result<bool> {
-    connection
-        .query_row("SELECT EXISTS (SELECT 1 FROM rows WHERE hex(chain) = upper(?1))", [hash], |row| row.get(0))
-        .map_err(broken)
+/// The row that has this hash.
+pub(super) fn find(connection: &Connection, hash: &str) -> Result<Option<Seq>> {
+    use rusqlite::OptionalExtension;
+    let sql = "SELECT seq FROM rows WHERE hex(chain) = upper(?1)";
+    connection.query_row(sql, [hash], |row| row.get(0).map(Seq)).optional().map_err(broken)
 }
 
 /// The touched files of rows, read alongside them.
@@ -113,13 +113,15 @@ struct Touched<'a> {
     rows: Rows<'a>,
     /// Read already, of a later row.
     ahead: Option<(u64, Vec<u8>)>,
+    /// Rows that do not exist and yet are said to have touched something.
+    orphans: BTreeSet<u64>,
 }
 
 const TOUCHED: &str = "SELECT seq, path, before, after, external FROM touched";
 
 impl<'a> Touched<'a> {
     fn all(statement: &'a mut Statement<'_>) -> Result<Self> {
-        Ok(Touched { rows: statement.query([]).map_err(broken)?, ahead: None })
+        Ok(Touched { rows: statement.query([]).map_err(broken)?, ahead: None, orphans: BTreeSet::new() })
     }
 
     fn of(connection: &Connection, seq: Seq) -> Result<Vec<u8>> {
@@ -143,8 +145,8 @@ impl<'a> Touched<'a> {
                     self.ahead = Some((of, entry));
                     return Ok(bytes);
                 }
-                // Files of a row that is gone: the row's absence is found by its successor.
-                _ => {}
+                Some((of, _)) => drop(self.orphans.insert(of)),
+                None => {}
             }
             match self.rows.next().map_err(broken)? {
                 None => return Ok(bytes),
@@ -205,6 +207,11 @@ pub(super) fn check(connection: &Connection) -> Result<(Vec<ChainProblem>, u64)>
         }
         last = Some(Link { seq, chain, is_whole });
     }
+    touched.next_of(u64::MAX)?;
+    problems.extend(touched.orphans.iter().map(|seq| {
+        let message = format!("files are named for #{seq}, which is not there");
+        problem(Code::SequenceDiscontinuity, *seq, message, None, None)
+    }));
     problems.extend(edited.iter().map(|(seq, row)| altered(*seq, row, &edited)));
     problems.extend(lost_tail(connection, last.map_or(0, |last| last.seq))?);
     problems.sort_by_key(|problem| problem.sequence_number);
@@ -218,10 +225,12 @@ fn problem(code: Code, seq: u64, message: String, expected: Option<String>, actu
 /// A row that does not continue the one before it, although both are as they were written: something is gone.
 fn broken_link(last: Option<&Link>, seq: u64, continues: Option<&[u8]>, is_whole: bool) -> Option<ChainProblem> {
     let before = last.map(|last| last.chain.as_slice());
-    if before == continues || !is_whole || last.is_some_and(|last| !last.is_whole) {
+    let first_missing = last.map_or(1, |last| last.seq + 1);
+    // Numbers are skipped only after rows were lost, even where the link fits: then it was made after the loss.
+    let is_linked = before == continues && seq == first_missing;
+    if is_linked || !is_whole || last.is_some_and(|last| !last.is_whole && last.seq + 1 == seq) {
         return None;
     }
-    let first_missing = last.map_or(1, |last| last.seq + 1);
     let message = match seq.checked_sub(first_missing) {
         None | Some(0) => format!("#{seq} does not continue the row before it, which was replaced"),
         Some(1) => format!("#{first_missing} is missing before #{seq}"),
@@ -234,12 +243,12 @@ type Edited = (Vec<u8>, Vec<u8>, Vec<u8>, Hash);
 
 /// A row whose hash is not that of its content: it was altered, or it stood elsewhere.
 fn altered(seq: u64, row: &Edited, all: &BTreeMap<u64, Edited>) -> ChainProblem {
-    let (chain, rest, _, hash) = row;
+    let (chain, rest, own_touched, hash) = row;
     // Somebody who swaps rows swaps the numbers of rows that are all in this list; more than these nobody looks at.
-    let place = all
-        .iter()
-        .take(1_000)
-        .find(|(other, (_, _, touched, _))| **other != seq && digest(Seq(**other), rest, touched)[..] == chain[..]);
+    let place = all.iter().take(1_000).find(|(other, (_, _, touched, _))| {
+        let fits = |touched: &[u8]| digest(Seq(**other), rest, touched)[..] == chain[..];
+        **other != seq && (fits(touched) || fits(own_touched))
+    });
     let message = match place {
         Some((other, _)) => format!("the row at #{seq} was recorded as #{other}: rows were reordered"),
         None => format!("#{seq} was altered after it was recorded"),

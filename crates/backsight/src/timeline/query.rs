@@ -30,7 +30,8 @@ impl Cursor {
             return Err(Error::new(Code::Usage, format!("the cursor `{text}` belongs to a list in the other order"))
                 .with_hint("ask for the next page in the order of the first"));
         }
-        Ok(Cursor { order, seq: Seq(number.parse().map_err(|_| not_one())?) })
+        let number = number.parse().ok().filter(|number| i64::try_from(*number).is_ok()).ok_or_else(not_one)?;
+        Ok(Cursor { order, seq: Seq(number) })
     }
 }
 
@@ -75,27 +76,26 @@ impl Timeline {
         cursor: Option<Cursor>,
         baseline: &dyn Fn(&Step) -> Result<bool>,
     ) -> Result<Vec<Found>> {
-        let (condition, values) = conditions(query, cursor);
+        let mut beginnings = Vec::new();
+        if query.file.is_some() {
+            for step in find(&self.lock(), "base_tree IS NULL", &[])? {
+                beginnings.extend(baseline(&step)?.then_some(step.snapshot.sequence_number));
+            }
+        }
+        let (condition, values) = conditions(query, cursor, &beginnings);
         let values: Vec<&dyn ToSql> = values.iter().map(|value| value.as_ref()).collect();
         let direction = if query.order == Order::NewestFirst { "DESC" } else { "ASC" };
-        let limit = if query.limit == 0 { String::new() } else { format!(" LIMIT {}", query.limit + 1) };
+        let limit = if query.limit == 0 {
+            String::new()
+        } else {
+            format!(" LIMIT {}", query.limit.min(i64::MAX as usize - 1) + 1)
+        };
         let limited = format!("seq IN (SELECT seq FROM rows WHERE {condition} ORDER BY seq {direction}{limit})");
         let mut rows = find_rows(&self.lock(), &limited, &values)?;
         if query.order == Order::OldestFirst {
             rows.reverse();
         }
-        if query.file.is_none() {
-            return Ok(rows);
-        }
-        let mut kept = Vec::with_capacity(rows.len());
-        for row in rows {
-            let holds = match &row {
-                Found::Step(step) if step.base.is_none() => baseline(step)?,
-                _ => true,
-            };
-            kept.extend(holds.then_some(row));
-        }
-        Ok(kept)
+        Ok(rows)
     }
 
     /// What a row touched, by path.
@@ -103,9 +103,15 @@ impl Timeline {
         self.touched("seq = ?1 ORDER BY path", &[&seq.0]).map(|found| found.into_iter().map(|(_, file)| file).collect())
     }
 
-    /// Paths that rows after `seq` recorded.
+    /// Paths that rows after `seq` recorded as their own.
     pub(crate) fn touched_since(&self, seq: Seq) -> Result<std::collections::BTreeSet<RelPath>> {
-        let found = self.touched("seq > ?1", &[&seq.0])?;
+        let found = self.touched("seq > ?1 AND NOT external", &[&seq.0])?;
+        Ok(found.into_iter().map(|(_, file)| file.path).collect())
+    }
+
+    /// Paths that rows after `seq` recorded without calling them their own.
+    pub(crate) fn touched_in_passing(&self, seq: Seq) -> Result<std::collections::BTreeSet<RelPath>> {
+        let found = self.touched("seq > ?1 AND external", &[&seq.0])?;
         Ok(found.into_iter().map(|(_, file)| file.path).collect())
     }
 
@@ -150,7 +156,7 @@ impl Timeline {
     }
 }
 
-fn conditions(query: &request::Log, cursor: Option<Cursor>) -> (String, Vec<Box<dyn ToSql>>) {
+fn conditions(query: &request::Log, cursor: Option<Cursor>, beginnings: &[Seq]) -> (String, Vec<Box<dyn ToSql>>) {
     let mut parts = vec!["1".to_owned()];
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
     let mut add = |condition: &str, value: Box<dyn ToSql>| {
@@ -187,10 +193,11 @@ fn conditions(query: &request::Log, cursor: Option<Cursor>) -> (String, Vec<Box<
         let (low, high) = ([&path[..], b"/"].concat(), [&path[..], b"0"].concat());
         values.extend([Box::new(path) as Box<dyn ToSql>, Box::new(low), Box::new(high)]);
         let [a, b, c] = [values.len() - 2, values.len() - 1, values.len()];
+        let beginnings: Vec<String> = beginnings.iter().map(|seq| format!(" UNION SELECT {}", seq.0)).collect();
         parts.push(format!(
             "seq IN (SELECT seq FROM touched WHERE path = ?{a} UNION \
-             SELECT seq FROM touched WHERE path >= ?{b} AND path < ?{c} UNION \
-             SELECT seq FROM rows WHERE tree IS NOT NULL AND base_tree IS NULL)"
+             SELECT seq FROM touched WHERE path >= ?{b} AND path < ?{c}{})",
+            beginnings.concat()
         ));
     }
     (parts.join(" AND "), values)

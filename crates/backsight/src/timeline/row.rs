@@ -149,6 +149,12 @@ pub(super) fn insert_step(
             encode(&step.coverage)?,
         ])
         .map_err(broken)?;
+    // Nobody but this row says what it touched.
+    connection
+        .prepare_cached("DELETE FROM touched WHERE seq = ?1")
+        .map_err(broken)?
+        .execute([seq.0])
+        .map_err(broken)?;
     let mut touched =
         connection.prepare_cached("INSERT OR IGNORE INTO touched VALUES (?1, ?2, ?3, ?4, ?5)").map_err(broken)?;
     for file in &step.files {
@@ -165,6 +171,7 @@ pub(super) fn insert_step(
 /// Writes an event after the latest row, with its hash.
 pub(super) fn insert_event(connection: &Connection, event: &NewEvent, latest: Seq) -> Result<Seq> {
     let seq = Seq(latest.0 + 1);
+    connection.execute("DELETE FROM touched WHERE seq = ?1", [seq.0]).map_err(broken)?;
     connection
         .execute(
             "INSERT INTO rows (seq, id, kind, timestamp, description, tool, session, message, part, declared, targets, \
@@ -214,6 +221,13 @@ pub(super) fn find_rows(connection: &Connection, condition: &str, values: &[&dyn
         _ => Ok(Found::Step(Box::new(step_of(row)?))),
     });
     rows.map_err(broken)?.collect::<rusqlite::Result<_>>().map_err(broken)
+}
+
+/// Events of one kind that can be read, newest first. Those that cannot were altered, which the chain tells.
+pub(super) fn readable_events(connection: &Connection, kind: &str) -> Result<Vec<Event>> {
+    let mut statement = connection.prepare_cached(&select("tree IS NULL AND kind = ?1")).map_err(broken)?;
+    let rows = statement.query_map([kind], event_of).map_err(broken)?;
+    Ok(rows.filter_map(rusqlite::Result::ok).collect())
 }
 
 /// A row of any kind.

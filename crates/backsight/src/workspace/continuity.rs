@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use backsight_core::{Code, Error, Result, Seq};
 
 use super::call::open_calls_in;
-use super::milestone::{milestones_in, place};
+use super::milestone::{milestone_of, milestones_in, place};
 use super::{Opened, Workspace};
 use crate::report::{ChainProblem, CurrentState, Event, Kind, Milestone, Origin, Reset, SyncReport};
 use crate::request;
@@ -58,8 +58,11 @@ impl Workspace {
     /// Everything that is wrong with the timeline, and how many rows were looked at.
     pub(super) fn check_timeline(&self, opened: &Opened) -> Result<(Vec<ChainProblem>, u64)> {
         let (mut problems, checked) = opened.timeline.check_chain()?;
-        problems.extend(milestone_problems(opened, &milestones_in(opened)?)?);
-        let resets = opened.timeline.events(Kind::Reset)?;
+        problems.extend(lost_rows(opened)?);
+        let milestones = opened.timeline.readable_events(Kind::Milestone)?;
+        let milestones: Vec<Milestone> = milestones.iter().filter_map(|event| milestone_of(event).ok()).collect();
+        problems.extend(milestone_problems(opened, &milestones)?);
+        let resets = opened.timeline.readable_events(Kind::Reset)?;
         for problem in &mut problems {
             problem.acknowledged_by =
                 resets.iter().find(|reset| takes_note(reset, problem)).map(|reset| reset.sequence_number);
@@ -153,13 +156,28 @@ fn takes_note(reset: &Event, problem: &ChainProblem) -> bool {
     })
 }
 
+/// Snapshots that the store names and the timeline does not know.
+fn lost_rows(opened: &Opened) -> Result<Vec<ChainProblem>> {
+    let (known, _) = opened.timeline.snapshot_numbers()?;
+    let named: BTreeSet<Seq> = opened.files.named_snapshots()?.into_iter().collect();
+    let lost = named.difference(&known).map(|seq| ChainProblem {
+        code: Code::SequenceDiscontinuity,
+        sequence_number: *seq,
+        message: format!("{seq} is missing: the store still names this snapshot"),
+        expected: Some(seq.to_string()),
+        actual: None,
+        acknowledged_by: None,
+    });
+    Ok(lost.collect())
+}
+
 /// Milestones must follow each other without gap or overlap.
 fn milestone_problems(opened: &Opened, newest_first: &[Milestone]) -> Result<Vec<ChainProblem>> {
     let mut problems = Vec::new();
     let mut last_end = Seq(0);
     let mut previous = None;
     for milestone in newest_first.iter().rev() {
-        let expected = opened.timeline.first_after(last_end)?.map(|step| step.snapshot.sequence_number);
+        let expected = opened.timeline.number_after(last_end)?;
         let start = milestone.start_sequence_number;
         let code = match expected {
             Some(expected) if start < expected => Some(Code::MilestoneOverlap),

@@ -218,7 +218,7 @@ impl Workspace {
             return Ok(answer);
         }
         opened.files.check_plan(&plan)?;
-        answer.safety = Some(self.record_safety(opened, &now, &intent.description, intent.origin)?);
+        answer.safety = Some(self.record_safety(opened, &now, &intent.description)?);
         let result = opened.files.store_result(&now.tree, &plan)?;
         let mut step = NewStep {
             tree: result,

@@ -151,27 +151,28 @@ impl Workspace {
             .objects()
             .check_objects(&|done, total| self.settings.report(Progress::Verifying { done, total }))?;
         let mut damage: Vec<Damage> = Vec::new();
-        for problem in opened.timeline.check()? {
-            damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
-        }
-        let lost = self.lost_rows(opened)?;
-        let (problems, rows) = self.check_timeline(opened)?;
         let mut warnings = Vec::new();
-        for problem in problems {
+        let in_timeline =
+            |what: String, problem: String, snapshots: Vec<Seq>| Damage { what, problem, snapshots, paths: Vec::new() };
+        for problem in opened.timeline.check()? {
+            damage.push(in_timeline("timeline.db".to_owned(), problem, Vec::new()));
+        }
+        let (problems, rows) = self.check_timeline(opened)?;
+        let noted = head.map(|head| opened.timeline.with_chain_hash(head)).transpose()?;
+        for problem in &problems {
+            let seq = problem.sequence_number;
+            // Whoever noted the head of the chain before the reset did not know of what the reset took note of.
+            let is_news = |reset: Seq| noted.flatten().is_some_and(|noted| seq <= noted && reset > noted);
             match problem.acknowledged_by {
-                Some(reset) => warnings.push(format!("{}; the reset {reset} took note of it", problem.message)),
-                None => damage.push(Damage {
-                    what: format!("timeline.db, row {}", problem.sequence_number),
-                    problem: problem.message,
-                    snapshots: vec![problem.sequence_number],
-                    paths: Vec::new(),
-                }),
+                Some(reset) if !is_news(reset) => {
+                    warnings.push(format!("{}; the reset {reset} took note of it", problem.message));
+                }
+                _ => damage.push(in_timeline(format!("timeline.db, row {seq}"), problem.message.clone(), vec![seq])),
             }
         }
-        damage.extend(lost);
-        if let Some(head) = head.filter(|head| !opened.timeline.has_chain_hash(head).unwrap_or(false)) {
+        if let (Some(head), Some(None)) = (head, noted) {
             let problem = format!("no row has the hash {head}: what was recorded up to it was altered or replaced");
-            damage.push(Damage { what: "timeline.db".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
+            damage.push(in_timeline("timeline.db".to_owned(), problem, Vec::new()));
         }
         if opened.files.needs_recovery()? {
             let problem = "holds an interrupted restore that can be neither finished nor undone".to_owned();
@@ -188,8 +189,15 @@ impl Workspace {
         let mut affected: BTreeMap<ObjectId, (BTreeSet<Seq>, BTreeSet<RelPath>)> =
             report.damaged.keys().map(|id| (*id, Default::default())).collect();
         let mut whole = 0;
-        for outline in opened.timeline.outlines()?.iter().filter(|outline| !outline.expired) {
-            let Some(step) = opened.timeline.by_seq(outline.seq)? else { continue };
+        let altered: BTreeSet<Seq> = problems.iter().map(|problem| problem.sequence_number).collect();
+        for seq in opened.timeline.snapshot_numbers()?.1 {
+            let step = match opened.timeline.by_seq(seq) {
+                Ok(Some(step)) => step,
+                Ok(None) => continue,
+                // A row that cannot be read is in the list already.
+                Err(error) if error.code() == Code::Damaged && altered.contains(&seq) => continue,
+                Err(error) => return Err(error),
+            };
             let mut unreadable = opened.files.objects().check_tree(&step.tree, &report)?.unreadable;
             for id in step.coverage_id.iter().filter(|id| opened.files.objects().read_blob(id).is_err()) {
                 unreadable.entry(*id).or_default();
@@ -197,7 +205,7 @@ impl Workspace {
             whole += u64::from(unreadable.is_empty());
             for (id, paths) in unreadable {
                 let entry = affected.entry(id).or_default();
-                entry.0.insert(outline.seq);
+                entry.0.insert(seq);
                 entry.1.extend(paths);
             }
         }
@@ -220,20 +228,6 @@ impl Workspace {
             damage,
             warnings,
         })
-    }
-
-    /// Snapshots that the store names and the timeline does not know: rows were lost.
-    fn lost_rows(&self, opened: &Opened) -> Result<Option<Damage>> {
-        let known: BTreeSet<Seq> = opened.timeline.outlines()?.into_iter().map(|outline| outline.seq).collect();
-        let named = opened.files.named_snapshots()?.into_iter().collect::<BTreeSet<Seq>>();
-        let lost: Vec<Seq> = named.difference(&known).copied().collect();
-        let problem = "rows are missing: the store still names these snapshots".to_owned();
-        Ok((!lost.is_empty()).then(|| Damage {
-            what: "timeline.db".to_owned(),
-            problem,
-            snapshots: lost,
-            paths: Vec::new(),
-        }))
     }
 
     /// Looks for what could go wrong, without changing anything.

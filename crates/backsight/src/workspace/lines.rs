@@ -2,11 +2,12 @@
 
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
 use backsight_diff::{line_origins, split_lines};
+use backsight_files::Tree;
 
 use super::diff::{Side, content};
 use super::{Opened, Workspace};
 use crate::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin, Status};
-use crate::timeline::{FileStep, Step};
+use crate::timeline::{FileStep, Step, TouchedFile};
 
 /// One version of the file with what is needed to go on to the one before it.
 struct Version {
@@ -33,10 +34,11 @@ impl Workspace {
         let (mut path, mut until) = (path.clone(), until);
         let mut versions = Vec::new();
         'names: loop {
-            for change in opened.timeline.changes_of_path(&path, until)? {
+            for FileStep { step, file } in opened.timeline.changes_of_path(&path, until)? {
+                let change = FileStep { file: with_contents(opened, &step, file)?, step };
                 let renamed_from = self.renamed_from(opened, &change)?;
                 let seq = change.step.snapshot.sequence_number;
-                versions.push(version(opened, change, renamed_from.clone())?);
+                versions.push(version(change, renamed_from.clone()));
                 if let Some(from) = renamed_from {
                     (path, until) = (from, Seq(seq.0.saturating_sub(1)));
                     continue 'names;
@@ -66,6 +68,8 @@ impl Workspace {
     fn renamed_from(&self, opened: &Opened, change: &FileStep) -> Result<Option<RelPath>> {
         let (None, Some(content)) = (change.file.before, change.file.after) else { return Ok(None) };
         let beside = opened.timeline.touched_by(change.step.snapshot.sequence_number)?;
+        let beside: Vec<TouchedFile> =
+            beside.into_iter().map(|file| with_contents(opened, &change.step, file)).collect::<Result<_>>()?;
         let mut gone = beside.iter().filter(|file| file.after.is_none() && file.before == Some(content));
         let new = beside.iter().filter(|file| file.before.is_none() && file.after == Some(content)).count();
         Ok(match (gone.next(), gone.next(), new) {
@@ -118,15 +122,21 @@ impl Workspace {
     }
 }
 
-fn version(opened: &Opened, change: FileStep, renamed_from: Option<RelPath>) -> Result<Version> {
-    let FileStep { step, file } = change;
-    // Rows written by the first format name no contents; their trees do, as long as they are kept.
-    let is_old = file.before.is_none() && file.after.is_none() && step.snapshot.expired_at.is_none();
-    let find = |tree: Option<backsight_files::Tree>| -> Result<Option<ObjectId>> {
+/// Rows written by the first format name no contents; their trees do, as long as they are kept.
+fn with_contents(opened: &Opened, step: &Step, file: TouchedFile) -> Result<TouchedFile> {
+    if file.before.is_some() || file.after.is_some() || step.snapshot.expired_at.is_some() {
+        return Ok(file);
+    }
+    let find = |tree: Option<Tree>| -> Result<Option<ObjectId>> {
         let Some(tree) = tree else { return Ok(None) };
         Ok(opened.files.find(&tree, None, &file.path)?.and_then(|node| node.blob()))
     };
-    let (before, after) = if is_old { (find(step.base)?, find(Some(step.tree))?) } else { (file.before, file.after) };
+    Ok(TouchedFile { before: find(step.base)?, after: find(Some(step.tree))?, ..file })
+}
+
+fn version(change: FileStep, renamed_from: Option<RelPath>) -> Version {
+    let FileStep { step, file } = change;
+    let (before, after) = (file.before, file.after);
     let status = match (before, after, &renamed_from) {
         (_, _, Some(_)) => Status::Renamed,
         (None, Some(_), None) => Status::Added,
@@ -143,7 +153,7 @@ fn version(opened: &Opened, change: FileStep, renamed_from: Option<RelPath>) -> 
         renamed_from,
         external,
     );
-    Ok(Version { described, is_expired, is_baseline: false })
+    Version { described, is_expired, is_baseline: false }
 }
 
 fn describe(
@@ -203,6 +213,13 @@ fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_
         } else {
             LineOrigin::Recorded(by.clone())
         };
+        // An expired row of the first format says nothing about contents.
+        let is_silent = version.is_expired && version.described.before.is_none() && version.described.after.is_none();
+        if is_silent {
+            settle(open, &mut origins, &LineOrigin::Expired(by));
+            open = Vec::new();
+            break;
+        }
         let before = match version.described.before {
             None => Vec::new(),
             Some(id) => match opened.files.objects().read_blob(&id) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
 use backsight_files::{Capture, Change, Unseen};
 
 use super::call::open_calls_in;
@@ -34,6 +34,8 @@ impl Workspace {
             redoable: 0,
             open_calls: Vec::new(),
             pending: Vec::new(),
+            unknown: Vec::new(),
+            snapshots_since_milestone: 0,
             strategy: Strategy::default(),
             milestone: None,
         };
@@ -44,7 +46,9 @@ impl Workspace {
         let Some(last) = opened.timeline.latest()? else { return Ok(nothing) };
         let now = self.look(opened)?;
         let stacks = stacks(&opened.timeline.outlines()?);
-        let pending = self.pending(opened, &now)?;
+        let detected = self.sort_out(opened, &last, &now, &[], &self.config()?.snapshots)?;
+        let milestone = milestones_in(opened)?.into_iter().next();
+        let milestone_end = milestone.as_ref().map_or(Seq(0), |milestone| milestone.end_sequence_number);
         let changes = opened.files.compare_with_now(&last.tree, &now)?;
         let (changes, unseen) = opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?;
         Ok(WorkspaceStatus {
@@ -56,9 +60,11 @@ impl Workspace {
             undoable: stacks.undoable.len() as u64,
             redoable: stacks.redoable.len() as u64,
             open_calls: open_calls_in(opened)?,
-            pending: changes.iter().map(|change| change.path.clone()).filter(|path| pending.contains(path)).collect(),
+            pending: detected.pending,
+            unknown: detected.unknown.into_iter().map(|change| change.file_path).collect(),
             strategy: self.strategy()?,
-            milestone: milestones_in(opened)?.into_iter().next(),
+            snapshots_since_milestone: opened.timeline.count_after(milestone_end)?,
+            milestone,
             latest: Some(last.snapshot),
             ..nothing
         })
@@ -123,7 +129,12 @@ impl Workspace {
 
     /// The content of a blob, such as one side of a conflict.
     pub fn get_blob(&self, id: &ObjectId) -> Result<Vec<u8>> {
-        self.opened()?.files.objects().read_blob(id)
+        let objects = self.opened()?.files.objects();
+        if !objects.contains(id)? {
+            return Err(Error::new(Code::PathNotFound, format!("no blob `{id}` is stored here"))
+                .with_hint("blob ids are in `backsight ls REF --json` and in the conflicts of a refused revert"));
+        }
+        objects.read_blob(id)
     }
 
     /// What a snapshot changed, compared with what was there before its own changes. The first changed everything in it.

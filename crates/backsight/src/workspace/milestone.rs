@@ -192,16 +192,15 @@ pub(super) fn milestones_in(opened: &Opened) -> Result<Vec<Milestone>> {
 /// What the next milestone has to continue.
 pub(super) fn place<'a>(opened: &Opened, last: Option<&'a Milestone>) -> Result<Place<'a>> {
     let after = last.map_or(Seq(0), |last| last.end_sequence_number);
-    let start = opened.timeline.first_after(after)?;
     let latest = opened.timeline.latest()?;
     Ok(Place {
         last,
-        start: start.map(|step| step.snapshot.sequence_number),
+        start: opened.timeline.number_after(after)?,
         latest: latest.map(|step| step.snapshot.sequence_number),
     })
 }
 
-fn milestone_of(event: &Event) -> Result<Milestone> {
+pub(super) fn milestone_of(event: &Event) -> Result<Milestone> {
     let milestone: Milestone = serde_json::from_value(event.details.clone()).map_err(|error| {
         Error::new(Code::Damaged, format!("the milestone {} cannot be read: {error}", event.sequence_number))
             .with_hint("check the store with `backsight verify`")

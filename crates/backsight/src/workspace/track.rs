@@ -14,7 +14,9 @@ use crate::place;
 use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Step, TouchedFile};
-use crate::unknown::{Claim, Decision, Since, decide, mismatch, own, reversed, unknown};
+use crate::unknown::{
+    Claim, Decision, Since, decide, is_within_any, mismatch, own, reversed, shared_directories, unknown,
+};
 
 /// The tool that changes nobody claimed are attributed to.
 pub(super) const EXTERNAL: &str = "external";
@@ -41,8 +43,12 @@ struct Apart {
     start: Tree,
     /// `start` -> `tree`.
     own: Vec<Change>,
-    /// Latest snapshot -> `start`.
+    /// What others did since the latest snapshot.
     foreign: Vec<Change>,
+    /// The latest snapshot with what others did.
+    others: Tree,
+    /// Paths that open calls of others have declared.
+    theirs: Vec<RelPath>,
     /// `tree` -> what the capture saw.
     left: Vec<Change>,
     unseen: Vec<Uncovered>,
@@ -139,6 +145,8 @@ impl Workspace {
             start: last.tree,
             own,
             foreign: Vec::new(),
+            others: last.tree,
+            theirs: Vec::new(),
             left: Vec::new(),
             unseen,
             warnings,
@@ -156,18 +164,38 @@ impl Workspace {
             Err(error) => return Err(error),
         };
         let since = recording.call.map(|call| since(opened, call, capture)).transpose()?;
-        let own = own(&changes, &Claim { declared: &recording.origin.declared, since });
+        let in_passing = match recording.call {
+            Some(call) => opened.timeline.touched_in_passing(call.call.based_on)?,
+            None => BTreeSet::new(),
+        };
         let others = other_calls(opened, recording.call)?;
+        let theirs: Vec<RelPath> = others.iter().flat_map(|other| other.call.origin.declared.clone()).collect();
+        let declared = &recording.origin.declared;
+        let own = own(&changes, &Claim { declared, theirs: &theirs, since });
         let is_whole = own.len() == changes.len() && own.iter().zip(&changes).all(|(own, change)| own == change);
         if is_whole {
             let warnings = shared_warning(&others, recording, &own);
             return Ok(everything(own, unseen, warnings));
         }
-        let tree = if others.is_empty() { capture.tree } else { opened.files.edit(&last.tree, &own)? };
-        let start = opened.files.edit(&tree, &reversed(&own))?;
+        // What may be another call's is left to it, except by a plain `track`, which records whatever there is.
+        let leaves = !others.is_empty() && (recording.call.is_some() || !declared.is_empty());
+        let shared = shared_directories(&changes, &own);
+        let (gone, come): (Vec<Change>, Vec<Change>) = shared.into_iter().partition(|change| change.after.is_none());
+        let tree = match leaves {
+            true => opened.files.edit(&last.tree, &[come, own.clone()].concat())?,
+            false => capture.tree,
+        };
+        let start = opened.files.edit(&tree, &reversed(&[gone, own.clone()].concat()))?;
+        let own_paths: BTreeSet<&RelPath> = own.iter().map(|change| &change.path).collect();
+        let mut foreign = opened.files.compare(&last.tree, &start)?;
+        // What the caller itself wrote and a safety snapshot or a plain `track` recorded in passing is nobody else's.
+        foreign.retain(|change| !(own_paths.contains(&change.path) && in_passing.contains(&change.path)));
+        let others_tree = opened.files.edit(&last.tree, &foreign)?;
         Ok(Apart {
             own: opened.files.compare(&start, &tree)?,
-            foreign: opened.files.compare(&last.tree, &start)?,
+            foreign,
+            others: others_tree,
+            theirs,
             left: opened.files.compare(&tree, &capture.tree)?,
             warnings: shared_warning(&others, recording, &own),
             tree,
@@ -198,7 +226,9 @@ impl Workspace {
         let call = recording.call.map(|call| &call.call.id);
         let config = self.config()?.snapshots;
         let found = if config.enable_unknown_change_detection {
-            unknown(&apart.foreign, &Patterns::new(&config.exclude_from_checking)).0
+            let mut found = unknown(&apart.foreign, &Patterns::new(&config.exclude_from_checking)).0;
+            found.retain(|change| !is_within_any(&change.file_path, &apart.theirs));
+            found
         } else {
             Vec::new()
         };
@@ -248,11 +278,13 @@ impl Workspace {
     ) -> Result<Tracked> {
         let integrated = match decision {
             Some(Decision::Integrate) => {
-                let (step, _) = self.record_external(opened, capture, apart.start, &apart.foreign, false, None)?;
+                let (step, _) = self.record_external(opened, capture, apart.others, &apart.foreign, false, None)?;
                 Some(step.snapshot.sequence_number)
             }
             _ => None,
         };
+        let base =
+            if integrated.is_some() { Some(apart.others) } else { opened.timeline.latest()?.map(|last| last.tree) };
         let is_shared = integrated.is_none() && !apart.foreign.is_empty();
         let described = path_changes(&apart.own);
         let mut files = touched(&apart.own, false);
@@ -261,7 +293,7 @@ impl Workspace {
         }
         let step = NewStep {
             tree: apart.tree,
-            start: is_shared.then_some(apart.start),
+            start: Some(apart.start).filter(|start| Some(*start) != base),
             files_changed: described.len() as u64,
             lines: self.count_lines(opened, &apart.own),
             execution_ms: Some(self.elapsed(recording.since)),
@@ -397,13 +429,7 @@ impl Workspace {
     }
 
     /// Records what is on disk just before it is changed, unless the latest snapshot holds it already.
-    pub(super) fn record_safety(
-        &self,
-        opened: &Opened,
-        capture: &Capture,
-        before: &str,
-        origin: &Origin,
-    ) -> Result<Seq> {
+    pub(super) fn record_safety(&self, opened: &Opened, capture: &Capture, before: &str) -> Result<Seq> {
         let last = match opened.timeline.latest()? {
             Some(last) if last.tree == capture.tree => return Ok(last.snapshot.sequence_number),
             last => last,
@@ -413,11 +439,12 @@ impl Workspace {
             Some(Err(error)) if error.code() != Code::Damaged => return Err(error),
             _ => Vec::new(),
         };
-        let origin = Origin { declared: Vec::new(), ..origin.clone() };
+        // Nobody told us who made these changes; it was not whoever wants to go back.
+        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
         let step = NewStep {
             files_changed: path_changes(&changes).len() as u64,
             lines: self.count_lines(opened, &changes),
-            files: touched(&changes, false),
+            files: touched(&changes, true),
             ..self.new_step(Kind::Safety, capture, &format!("before {before}"), &origin)?
         };
         Ok(self.append(opened, &step, None)?.0.snapshot.sequence_number)

@@ -9,7 +9,7 @@ use super::{Opened, Workspace};
 use crate::report::{HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult, ValidationResult};
 use crate::request;
 use crate::timeline::Step;
-use crate::unknown::{Decision, decide, mismatch, unknown};
+use crate::unknown::{Claim, Decision, decide, mismatch, own, unknown};
 
 /// What differs from the latest snapshot, sorted by whose it can be.
 pub(super) struct Detected {
@@ -110,10 +110,9 @@ impl Workspace {
     pub(super) fn pending(&self, opened: &Opened, now: &Capture) -> Result<BTreeSet<RelPath>> {
         let mut pending = BTreeSet::new();
         for call in opened.timeline.open_calls()? {
-            let declared = &call.call.origin.declared;
-            let may_write = |path: &RelPath| declared.is_empty() || declared.iter().any(|known| path.is_within(known));
             let changes = opened.files.compare_with_now(&call.start, now)?;
-            pending.extend(changes.into_iter().map(|change| change.path).filter(may_write));
+            let claim = Claim { declared: &call.call.origin.declared, ..Claim::default() };
+            pending.extend(own(&changes, &claim).into_iter().map(|change| change.path));
         }
         Ok(pending)
     }
