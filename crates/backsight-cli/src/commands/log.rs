@@ -119,7 +119,7 @@ fn show(page: &mut Page, logged: &Logged, args: &Args, context: &Context) {
         let shown = if args.limit == 0 { versions.len() } else { versions.len().min(args.limit) };
         timeline::versions(&mut page.data, &versions[..shown], context.now);
         if shown < versions.len() {
-            page.hint(format_args!("there are {} more: add `--limit 0` for all", versions.len() - shown));
+            page.hint(format_args!("{} more: add `--limit 0` for all", versions.len() - shown));
         }
         return;
     }

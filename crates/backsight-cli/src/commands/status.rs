@@ -2,7 +2,7 @@
 //! and what nobody can say anything about.
 
 use backsight::report::{Call, PathChange, Snapshot, Strategy, WorkspaceStatus};
-use backsight_core::{Result, Seq, Uncovered};
+use backsight_core::{RelPath, Result, Seq, Uncovered};
 
 use crate::commands::Verdict;
 use crate::context::Context;
@@ -28,14 +28,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let workspace = context.workspace()?;
-    let status = workspace.status()?;
-    // Milestones follow each other without a gap, so what they do not hold came after the last.
-    let held: u64 = workspace.milestones()?.iter().map(|milestone| milestone.summary.total_operations).sum();
+    let status = context.workspace()?.status()?;
     context.answer(&status, |page| {
         page.data.line(format_args!("Workspace {}", page.data.bold(safe(&status.root))));
         match &status.latest {
-            Some(latest) => compared(page, &status, latest, status.snapshots.saturating_sub(held), context),
+            Some(latest) => compared(page, &status, latest, context),
             None => untouched(page),
         }
     })?;
@@ -47,7 +44,7 @@ fn untouched(page: &mut Page) {
     page.hint("record the first snapshot with `backsight track -m \"start\"`");
 }
 
-fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, since: u64, context: &Context) {
+fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, context: &Context) {
     let (name, title) = (snapshot::name(&page.data, latest), snapshot::title(latest));
     let mut who = snapshot::origin(&latest.origin);
     who.push(age(latest.timestamp, context.now));
@@ -56,8 +53,8 @@ fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, since:
     page.data.line(format_args!("{}, {}", count(status.snapshots, "snapshot"), coverage::summary(&status.coverage)));
     if let Some(milestone) = &status.milestone {
         let title = page.data.bold(safe(&milestone.title));
-        let range = timeline::range(milestone);
-        page.data.line(format_args!("Milestone {title} holds {range}; {} since", count(since, "snapshot")));
+        let since = count(status.snapshots_since_milestone, "snapshot");
+        page.data.line(format_args!("Milestone {title} holds {}; {since} since", timeline::range(milestone)));
     }
     calls(page, status, context);
     differing(page, status, latest.sequence_number);
@@ -79,25 +76,28 @@ fn calls(page: &mut Page, status: &WorkspaceStatus, context: &Context) {
 /// What differs on disk, by whose work it can be.
 fn differing(page: &mut Page, status: &WorkspaceStatus, latest: Seq) {
     let seen = if status.coverage.complete && status.unseen.is_empty() { "" } else { " in what could be seen" };
-    let (pending, unknown): (Vec<PathChange>, Vec<PathChange>) =
-        status.changes.iter().cloned().partition(|change| status.pending.contains(&change.path));
-    page.data.line("");
     if status.changes.is_empty() {
+        page.data.line("");
         page.data.line(format_args!("Nothing changed since {latest}{seen}"));
     }
-    if !pending.is_empty() {
-        let call = if status.open_calls.len() == 1 { "the open tool call" } else { "an open tool call" };
-        let paths = count_of(&pending, "path");
-        page.data.line(format_args!("{paths} changed since {latest}{seen}, maybe by {call}:"));
-        changes::list(&mut page.data, &pending);
+    let is_in = |paths: &[RelPath], change: &PathChange| {
+        paths.contains(&change.path) || change.from_path.as_ref().is_some_and(|from| paths.contains(from))
+    };
+    let (pending, rest): (Vec<PathChange>, Vec<PathChange>) =
+        status.changes.iter().cloned().partition(|change| is_in(&status.pending, change));
+    let (unknown, unchecked): (Vec<PathChange>, Vec<PathChange>) =
+        rest.into_iter().partition(|change| is_in(&status.unknown, change));
+    let call = if status.open_calls.len() == 1 { "the open tool call" } else { "an open tool call" };
+    let maybe = format!("maybe by {call}");
+    let groups =
+        [(&pending, maybe.as_str()), (&unknown, "nobody said by whom"), (&unchecked, "not checked by whom (settings)")];
+    for (changes, whose) in groups.into_iter().filter(|(changes, _)| !changes.is_empty()) {
+        let paths = count_of(changes, "path");
+        page.data.line("");
+        page.data.line(format_args!("{paths} changed since {latest}{seen}, {whose}:"));
+        changes::list(&mut page.data, changes);
     }
     if !unknown.is_empty() {
-        if !pending.is_empty() {
-            page.data.line("");
-        }
-        let paths = count_of(&unknown, "path");
-        page.data.line(format_args!("{paths} changed since {latest}{seen}, nobody said by whom:"));
-        changes::list(&mut page.data, &unknown);
         let them = if unknown.len() == 1 { "it" } else { "them" };
         page.note(consequence(status.strategy, status.open_calls.len(), them));
     }

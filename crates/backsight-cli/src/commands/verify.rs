@@ -71,8 +71,14 @@ fn extent(verified: &Verified) -> String {
 }
 
 fn failure(verified: &Verified) -> Error {
+    let is_only_history = verified.damage.iter().all(|damage| damage.what.starts_with("timeline.db"));
+    let hint = if is_only_history {
+        "compare the store with a backup of it; `backsight continuity validate` checks row by row"
+    } else {
+        "`backsight track` stores contents that are still on disk again; the rest needs a backup"
+    };
     Error::new(Code::Damaged, format!("the store is damaged: {}", count_of(&verified.damage, "problem")))
-        .with_hint("`backsight track` stores contents that are still on disk again; the rest needs a backup")
+        .with_hint(hint)
 }
 
 fn damaged(page: &mut Page, verified: &Verified, error: &Error) {

@@ -116,7 +116,8 @@ impl Graph {
     }
 }
 
-/// The sessions of a page in the order they began, which does not depend on which end comes first.
+/// The sessions of a page, those that began last first: should there be too many, the oldest share. Which end of the
+/// timeline comes first makes no difference.
 fn sessions(rows: &[Row]) -> Vec<&str> {
     let mut began: BTreeMap<&str, Seq> = BTreeMap::new();
     for row in rows.iter().filter(|row| kind(row) != Kind::Milestone) {
@@ -126,7 +127,7 @@ fn sessions(rows: &[Row]) -> Vec<&str> {
         }
     }
     let mut sessions: Vec<(&str, Seq)> = began.into_iter().collect();
-    sessions.sort_by_key(|(_, seq)| *seq);
+    sessions.sort_by_key(|(_, seq)| std::cmp::Reverse(*seq));
     sessions.into_iter().map(|(session, _)| session).collect()
 }
 

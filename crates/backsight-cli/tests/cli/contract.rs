@@ -17,21 +17,28 @@ pub fn commands(fixture: &Fixture) -> Vec<String> {
 }
 
 /// The least a command needs to run in a workspace with a history.
-fn arguments(command: &str) -> &'static str {
-    match command {
+fn arguments(fixture: &Fixture, command: &str) -> String {
+    let arguments = match command {
+        "finish" | "abandon" => return fixture.ok("begin")["id"].as_str().unwrap().to_owned(),
+        "call" => "-- /bin/true",
+        "milestone" | "known" => "list",
+        "unknown" => "detect",
+        "continuity" => "state",
+        "blame" => "a.txt",
         "show" | "ls" | "patch" | "diff" | "restore" | "pin" | "unpin" => "@",
         "cat" => "@ a.txt",
         "revert" => "'#2'",
         "completions" => "bash",
         _ => "",
-    }
+    };
+    arguments.to_owned()
 }
 
 #[test]
 fn every_command_has_help() {
     let fixture = Fixture::new();
     let commands = commands(&fixture);
-    assert!(commands.len() >= 22, "{commands:?}");
+    assert!(commands.len() >= 31, "{commands:?}");
     for command in commands {
         for flag in ["-h", "--help"] {
             let seen = fixture.run(&format!("{command} {flag}"));
@@ -44,7 +51,7 @@ fn every_command_has_help() {
 fn every_command_answers_with_one_json_object() {
     let fixture = Fixture::with_history();
     for command in commands(&fixture) {
-        let (value, status) = fixture.json(&format!("{command} {}", arguments(&command)));
+        let (value, status) = fixture.json(&format!("{command} {}", arguments(&fixture, &command)));
         // `redo` after `undo` and the rest all have something to do here.
         assert_eq!((&value["ok"], status), (&Value::Bool(true), 0), "{command}: {value}");
     }
@@ -143,6 +150,10 @@ fn long_help_explains_references() {
     assert_snapshot!(Fixture::new().run("show --help"), @r"
     Show one snapshot and what it changed
 
+    What others changed in the same row is listed apart, and is in neither diff. With --json,
+    `affected_files`, `base_file_hashes` and `result_file_hashes` name the contents before and after;
+    `cat --blob` prints them.
+
     Usage: backsight show [OPTIONS] <REF>
 
     Arguments:
@@ -150,6 +161,12 @@ fn long_help_explains_references() {
               Which snapshot
 
     Options:
+          --diff
+              Then what the step did, as a unified diff
+
+          --reverse-diff
+              Then what takes the step back, as a unified diff
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -172,7 +189,8 @@ fn long_help_explains_references() {
 
     Examples:
       backsight show @
-      backsight show 12
+      backsight show 12 --diff
+      backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?
 
     A REF is one of:
       12, '#12'    the snapshot with that number (a bare # starts a shell comment)
@@ -180,6 +198,7 @@ fn long_help_explains_references() {
       1a2b3c       an id or a tree id, or its first 4 or more digits
       now          the files on disk
       session:ID   the steps of a session; message:ID and part:ID likewise
+      NAME         a milestone; milestone:NAME where the name reads as one of the above
     ---- exit 0
     ");
 }

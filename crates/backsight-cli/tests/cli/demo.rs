@@ -9,7 +9,7 @@ fn story(fixture: &Fixture) -> String {
     let temp = fixture.root().join("tmp");
     std::fs::create_dir(&temp).unwrap();
     let mut command = fixture.command("demo");
-    command.env("TMPDIR", &temp);
+    command.env("TMPDIR", &temp).env("LC_ALL", "C.UTF-8");
     without_name(&fixture.transcript(command))
 }
 
@@ -50,12 +50,13 @@ fn the_demo_tells_its_story() {
     # Meanwhile you edit another place of shop.py, and add a file.
     $ backsight status
     Workspace [TMP]/ws/tmp/[DEMO]
-    Latest #2 [SHORT] round prices (just now)
+    Latest #2 [SHORT] round prices (edit, session demo, just now)
     2 snapshots, 3 files
 
-    2 paths changed since #2:
+    2 paths changed since #2, nobody said by whom:
       A notes.txt
       M shop.py
+    note: `backsight track` records them as your step; a tool call that begins now goes on and lists them as not its own (strategy warn)
     hint: see the changes with `backsight diff @`, record them with `backsight track`
 
     $ backsight diff @
@@ -114,15 +115,16 @@ fn the_demo_tells_its_story() {
 
     # Nothing was forgotten, and every stored byte is checked.
     $ backsight log
-    #6  [SHORT]  just now  2 files  redo #5
-    #5  [SHORT]  just now  2 files  undo #4
-    #4  [SHORT]  just now  2 files  revert #2
-    #3  [SHORT]  just now  2 files  [safety] before revert #2
-    #2  [SHORT]  just now  2 files  round prices (edit, session demo)
-    #1  [SHORT]  just now  2 files  the project as I found it
+    ↺    #6  [SHORT]  just now  +1 -2  2 files  redo #5
+    ↺    #5  [SHORT]  just now  +2 -1  2 files  undo #4
+    ↺    #4  [SHORT]  just now  +1 -2  2 files  revert #2
+    ·    #3  [SHORT]  just now  +2 -1  2 files  [safety] before revert #2 (external)
+    │ ●  #2  [SHORT]  just now  +2 -1  2 files  round prices (edit, session demo)
+    ●    #1  [SHORT]  just now         2 files  the project as I found it
 
     $ backsight verify
-    Whole: 11 objects read and checked, 6 snapshots complete
+    Whole: 11 objects and 6 rows read and checked, 6 snapshots complete
+    Chain head [CHAIN]
 
     Every step did what it promised.
     ---- stderr

@@ -46,10 +46,10 @@ fn revert_without_later_edits_puts_back() {
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log"), @r"
-    #4  [SHORT]  just now   1 file  revert #2
-    #3  [SHORT]  just now   1 file  add c
-    #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1)
-    #1  [SHORT]  just now  2 files  start
+    <    #4  [SHORT]  just now  +1 -1   1 file  revert #2
+    *    #3  [SHORT]  just now  +1 -0   1 file  add c
+    | *  #2  [SHORT]  just now  +1 -1   1 file  agent edits a (edit, session s1, message m1)
+    *    #1  [SHORT]  just now         2 files  start
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("show @"), @r"
@@ -57,9 +57,12 @@ fn revert_without_later_edits_puts_back() {
     what      revert #2
     when      [DATE] [TIME] +00:00 (just now)
     kind      revert of #2
+    took      [N] [UNIT]
+    lines     +1 -1
     tree      [OBJECT]
     base      [OBJECT]
     coverage  3 files
+    chain     [CHAIN]
 
     1 path changed
       M a.txt
@@ -75,6 +78,8 @@ fn a_conflict_is_refused_and_named() {
     ---- stderr
     error: 1 path was changed since in a way that conflicts; nothing was changed
       a.txt: 1 later edit overlaps the step
+        now   backsight cat now a.txt
+        back  backsight cat --blob [OBJECT]
     hint: leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`
     ---- exit 3
     ");
@@ -212,12 +217,12 @@ fn undo_and_redo_go_back_and_forth() {
     ");
     assert_eq!(fixture.read("a.txt"), numbered(&[]));
     assert_snapshot!(fixture.run("log"), @r"
-    #6  [SHORT]  just now  2 files  undo #3, #2
-    #5  [SHORT]  just now   1 file  redo #4
-    #4  [SHORT]  just now   1 file  undo #3
-    #3  [SHORT]  just now   1 file  add c
-    #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1)
-    #1  [SHORT]  just now  2 files  start
+    <    #6  [SHORT]  just now  +1 -2  2 files  undo #3, #2
+    <    #5  [SHORT]  just now  +1 -0   1 file  redo #4
+    <    #4  [SHORT]  just now  +0 -1   1 file  undo #3
+    *    #3  [SHORT]  just now  +1 -0   1 file  add c
+    | *  #2  [SHORT]  just now  +1 -1   1 file  agent edits a (edit, session s1, message m1)
+    *    #1  [SHORT]  just now         2 files  start
     ---- exit 0
     ");
 }
@@ -255,6 +260,8 @@ fn undo_of_an_edited_path_is_a_conflict() {
     ---- stderr
     error: 1 path was changed since in a way that conflicts; nothing was changed
       c.txt: the step created it and it was edited since
+        now   backsight cat now c.txt
+        back  no file
     hint: leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`
     ---- exit 3
     ");

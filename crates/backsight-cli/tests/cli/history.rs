@@ -10,9 +10,9 @@ use crate::fixture::Fixture;
 #[test]
 fn log_is_newest_first_and_says_who() {
     assert_snapshot!(Fixture::with_history().run("log"), @r"
-    #3  [SHORT]  just now   1 file  add c
-    #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1)
-    #1  [SHORT]  just now  2 files  start
+    *    #3  [SHORT]  just now  +1 -0   1 file  add c
+    | *  #2  [SHORT]  just now  +1 -1   1 file  agent edits a (edit, session s1, message m1)
+    *    #1  [SHORT]  just now         2 files  start
     ---- exit 0
     ");
 }
@@ -31,21 +31,21 @@ fn log_of_a_new_workspace_is_empty_and_says_so() {
 fn log_filters() {
     let fixture = Fixture::with_history();
     assert_snapshot!(fixture.run("log --session s1"), @r"
-    #2  [SHORT]  just now  1 file  agent edits a (edit, session s1, message m1)
+    *  #2  [SHORT]  just now  +1 -1  1 file  agent edits a (edit, session s1, message m1)
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log --file c.txt"), @r"
-    #3  [SHORT]  just now  1 file  add c
+    #3  [SHORT]  just now  A c.txt  add c
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log --tool nobody"), @r"
     ---- stderr
-    note: no snapshot matches
+    note: nothing recorded matches
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log --until 2020-01-01"), @r"
     ---- stderr
-    note: no snapshot matches
+    note: nothing recorded matches
     ---- exit 0
     ");
 }
@@ -54,8 +54,8 @@ fn log_filters() {
 fn log_says_how_to_see_more() {
     let fixture = Fixture::with_history();
     assert_snapshot!(fixture.run("log --limit 2"), @r"
-    #3  [SHORT]  just now  1 file  add c
-    #2  [SHORT]  just now  1 file  agent edits a (edit, session s1, message m1)
+    *    #3  [SHORT]  just now  +1 -0  1 file  add c
+      *  #2  [SHORT]  just now  +1 -1  1 file  agent edits a (edit, session s1, message m1)
     ---- stderr
     hint: there are more: add `--cursor before-2`, or `--limit 0` for all
     ---- exit 0
@@ -76,9 +76,12 @@ fn show_tells_all_about_one_step() {
     when      [DATE] [TIME] +00:00 (just now)
     kind      track
     who       edit, session s1, message m1
+    took      [N] [UNIT]
+    lines     +1 -1
     tree      [OBJECT]
     base      [OBJECT]
     coverage  2 files
+    chain     [CHAIN]
 
     1 path changed
       M a.txt
@@ -401,9 +404,9 @@ fn pin_and_unpin_name_the_snapshot() {
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log --limit 0"), @r"
-    #3  [SHORT]  just now   1 file  add c
-    #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1)
-    #1  [SHORT]  just now  2 files  start [pinned]
+    *    #3  [SHORT]  just now  +1 -0   1 file  add c
+    | *  #2  [SHORT]  just now  +1 -1   1 file  agent edits a (edit, session s1, message m1)
+    *    #1  [SHORT]  just now         2 files  start [pinned]
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("unpin '#1'"), @r"

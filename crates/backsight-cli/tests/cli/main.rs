@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod blame;
+mod calls;
 mod chains;
 mod continuity;
 mod contract;
@@ -13,6 +14,7 @@ mod disk_full;
 mod export_git;
 mod fixture;
 mod going_back;
+mod graph;
 mod guards;
 mod history;
 mod ignore_rules;
@@ -32,6 +34,7 @@ mod retention;
 mod reverts;
 mod several_processes;
 mod special_files;
+mod status;
 mod store_and_git;
 mod symlinks;
 mod timeline;

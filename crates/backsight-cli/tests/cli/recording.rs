@@ -118,7 +118,7 @@ fn status_lists_what_changed_and_what_is_not_covered() {
     Latest #3 [SHORT] add c (just now)
     3 snapshots, 3 files, 1 not covered
 
-    4 paths changed since #3 in what could be seen:
+    4 paths changed since #3 in what could be seen, nobody said by whom:
       M a.txt
       D b.txt
       m c.txt (0644 -> 0755)
@@ -127,6 +127,7 @@ fn status_lists_what_changed_and_what_is_not_covered() {
     1 path is not covered, so no restore will touch it:
       ? big.bin (too large)
     ---- stderr
+    note: `backsight track` records them as your step; a tool call that begins now goes on and lists them as not its own (strategy warn)
     hint: raise the limit with `backsight config set max_file_size SIZE`, or ignore the file
     hint: see the changes with `backsight diff @`, record them with `backsight track`
     ---- exit 1
@@ -213,7 +214,7 @@ fn what_others_wrote_cannot_drive_the_terminal() {
         assert!(!seen.chars().any(|character| character.is_control() && character != '\n'), "{line}: {seen:?}");
     }
     assert_snapshot!(fixture.run("log"), @r#"
-    #1  [SHORT]  just now  1 file  "red \033[31m text" ("edit\007", session "line\nbreak")
+    *  #1  [SHORT]  just now  1 file  "red \033[31m text" ("edit\007", session "line\nbreak")
     ---- exit 0
     "#);
 }

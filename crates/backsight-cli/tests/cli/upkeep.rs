@@ -60,9 +60,9 @@ fn gc_removes_old_contents_and_keeps_the_row() {
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("log"), @r"
-    #3  [SHORT]  just now   1 file  add c
-    #2  [SHORT]  just now   1 file  agent edits a (edit, session s1, message m1) [expired]
-    #1  [SHORT]  just now  2 files  start [expired]
+    *    #3  [SHORT]  just now  +1 -0   1 file  add c
+    | *  #2  [SHORT]  just now  +1 -1   1 file  agent edits a (edit, session s1, message m1) [expired]
+    *    #1  [SHORT]  just now         2 files  start [expired]
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("restore '#1'"), @r"
@@ -76,7 +76,8 @@ fn gc_removes_old_contents_and_keeps_the_row() {
 #[test]
 fn verify_of_a_whole_store() {
     assert_snapshot!(Fixture::with_history().run("verify"), @r"
-    Whole: 7 objects read and checked, 3 snapshots complete
+    Whole: 7 objects and 3 rows read and checked, 3 snapshots complete
+    Chain head [CHAIN]
     ---- exit 0
     ");
 }
@@ -131,21 +132,33 @@ fn doctor_checks_and_advises() {
 #[test]
 fn config_lists_reads_and_changes() {
     let fixture = Fixture::new();
-    assert_snapshot!(fixture.run("config"), @r"
+    assert_snapshot!(fixture.run("config"), @r#"
     # track this directory even if it is a home directory or `/`
     any_root = false
 
     # `gc` removes the oldest contents until the store is at most this large; 0 means no limit
     disk_budget = 0
 
+    # look for changes that no tool declared or made; without it every change is the caller's own
+    enable_unknown_change_detection = true
+
     # more ignore rules, in .gitignore syntax; they go before all others
     exclude = []
+
+    # changes to these paths are never unknown, in .gitignore syntax; they are captured all the same
+    exclude_from_checking = ["*.log", "*.tmp", "*_generated.*", "node_modules/**"]
+
+    # keep every file checkpoint up to its age, not only the latest
+    keep_all_checkpoints = false
 
     # `gc` keeps the contents of at most this many snapshots, the newest, and what undoing them needs; 0 means all
     keep_count = 0
 
     # `gc` removes the contents of snapshots older than this many days; 0 means never
     keep_days = 0
+
+    # days after which a file checkpoint is removed; 0 means never
+    max_checkpoint_age = 7
 
     # larger files are reported in the coverage and not captured
     max_file_size = 100MB
@@ -155,8 +168,11 @@ fn config_lists_reads_and_changes() {
 
     # a capture that would have to store more bytes than this is refused
     max_new_bytes = 20GB
+
+    # what is done about unknown changes: strict refuses, warn lists them, auto-integrate records them first
+    unknown_change_strategy = warn
     ---- exit 0
-    ");
+    "#);
     assert_snapshot!(fixture.run("config set max_file_size 5MiB"), @r"
     max_file_size = 5MiB
     ---- exit 0
@@ -173,7 +189,7 @@ fn a_bad_setting_is_refused() {
     assert_snapshot!(fixture.run("config get colour"), @r"
     ---- stderr
     error: no setting is called `colour`
-    hint: the settings are any_root, disk_budget, exclude, keep_count, keep_days, max_file_size, max_files, max_new_bytes
+    hint: the settings are any_root, disk_budget, enable_unknown_change_detection, exclude, exclude_from_checking, keep_all_checkpoints, keep_count, keep_days, max_checkpoint_age, max_file_size, max_files, max_new_bytes, unknown_change_strategy
     ---- exit 2
     ");
     assert_snapshot!(fixture.run("config set max_file_size huge"), @r"
