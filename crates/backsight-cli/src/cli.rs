@@ -113,12 +113,16 @@ mod tests {
 
     #[test]
     fn every_command_and_flag_says_what_it_does() {
-        for command in Cli::command().get_subcommands() {
-            let name = command.get_name();
-            assert!(command.get_about().is_some(), "{name}");
-            for argument in command.get_arguments() {
-                assert!(argument.get_help().is_some(), "{name} {}", argument.get_id());
+        fn check(command: &clap::Command, path: &str) {
+            for below in command.get_subcommands() {
+                let name = format!("{path} {}", below.get_name());
+                assert!(below.get_about().is_some(), "{name}");
+                for argument in below.get_arguments() {
+                    assert!(argument.get_help().is_some(), "{name} {}", argument.get_id());
+                }
+                check(below, &name);
             }
         }
+        check(&Cli::command(), "backsight");
     }
 }

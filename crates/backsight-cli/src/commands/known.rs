@@ -14,8 +14,8 @@ use crate::words::{age, bytes, count, count_of, enumerate, local, safe};
 
 /// Show and keep what was last known of each file
 ///
-/// Every snapshot notes which files it knows, and unknown changes are found against that. Only the latest note is kept,
-/// unless `keep_all_checkpoints` says otherwise.
+/// Every snapshot makes a note of the files it changed; their contents are the snapshot's, and nothing is copied. Only
+/// the latest note is kept, unless `keep_all_checkpoints` says otherwise.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -309,7 +309,9 @@ fn times(text: &str) -> String {
     let line = |line: &str| -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let is_time = |word: &str| word.len() == 8 && word.bytes().filter(|&byte| byte == b':').count() == 2;
-        let is_date = |word: &str| word.len() == 10 && word.bytes().filter(|&byte| byte == b'-').count() == 2;
+        let is_date = |word: &str| {
+            word.len() == 10 && word.starts_with("20") && word.bytes().filter(|&byte| byte == b'-').count() == 2
+        };
         let is_instant = |word: &str| word.starts_with("20") && word.ends_with("Z:") && word.contains('T');
         let is_number = |word: &str| word.parse::<f64>().is_ok();
         let kept = words.iter().enumerate().map(|(index, word)| match *word {

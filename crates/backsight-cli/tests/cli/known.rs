@@ -100,6 +100,15 @@ fn clean_removes_old_notes_and_keeps_the_latest_one() {
 }
 
 #[test]
+fn retention_keeps_what_a_note_names() {
+    let fixture = Fixture::with_history();
+    fixture.done("known create 1 -- a.txt");
+    fixture.done("gc --keep-count 1");
+    assert_eq!(fixture.ok("known show")["files"]["a.txt"], numbered(&[]));
+    fixture.verify();
+}
+
+#[test]
 fn no_file_is_copied() {
     let fixture = Fixture::with_history();
     let before = fixture.ok("usage");
