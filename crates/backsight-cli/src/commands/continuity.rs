@@ -100,7 +100,8 @@ fn show_state(page: &mut Page, state: &CurrentState, context: &Context) {
 }
 
 fn show_report(page: &mut Page, report: &SyncReport) {
-    let open: Vec<&ChainProblem> = report.problems.iter().filter(|found| found.acknowledged_by.is_none()).collect();
+    let mut open: Vec<&ChainProblem> = report.problems.iter().filter(|found| found.acknowledged_by.is_none()).collect();
+    open.sort_by_key(|problem| problem.sequence_number);
     for problem in &open {
         show_problem(&mut page.data, problem);
     }
@@ -141,7 +142,9 @@ fn show_problem(sheet: &mut Sheet, problem: &ChainProblem) {
     let number = sheet.paint(YELLOW, problem.sequence_number);
     let code = sheet.paint(RED.bold(), problem.code);
     sheet.line(format_args!("{number} {code}: {}", safe(&problem.message)));
-    for (label, value) in [("expected", &problem.expected), ("actual", &problem.actual)] {
+    let facts = [("expected", &problem.expected), ("actual", &problem.actual)];
+    let has_facts = facts.iter().any(|(_, value)| value.is_some());
+    for (label, value) in facts.into_iter().filter(|_| has_facts) {
         let label = sheet.dim(format_args!("{label:<8}"));
         sheet.line(format_args!("  {label}  {}", safe(value.as_deref().unwrap_or("nothing"))));
     }
