@@ -2,10 +2,16 @@
 //!
 //! Every test works on copies of a fixture in a directory of its own, stops the process at each of its operations on
 //! the disk, opens the workspace again as the next process would, and compares the whole tree with what it must be.
+//!
+//! Beside them stand the laws of the timeline: whose change is whose, that no row can be altered unnoticed, that old
+//! stores come forward, and what history, blame and milestones say. `scene` has their words.
 
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod attribution;
+mod chain;
+mod crash_calls;
 mod crash_capture;
 mod crash_collect;
 mod crash_recovery;
@@ -19,4 +25,6 @@ mod mount_point;
 mod picture;
 mod plans;
 mod racing;
+mod scene;
 mod small_disk;
+mod strategies;
