@@ -160,6 +160,16 @@ impl ObjectStore {
         Ok(packs)
     }
 
+    /// Forgets packs that another process removed and learns of those it wrote. Whoever stores something must begin with
+    /// this: an object in a pack that is gone is not stored.
+    pub fn refresh(&self) -> Result<()> {
+        let known = self.packs.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(known) = known else { return Ok(()) };
+        let there: Vec<PathBuf> = self.index_paths()?.iter().map(|index| index.with_extension("pack")).collect();
+        let same = known.len() == there.len() && known.iter().all(|pack| there.contains(&pack.path));
+        if same { Ok(()) } else { self.packs(true).map(drop) }
+    }
+
     fn list_packs(&self) -> Result<Vec<Pack>> {
         let mut packs = Vec::new();
         for index in self.index_paths()? {

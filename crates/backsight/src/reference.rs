@@ -68,6 +68,9 @@ fn latest(text: &str, rest: &str) -> Result<Reference> {
         "~" => Some(1),
         _ => rest.strip_prefix('~').and_then(|digits| digits.parse().ok()),
     };
+    if back.is_some_and(|back: u64| i64::try_from(back).is_err()) {
+        return Err(unknown(text, "there are not that many"));
+    }
     back.map(|back| Reference::Latest { back }).ok_or_else(|| unknown(text, "`@` is followed by nothing or `~N`"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, RelPath};
+use backsight_core::{Code, Error, RelPath, Uncovered};
 use backsight_files::{Change, Node, Patterns};
 
 use crate::report::{ChangeType, Strategy, UnknownChange};
@@ -171,6 +171,23 @@ pub(crate) fn mismatch(unknown: &[UnknownChange], doing: &str) -> Error {
         "look with `backsight unknown detect --diff`, record them with `backsight unknown handle integrate`, or go on once with `--force`",
     )
     .with_details(serde_json::json!({ "unknown_changes": unknown }))
+}
+
+/// The refusal of the strict strategy when something could not be looked at.
+pub(crate) fn blind(unseen: &[Uncovered], doing: &str) -> Error {
+    const NAMED: usize = 5;
+    let mut names: Vec<String> =
+        unseen.iter().take(NAMED).map(|unseen| format!("{} ({})", unseen.path, unseen.reason)).collect();
+    if unseen.len() > NAMED {
+        names.push(format!("and {} more", unseen.len() - NAMED));
+    }
+    let what = if unseen.len() == 1 { "1 path" } else { &format!("{} paths", unseen.len()) };
+    Error::new(
+        Code::StateMismatch,
+        format!("{what} cannot be looked at, so nothing is known of it before {doing}: {}", names.join(", ")),
+    )
+    .with_hint("see what is the matter with `backsight status`, or go on once with `--force`")
+    .with_details(serde_json::json!({ "unseen": unseen }))
 }
 
 pub(crate) fn words(change: ChangeType) -> &'static str {

@@ -241,6 +241,7 @@ impl Workspace {
     fn writing(&self) -> Result<(&Opened, WorkspaceLock)> {
         let opened = self.made()?;
         let lock = self.lock(&opened.store)?;
+        opened.files.objects().refresh()?;
         self.recover(opened, &lock)?;
         Ok((opened, lock))
     }

@@ -95,7 +95,7 @@ pub struct Checkpoint {
     pub snapshot_id: SnapshotId,
     /// The same by number.
     pub sequence_number: Seq,
-    /// Its paths; absent means every file of the snapshot.
+    /// Its paths; absent means what the snapshot changed, and every file for the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<RelPath>>,
 }

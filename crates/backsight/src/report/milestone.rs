@@ -38,7 +38,8 @@ pub struct MilestoneSummary {
     pub total_operations: u64,
     /// Paths that any of them changed.
     pub affected_files: u64,
-    /// Lines its combined diff adds; absent where too much changed to count.
+    /// Lines its combined diff adds, or the sum over its snapshots when the contents of its ends are gone; absent where
+    /// too much changed to count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines_added: Option<u64>,
     /// Lines its combined diff removes.

@@ -143,6 +143,9 @@ pub struct ValidationResult {
     pub strategy: Strategy,
     /// What was found.
     pub unknown_changes: Vec<UnknownChange>,
+    /// Paths that could not be looked at, so nothing is claimed about them; the strict strategy refuses because of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Uncovered>,
     /// What is worth knowing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

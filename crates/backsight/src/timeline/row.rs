@@ -81,6 +81,12 @@ impl Step {
         Last { tree: self.tree, coverage_id: self.coverage_id }
     }
 
+    /// What limits the step's own changes. Since format 2 the start tree does; before, only what was declared.
+    pub(crate) fn limit(&self) -> &[RelPath] {
+        let is_old = self.snapshot.execution_time_ms.is_none();
+        if is_old { &self.snapshot.origin.declared } else { &[] }
+    }
+
     /// The files just before the step's own changes; nothing for the first snapshot.
     pub(crate) fn before(&self) -> Option<Tree> {
         self.start.or(self.base)

@@ -10,7 +10,7 @@ use super::{Opened, Workspace};
 use crate::report::{Begun, Call, Origin, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{OpenCall, Step};
-use crate::unknown::{Decision, decide, mismatch, unknown};
+use crate::unknown::{Decision, blind, decide, mismatch, unknown};
 
 impl Workspace {
     /// Begins a tool call. What differs from the latest snapshot now was not done by the tool: the strategy says what
@@ -72,25 +72,35 @@ impl Workspace {
 
     fn begin_after(&self, opened: &Opened, last: &Step, capture: &Capture, request: &request::Begin) -> Result<Begun> {
         let config = self.config()?.snapshots;
-        let (changes, _) = self.differing(opened, last, capture)?;
+        let (changes, unseen) = self.differing(opened, last, capture)?;
         let found: Vec<UnknownChange> = if config.enable_unknown_change_detection {
             unknown(&changes, &Patterns::new(&config.exclude_from_checking)).0
         } else {
             Vec::new()
         };
         let strategy = request.unknown.strategy.unwrap_or(config.unknown_change_strategy);
-        let decision = (!found.is_empty()).then(|| decide(strategy, request.unknown.force));
-        match decision {
+        let decision = decide(strategy, request.unknown.force);
+        let mut warnings = Vec::new();
+        if config.enable_unknown_change_detection && !unseen.is_empty() {
+            let problem = blind(&unseen, "the tool call");
+            if decision == Decision::Refuse {
+                return Err(problem);
+            }
+            warnings.push(problem.message().to_owned());
+        }
+        let begun = match Some(decision).filter(|_| !found.is_empty()) {
             Some(Decision::Refuse) => Err(mismatch(&found, "beginning the tool call")),
             Some(Decision::Integrate) => {
-                let (step, warnings) = self.record_external(opened, capture, capture.tree, &changes, false, None)?;
+                let (step, more) = self.record_external(opened, capture, capture.tree, &changes, false, None)?;
                 let seq = step.snapshot.sequence_number;
-                Ok(Begun { unknown_changes: found, integrated: Some(seq), warnings, ..self.opening(seq, request)? })
+                warnings.extend(more);
+                Ok(Begun { unknown_changes: found, integrated: Some(seq), ..self.opening(seq, request)? })
             }
             Some(Decision::List) | None => {
                 Ok(Begun { unknown_changes: found, ..self.opening(last.snapshot.sequence_number, request)? })
             }
-        }
+        };
+        Ok(Begun { warnings, ..begun? })
     }
 
     fn opening(&self, based_on: Seq, request: &request::Begin) -> Result<Begun> {

@@ -143,10 +143,10 @@ impl Workspace {
         let step = self.resolve_row(opened, reference)?;
         still_held(&step)?;
         let before = step.before().unwrap_or(step.tree);
-        let declared = &step.snapshot.origin.declared;
+        let limit = step.limit();
         let is_own = |path: &RelPath| {
-            let is_declared = declared.is_empty() || declared.iter().any(|known| path.is_within(known));
-            is_declared && (paths.is_empty() || paths.iter().any(|selected| path.is_within(selected)))
+            let is_within = limit.is_empty() || limit.iter().any(|known| path.is_within(known));
+            is_within && (paths.is_empty() || paths.iter().any(|selected| path.is_within(selected)))
         };
         let (from, to) = if reversed { (step.tree, before) } else { (before, step.tree) };
         let mut changes = opened.files.compare(&from, &to)?;

@@ -281,7 +281,7 @@ fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
             .with_hint("go to a state with `backsight restore REF`")
     })?;
     // An undo or redo takes a step back whole; what a tool declared limits only its own step.
-    let declared = if kind == Kind::Redo { Vec::new() } else { step.snapshot.origin.declared.clone() };
+    let declared = if kind == Kind::Redo { Vec::new() } else { step.limit().to_vec() };
     Ok(StepToUndo {
         before,
         before_coverage: step.base_coverage_id,
@@ -296,10 +296,10 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
         return Ok(());
     }
     let conflicts: Vec<Conflict> = plan.conflicts.iter().map(conflict).collect();
-    let what = if conflicts.len() == 1 {
-        "1 path was changed since in a way that conflicts".to_owned()
-    } else {
-        format!("{} paths were changed since in ways that conflict", conflicts.len())
+    let paths: BTreeSet<&RelPath> = conflicts.iter().map(|conflict| &conflict.path).collect();
+    let what = match paths.len() {
+        1 => "1 path was changed since in a way that conflicts".to_owned(),
+        many => format!("{many} paths were changed since in ways that conflict"),
     };
     Err(Error::new(Code::Conflict, format!("{what}; nothing was changed"))
         .with_hint(

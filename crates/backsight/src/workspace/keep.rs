@@ -146,6 +146,7 @@ impl Workspace {
     }
 
     fn verify_once(&self, opened: &Opened, head: Option<&str>) -> Result<Verified> {
+        opened.files.objects().refresh()?;
         let report = opened
             .files
             .objects()
@@ -153,9 +154,9 @@ impl Workspace {
         let mut damage: Vec<Damage> = Vec::new();
         let mut warnings = Vec::new();
         let in_timeline =
-            |what: String, problem: String, snapshots: Vec<Seq>| Damage { what, problem, snapshots, paths: Vec::new() };
+            |what: String, problem: String| Damage { what, problem, snapshots: Vec::new(), paths: Vec::new() };
         for problem in opened.timeline.check()? {
-            damage.push(in_timeline("timeline.db".to_owned(), problem, Vec::new()));
+            damage.push(in_timeline("timeline.db".to_owned(), problem));
         }
         let (problems, rows) = self.check_timeline(opened)?;
         let noted = head.map(|head| opened.timeline.with_chain_hash(head)).transpose()?;
@@ -167,12 +168,13 @@ impl Workspace {
                 Some(reset) if !is_news(reset) => {
                     warnings.push(format!("{}; the reset {reset} took note of it", problem.message));
                 }
-                _ => damage.push(in_timeline(format!("timeline.db, row {seq}"), problem.message.clone(), vec![seq])),
+                // The row may be all that is hurt: whether a snapshot's contents are is told below.
+                _ => damage.push(in_timeline(format!("timeline.db, row {seq}"), problem.message.clone())),
             }
         }
         if let (Some(head), Some(None)) = (head, noted) {
             let problem = format!("no row has the hash {head}: what was recorded up to it was altered or replaced");
-            damage.push(in_timeline("timeline.db".to_owned(), problem, Vec::new()));
+            damage.push(in_timeline("timeline.db".to_owned(), problem));
         }
         if opened.files.needs_recovery()? {
             let problem = "holds an interrupted restore that can be neither finished nor undone".to_owned();

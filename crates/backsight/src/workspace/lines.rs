@@ -18,11 +18,22 @@ struct Version {
     is_baseline: bool,
 }
 
+impl Version {
+    /// An expired row of the first format says nothing about contents.
+    fn is_silent(&self) -> bool {
+        self.is_expired && self.described.before.is_none() && self.described.after.is_none()
+    }
+}
+
 impl Workspace {
     /// Every recorded change of a file, newest first, through renames; the first is how it was when recording began.
     pub fn file_history(&self, path: &RelPath) -> Result<Vec<FileVersion>> {
         let opened = self.opened()?;
-        let versions = self.versions(opened, path, opened.timeline.latest_seq()?)?;
+        let latest = opened.timeline.latest()?;
+        let versions = match &latest {
+            Some(latest) => self.versions(opened, path, latest)?,
+            None => Vec::new(),
+        };
         if versions.is_empty() {
             return Err(Error::new(Code::PathNotFound, format!("no snapshot ever held `{path}`"))
                 .with_hint("list the files of the latest one with `backsight ls @`"));
@@ -30,15 +41,18 @@ impl Workspace {
         Ok(versions.into_iter().map(|version| version.described).collect())
     }
 
-    fn versions(&self, opened: &Opened, path: &RelPath, until: Seq) -> Result<Vec<Version>> {
-        let (mut path, mut until) = (path.clone(), until);
+    /// Every version of a path up to a snapshot, newest first.
+    fn versions(&self, opened: &Opened, path: &RelPath, newest: &Step) -> Result<Vec<Version>> {
+        let (mut path, mut until) = (path.clone(), newest.snapshot.sequence_number);
         let mut versions = Vec::new();
         'names: loop {
             for FileStep { step, file } in opened.timeline.changes_of_path(&path, until)? {
                 let change = FileStep { file: with_contents(opened, &step, file)?, step };
                 let renamed_from = self.renamed_from(opened, &change)?;
                 let seq = change.step.snapshot.sequence_number;
+                let (change, others) = split_at_start(opened, change)?;
                 versions.push(version(change, renamed_from.clone()));
+                versions.extend(others.map(|others| version(others, None)));
                 if let Some(from) = renamed_from {
                     (path, until) = (from, Seq(seq.0.saturating_sub(1)));
                     continue 'names;
@@ -49,19 +63,14 @@ impl Workspace {
         // What the oldest change started from, or a file that never changed, was there when recording began.
         let at_first = match versions.last() {
             Some(oldest) => oldest.described.before,
-            None => self.never_changed(opened, &path)?,
+            // No row up to the newest touched it, so it is what it always was.
+            None => opened.files.find(&newest.tree, None, &path)?.and_then(|node| node.blob()),
         };
         if let (Some(id), Some(first)) = (at_first, opened.timeline.first_after(Seq(0))?) {
             let described = describe(&first, path, Status::Added, (None, Some(id)), None, false);
             versions.push(Version { described, is_expired: first.snapshot.expired_at.is_some(), is_baseline: true });
         }
         Ok(versions)
-    }
-
-    /// The content of a path that no row touched: it is the same in every snapshot.
-    fn never_changed(&self, opened: &Opened, path: &RelPath) -> Result<Option<ObjectId>> {
-        let Some(latest) = opened.timeline.latest()? else { return Ok(None) };
-        Ok(opened.files.find(&latest.tree, None, path)?.and_then(|node| node.blob()))
     }
 
     /// The path the same row removed whose content this one has, if there is no other candidate.
@@ -78,8 +87,8 @@ impl Workspace {
         })
     }
 
-    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. What an
-    /// undo or restore brought back belongs to whoever wrote it first.
+    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. A file that
+    /// an undo or restore brought back whole belongs to those who wrote it first.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -108,11 +117,12 @@ impl Workspace {
             return Err(Error::new(Code::Usage, format!("`{path}` is binary: it has no lines to attribute"))
                 .with_hint(format!("see its versions with `backsight log --file {path}`")));
         }
-        let until = match &side {
-            Side::Stored(step) => step.snapshot.sequence_number,
-            _ => opened.timeline.latest_seq()?,
+        let latest = opened.timeline.latest()?;
+        let newest = match &side {
+            Side::Stored(step) => Some(&**step),
+            _ => latest.as_ref(),
         };
-        let versions = self.versions(opened, path, until)?;
+        let versions = newest.map(|newest| self.versions(opened, path, newest)).transpose()?.unwrap_or_default();
         let origins = trace(opened, &target, id, &versions, matches!(side, Side::Now(_)))?;
         let sequence_number = match &side {
             Side::Stored(step) => Some(step.snapshot.sequence_number),
@@ -120,6 +130,20 @@ impl Workspace {
         };
         Ok(Blame { path: path.clone(), sequence_number, hunks: hunks(&target, origins) })
     }
+}
+
+/// What others did to the path in the same row comes before what the step itself did.
+fn split_at_start(opened: &Opened, change: FileStep) -> Result<(FileStep, Option<FileStep>)> {
+    let FileStep { step, file } = change;
+    let start = step.start.filter(|_| !file.external && step.snapshot.expired_at.is_none());
+    let Some(start) = start else { return Ok((FileStep { step, file }, None)) };
+    let between = opened.files.find(&start, None, &file.path)?.and_then(|node| node.blob());
+    if between == file.before {
+        return Ok((FileStep { step, file }, None));
+    }
+    let others = TouchedFile { after: between, external: true, ..file.clone() };
+    let own = TouchedFile { before: between, ..file };
+    Ok((FileStep { step: step.clone(), file: own }, Some(FileStep { step, file: others })))
 }
 
 /// Rows written by the first format name no contents; their trees do, as long as they are kept.
@@ -208,14 +232,15 @@ fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_
             index = older;
             continue;
         }
-        let writer = if version.described.external || version.described.kind == Kind::External {
+        let goes_back = is_going_back(version.described.kind);
+        let writer = if goes_back && versions[index..].iter().any(Version::is_silent) {
+            LineOrigin::Expired(by.clone())
+        } else if version.described.external || version.described.kind == Kind::External {
             LineOrigin::External(by.clone())
         } else {
             LineOrigin::Recorded(by.clone())
         };
-        // An expired row of the first format says nothing about contents.
-        let is_silent = version.is_expired && version.described.before.is_none() && version.described.after.is_none();
-        if is_silent {
+        if version.is_silent() {
             settle(open, &mut origins, &LineOrigin::Expired(by));
             open = Vec::new();
             break;
@@ -242,11 +267,14 @@ fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_
     Ok(origins.into_iter().map(|origin| origin.unwrap_or(LineOrigin::Unrecorded)).collect())
 }
 
+fn is_going_back(kind: Kind) -> bool {
+    matches!(kind, Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo)
+}
+
 /// For a version that only brought back an older one: where that is.
 fn brought_back(versions: &[Version], index: usize) -> Option<usize> {
     let version = &versions[index].described;
-    let goes_back = matches!(version.kind, Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo);
-    let content = version.after.filter(|_| goes_back)?;
+    let content = version.after.filter(|_| is_going_back(version.kind))?;
     let older = versions.iter().enumerate().skip(index + 1);
     older.filter(|(_, older)| older.described.after == Some(content)).map(|(at, _)| at).next()
 }

@@ -113,9 +113,15 @@ impl Workspace {
     /// One snapshot's row with what it says of single files.
     pub fn show_detail(&self, reference: &str) -> Result<SnapshotDetail> {
         let opened = self.opened()?;
-        let snapshot = self.resolve_row(opened, reference)?.snapshot;
-        let mut files = opened.timeline.touched_by(snapshot.sequence_number)?;
-        files.retain(|file| !file.external || snapshot.kind == Kind::External);
+        let step = self.resolve_row(opened, reference)?;
+        let mut files = opened.timeline.touched_by(step.snapshot.sequence_number)?;
+        files.retain(|file| !file.external || matches!(step.snapshot.kind, Kind::External | Kind::Safety));
+        if let Some(start) = step.start.filter(|_| step.snapshot.expired_at.is_none()) {
+            for file in &mut files {
+                file.before = opened.files.find(&start, None, &file.path)?.and_then(|node| node.blob());
+            }
+        }
+        let snapshot = step.snapshot;
         let hashes = |id: fn(&TouchedFile) -> Option<ObjectId>| -> BTreeMap<RelPath, ObjectId> {
             files.iter().filter_map(|file| Some((file.path.clone(), id(file)?))).collect()
         };

@@ -7,7 +7,7 @@ use crate::milestone::{Place, range_of, range_to, title};
 use crate::reference;
 use crate::report::{Event, Kind, Milestone, MilestoneDetail, MilestoneSummary};
 use crate::request::NewMilestone;
-use crate::timeline::{NewEvent, Step};
+use crate::timeline::{Lines, NewEvent, Step};
 
 impl Workspace {
     /// Makes a milestone of snapshots named one by one. They must follow each other without a gap and begin where the
@@ -95,7 +95,12 @@ impl Workspace {
 
     fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
         let (from, to) = ends(steps)?;
-        let lines = self.count_lines(opened, &opened.files.compare(&from, &to)?);
+        let is_held = |step: Option<&Step>| step.is_some_and(|step| step.snapshot.expired_at.is_none());
+        let lines = if is_held(steps.first()) && is_held(steps.last()) {
+            self.count_lines(opened, &opened.files.compare(&from, &to)?)
+        } else {
+            sum_of_lines(steps)
+        };
         let touched = opened.timeline.touched_between(seq_of(steps.first()), seq_of(steps.last()))?;
         Ok(MilestoneSummary {
             total_operations: steps.len() as u64,
@@ -120,7 +125,7 @@ impl Workspace {
         let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
         let combined_diff = if with_diff {
             let (from, to) = ends(&steps)?;
-            steps.last().map(super::still_held).transpose()?;
+            [steps.first(), steps.last()].into_iter().flatten().try_for_each(super::still_held)?;
             Some(self.tree_diff(opened, from, to)?)
         } else {
             None
@@ -220,6 +225,14 @@ pub(super) fn ends(steps: &[Step]) -> Result<(backsight_files::Tree, backsight_f
 
 fn seq_of(step: Option<&Step>) -> Seq {
     step.map_or(Seq(0), |step| step.snapshot.sequence_number)
+}
+
+/// What the rows themselves say, when the contents of the ends are gone.
+fn sum_of_lines(steps: &[Step]) -> Option<Lines> {
+    steps.iter().filter(|step| step.base.is_some()).try_fold(Lines { added: 0, removed: 0 }, |sum, step| {
+        let (added, removed) = (step.snapshot.lines_added?, step.snapshot.lines_removed?);
+        Some(Lines { added: sum.added + added, removed: sum.removed + removed })
+    })
 }
 
 /// Each snapshot must continue the one before it.

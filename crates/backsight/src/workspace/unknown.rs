@@ -9,7 +9,7 @@ use super::{Opened, Workspace};
 use crate::report::{HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult, ValidationResult};
 use crate::request;
 use crate::timeline::Step;
-use crate::unknown::{Claim, Decision, decide, mismatch, own, unknown};
+use crate::unknown::{Claim, Decision, blind, decide, mismatch, own, unknown};
 
 /// What differs from the latest snapshot, sorted by whose it can be.
 pub(super) struct Detected {
@@ -141,6 +141,7 @@ impl Workspace {
             error: None,
             strategy,
             unknown_changes: Vec::new(),
+            unseen: Vec::new(),
             warnings: Vec::new(),
             handled: None,
         };
@@ -150,19 +151,24 @@ impl Workspace {
         }
         let detected = self.detect(files, true)?;
         result.unknown_changes = detected.unknown_changes;
-        if !detected.unseen.is_empty() {
-            result.warnings.push(format!("{} paths could not be compared", detected.unseen.len()));
+        result.unseen = detected.unseen;
+        let decision = decide(strategy, options.unknown.force);
+        if !result.unseen.is_empty() {
+            let problem = blind(&result.unseen, "the snapshot");
+            result.success = decision != Decision::Refuse;
+            result.warnings.push(problem.message().to_owned());
+            result.error = (decision == Decision::Refuse).then(|| problem.message().to_owned());
         }
         if result.unknown_changes.is_empty() {
             return Ok(result);
         }
-        let refusal = mismatch(&result.unknown_changes, "the snapshot");
-        match decide(strategy, options.unknown.force) {
+        match decision {
             Decision::Refuse => {
+                let refusal = mismatch(&result.unknown_changes, "the snapshot");
                 result.success = false;
                 result.error = Some(refusal.message().to_owned());
             }
-            Decision::List => result.warnings.push(format!("{} unknown changes", result.unknown_changes.len())),
+            Decision::List => result.warnings.push(count_of(&result.unknown_changes)),
             Decision::Integrate if options.auto_handle => {
                 result.handled = Some(self.handle_unknown_changes(files, &options.unknown)?);
             }
@@ -190,11 +196,10 @@ impl Workspace {
         };
         let mut now = self.capture(opened, Some(&last), &BTreeSet::new())?;
         let detected = self.sort_out(opened, &last, &now, files, &config)?;
-        let count = match detected.unknown.len() {
-            0 => return Ok(nothing("no unknown changes")),
-            1 => "1 unknown change".to_owned(),
-            many => format!("{many} unknown changes"),
-        };
+        if detected.unknown.is_empty() {
+            return Ok(nothing("no unknown changes"));
+        }
+        let count = count_of(&detected.unknown);
         let modified_files = detected.unknown.iter().map(|change| change.file_path.clone()).collect();
         match decide(strategy, options.force) {
             Decision::Refuse => Err(mismatch(&detected.unknown, "what follows")),
@@ -226,5 +231,12 @@ impl Workspace {
             Err(error) if error.code() == Code::InvalidConfig => Ok(Strategy::default()),
             Err(error) => Err(error),
         }
+    }
+}
+
+fn count_of(unknown: &[UnknownChange]) -> String {
+    match unknown.len() {
+        1 => "1 unknown change".to_owned(),
+        many => format!("{many} unknown changes"),
     }
 }
