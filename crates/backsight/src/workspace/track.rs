@@ -173,7 +173,8 @@ impl Workspace {
         let declared = &recording.origin.declared;
         let own = own(&changes, &Claim { declared, theirs: &theirs, since });
         let is_whole = own.len() == changes.len() && own.iter().zip(&changes).all(|(own, change)| own == change);
-        if is_whole {
+        // What could not be seen differs between the trees and is nobody's doing.
+        if is_whole && unseen.is_empty() {
             let warnings = shared_warning(&others, recording, &own);
             return Ok(everything(own, unseen, warnings));
         }
@@ -190,6 +191,8 @@ impl Workspace {
         let mut foreign = opened.files.compare(&last.tree, &start)?;
         // What the caller itself wrote and a safety snapshot or a plain `track` recorded in passing is nobody else's.
         foreign.retain(|change| !(own_paths.contains(&change.path) && in_passing.contains(&change.path)));
+        let blind: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
+        foreign.retain(|change| !blind.contains(&change.path));
         let others_tree = opened.files.edit(&last.tree, &foreign)?;
         Ok(Apart {
             own: opened.files.compare(&start, &tree)?,
