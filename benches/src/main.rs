@@ -5,6 +5,7 @@
 
 mod diff;
 mod disk;
+mod history;
 mod limits;
 mod measure;
 mod memory;
@@ -55,6 +56,9 @@ struct Options {
     /// Snapshots of the long run.
     #[arg(long, default_value_t = 1_000)]
     snapshots: usize,
+    /// Rows of the long timeline.
+    #[arg(long, default_value_t = 100_000)]
+    rows: u64,
     /// Files of the tree on which memory is measured.
     #[arg(long, default_value_t = 300_000)]
     large_files: usize,
@@ -81,14 +85,16 @@ enum Work {
     Restore,
     Revert,
     Many,
+    Unknown,
     Diff,
+    History,
     Memory,
 }
 
 impl Work {
     /// Whether it is done on the ordinary tree.
     fn needs_tree(self) -> bool {
-        !matches!(self, Work::Diff | Work::Memory)
+        !matches!(self, Work::Diff | Work::History | Work::Memory)
     }
 }
 
@@ -124,6 +130,12 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
     if options.wants(Work::Diff) {
         let rounds = Rounds { warm_up: 2, timed: options.rounds };
         diff::measure(&place.work.join("diff"), &place.home()?, SEED, rounds, &mut table)?;
+    }
+    if options.wants(Work::History) {
+        let workspace = place.work.join("history");
+        let backsight = Backsight { binary: binary.clone(), home: place.home()?, workspace };
+        let rounds = Rounds { warm_up: 2, timed: options.rounds };
+        history::measure(&backsight, options.rows, rounds, &mut table)?;
     }
     if options.wants(Work::Memory) {
         measure_memory(options, &place, &binary, &mut table)?;
@@ -161,12 +173,13 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::First => bench.first()?,
             Work::Unchanged => bench.unchanged()?,
             Work::Edit => bench.one_edit()?,
+            Work::Unknown => bench.unknown()?,
             Work::Patch => bench.patch()?,
             Work::Restore => bench.restore()?,
             Work::Revert => bench.revert()?,
             Work::Many => bench.many()?,
             // Measured elsewhere.
-            Work::Diff | Work::Memory => {}
+            Work::Diff | Work::History | Work::Memory => {}
         }
     }
     *table = bench.table;

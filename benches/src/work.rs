@@ -88,6 +88,20 @@ impl Bench {
         Ok(())
     }
 
+    /// A look for unknown changes when there are none, against a snapshot when nothing has changed.
+    pub fn unknown(&mut self) -> Result<()> {
+        self.settle()?;
+        let mut ours = || match self.backsight.ask(&["unknown", "detect"])? {
+            (elapsed, answer) if answer["has_unknown_changes"] == false => Ok(elapsed),
+            (_, answer) => Err(format!("nothing changed, yet {answer}").into()),
+        };
+        let mut snapshot = || Ok(self.backsight.track()?.0);
+        let [ours, snapshot] = interleave(self.rounds, || Ok(()), [&mut ours, &mut snapshot])?;
+        let against = "our snapshot, nothing changed";
+        self.table.push(Row::times("unknown changes: none", &ours, against, &snapshot, Ratio::AtMost(1.0)));
+        Ok(())
+    }
+
     /// A snapshot after one small edit.
     pub fn one_edit(&mut self) -> Result<()> {
         self.settle()?;
