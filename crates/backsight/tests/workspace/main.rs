@@ -10,7 +10,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod attribution;
+mod blame;
+mod calls;
 mod chain;
+mod checkpoints;
 mod crash_calls;
 mod crash_capture;
 mod crash_collect;
@@ -19,12 +22,16 @@ mod crash_restore;
 mod crash_steps;
 mod edited_before_recovery;
 mod full_disk;
+mod history;
 mod lab;
 mod laws;
+mod migration;
+mod milestones;
 mod mount_point;
 mod picture;
 mod plans;
 mod racing;
 mod scene;
+mod several;
 mod small_disk;
 mod strategies;
