@@ -95,11 +95,10 @@ impl Workspace {
 
     fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
         let (from, to) = ends(steps)?;
-        let is_held = |step: Option<&Step>| step.is_some_and(|step| step.snapshot.expired_at.is_none());
-        let lines = if is_held(steps.first()) && is_held(steps.last()) {
-            self.count_lines(opened, &opened.files.compare(&from, &to)?)
-        } else {
-            sum_of_lines(steps)
+        let lines = match opened.files.compare(&from, &to).map_err(|error| expired_or(error, steps)) {
+            Ok(changes) => self.count_lines(opened, &changes),
+            Err(error) if error.code() == Code::RefExpired => sum_of_lines(steps),
+            Err(error) => return Err(error),
         };
         let touched = opened.timeline.touched_between(seq_of(steps.first()), seq_of(steps.last()))?;
         Ok(MilestoneSummary {
@@ -125,8 +124,7 @@ impl Workspace {
         let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
         let combined_diff = if with_diff {
             let (from, to) = ends(&steps)?;
-            [steps.first(), steps.last()].into_iter().flatten().try_for_each(super::still_held)?;
-            Some(self.tree_diff(opened, from, to)?)
+            Some(self.tree_diff(opened, from, to).map_err(|error| expired_or(error, &steps))?)
         } else {
             None
         };
@@ -225,6 +223,13 @@ pub(super) fn ends(steps: &[Step]) -> Result<(backsight_files::Tree, backsight_f
 
 fn seq_of(step: Option<&Step>) -> Seq {
     step.map_or(Seq(0), |step| step.snapshot.sequence_number)
+}
+
+/// What is missing from a range is damage, unless retention removed the contents of one of its ends.
+fn expired_or(error: Error, steps: &[Step]) -> Error {
+    let ends = [steps.first(), steps.last()].into_iter().flatten();
+    let expired = ends.filter(|_| error.code() == Code::Damaged).find_map(|step| super::still_held(step).err());
+    expired.unwrap_or(error)
 }
 
 /// What the rows themselves say, when the contents of the ends are gone.
