@@ -12,6 +12,7 @@ use crate::timeline::Step;
 use crate::unknown::{Claim, Decision, blind, decide, mismatch, own, unknown};
 
 /// What differs from the latest snapshot, sorted by whose it can be.
+#[derive(Default)]
 pub(super) struct Detected {
     /// Nobody's.
     pub(super) unknown: Vec<UnknownChange>,
@@ -88,6 +89,9 @@ impl Workspace {
         files: &[RelPath],
         config: &SnapshotConfig,
     ) -> Result<Detected> {
+        if now.tree == last.tree {
+            return Ok(Detected::default());
+        }
         let selected = |path: &RelPath| files.is_empty() || files.iter().any(|file| path.is_within(file));
         let changes = opened.files.compare_with_now(&last.tree, now)?;
         let (changes, unseen) = opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(now))?;
