@@ -98,6 +98,21 @@ pub(crate) fn shared_directories(changes: &[Change], own: &[Change]) -> Vec<Chan
     shared.filter(|change| !paths.contains(change.path.as_bytes()) && holds_own(&change.path)).cloned().collect()
 }
 
+/// Changes that are left to open tool calls: those that are not the caller's own and that such a call may have made.
+/// A directory is left only together with everything in it.
+pub(crate) fn left(changes: &[Change], own: &[Change], theirs: &BTreeSet<RelPath>) -> Vec<Change> {
+    let own: BTreeSet<&RelPath> = own.iter().map(|change| &change.path).collect();
+    let is_left = |change: &Change| !own.contains(&change.path) && theirs.contains(&change.path);
+    let staying: BTreeSet<&[u8]> =
+        changes.iter().filter(|change| !is_left(change)).map(|change| change.path.as_bytes()).collect();
+    let holds_staying = |directory: &RelPath| {
+        let inside = [directory.as_bytes(), b"/"].concat();
+        staying.range(&inside[..]..).next().is_some_and(|path| path.starts_with(&inside))
+    };
+    let whole = |change: &&Change| !is_directory(change) || !holds_staying(&change.path);
+    changes.iter().filter(|change| is_left(change)).filter(whole).cloned().collect()
+}
+
 fn is_directory(change: &Change) -> bool {
     change.before.or(change.after).is_some_and(|node| node.is_directory())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_core::{Code, Error, RelPath, Result, Seq};
 use backsight_files::{Capture, Patterns};
 
 use super::track::{EXTERNAL, Recording, other_calls};
@@ -45,9 +45,7 @@ impl Workspace {
         let mut capture = self.capture(opened, last.as_ref(), &include)?;
         let mut begun = match &last {
             None => self.begin_first(opened, &capture, request)?,
-            // What is not recorded may be another call's work: it is told apart when that call finishes.
-            Some(last) if !others.is_empty() => self.opening(last.snapshot.sequence_number, request)?,
-            Some(last) => self.begin_after(opened, last, &capture, request)?,
+            Some(last) => self.begin_after(opened, last, &capture, &others, request)?,
         };
         let call = OpenCall { call: begun.call.clone(), start: capture.tree, coverage_id: capture.coverage_id };
         opened.timeline.open_call(&call)?;
@@ -70,9 +68,21 @@ impl Workspace {
         Ok(Begun { warnings: tracked.warnings, ..self.opening(tracked.snapshot.sequence_number, request)? })
     }
 
-    fn begin_after(&self, opened: &Opened, last: &Step, capture: &Capture, request: &request::Begin) -> Result<Begun> {
+    fn begin_after(
+        &self,
+        opened: &Opened,
+        last: &Step,
+        capture: &Capture,
+        others: &[OpenCall],
+        request: &request::Begin,
+    ) -> Result<Begun> {
         let config = self.config()?.snapshots;
         let (changes, unseen) = self.differing(opened, last, capture)?;
+        // What may be another call's work is told apart when that call finishes.
+        let tree = self.without_theirs(opened, capture, &changes, &[], others)?;
+        let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
+        let mut changes = opened.files.compare(&last.tree, &tree)?;
+        changes.retain(|change| !not_seen.contains(&change.path));
         let found: Vec<UnknownChange> = if config.enable_unknown_change_detection {
             unknown(&changes, &Patterns::new(&config.exclude_from_checking)).0
         } else {
@@ -91,7 +101,7 @@ impl Workspace {
         let begun = match Some(decision).filter(|_| !found.is_empty()) {
             Some(Decision::Refuse) => Err(mismatch(&found, "beginning the tool call")),
             Some(Decision::Integrate) => {
-                let (step, more) = self.record_external(opened, capture, capture.tree, &changes, false, None)?;
+                let (step, more) = self.record_external(opened, capture, tree, &changes, false, None)?;
                 let seq = step.snapshot.sequence_number;
                 warnings.extend(more);
                 Ok(Begun { unknown_changes: found, integrated: Some(seq), ..self.opening(seq, request)? })

@@ -15,7 +15,7 @@ use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Step, TouchedFile};
 use crate::unknown::{
-    Claim, Decision, Since, decide, is_within_any, mismatch, own, reversed, shared_directories, unknown,
+    Claim, Decision, Since, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
 };
 
 /// The tool that changes nobody claimed are attributed to.
@@ -180,13 +180,11 @@ impl Workspace {
         }
         // What may be another call's is left to it, except by a plain `track`, which records whatever there is.
         let leaves = !others.is_empty() && (recording.call.is_some() || !declared.is_empty());
-        let shared = shared_directories(&changes, &own);
-        let (gone, come): (Vec<Change>, Vec<Change>) = shared.into_iter().partition(|change| change.after.is_none());
         let tree = match leaves {
-            true => opened.files.edit(&last.tree, &[come, own.clone()].concat())?,
+            true => self.without_theirs(opened, capture, &changes, &own, &others)?,
             false => capture.tree,
         };
-        let start = opened.files.edit(&tree, &reversed(&[gone, own.clone()].concat()))?;
+        let start = without(opened, &tree, &changes, &own)?;
         let own_paths: BTreeSet<&RelPath> = own.iter().map(|change| &change.path).collect();
         let mut foreign = opened.files.compare(&last.tree, &start)?;
         // What the caller itself wrote and a safety snapshot or a plain `track` recorded in passing is nobody else's.
@@ -205,6 +203,19 @@ impl Workspace {
             start,
             unseen,
         })
+    }
+
+    /// What the capture saw without what open tool calls of others may have done.
+    pub(super) fn without_theirs(
+        &self,
+        opened: &Opened,
+        capture: &Capture,
+        changes: &[Change],
+        own: &[Change],
+        calls: &[OpenCall],
+    ) -> Result<Tree> {
+        let theirs = self.pending(opened, capture, calls)?;
+        without(opened, &capture.tree, changes, &left(changes, own, &theirs))
     }
 
     /// What differs on disk from the latest snapshot, as far as both could see.
@@ -465,6 +476,18 @@ fn answer(created: bool, step: Step, changes: Vec<crate::report::PathChange>) ->
         left_to_open_calls: Vec::new(),
         warnings: Vec::new(),
     }
+}
+
+/// A tree with some of the changes that led to it taken back; directories that others' changes removed come back where
+/// they are needed, as they were.
+fn without(opened: &Opened, tree: &Tree, changes: &[Change], taken_back: &[Change]) -> Result<Tree> {
+    if taken_back.is_empty() {
+        return Ok(*tree);
+    }
+    let mut back = shared_directories(changes, taken_back);
+    back.retain(|change| change.after.is_none());
+    back.extend_from_slice(taken_back);
+    opened.files.edit(tree, &reversed(&back))
 }
 
 /// What happened since a call began.

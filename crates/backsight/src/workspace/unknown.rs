@@ -8,7 +8,7 @@ use backsight_files::{Capture, Change, Patterns, Unseen};
 use super::{Opened, Workspace};
 use crate::report::{HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult, ValidationResult};
 use crate::request;
-use crate::timeline::Step;
+use crate::timeline::{OpenCall, Step};
 use crate::unknown::{Claim, Decision, blind, decide, mismatch, own, unknown};
 
 /// What differs from the latest snapshot, sorted by whose it can be.
@@ -95,7 +95,7 @@ impl Workspace {
         let selected = |path: &RelPath| files.is_empty() || files.iter().any(|file| path.is_within(file));
         let changes = opened.files.compare_with_now(&last.tree, now)?;
         let (changes, unseen) = opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(now))?;
-        let pending = self.pending(opened, now)?;
+        let pending = self.pending(opened, now, &opened.timeline.open_calls()?)?;
         let (pending, changes): (Vec<Change>, Vec<Change>) = changes
             .into_iter()
             .filter(|change| selected(&change.path))
@@ -110,10 +110,10 @@ impl Workspace {
         })
     }
 
-    /// Paths that are not as they were when an open tool call began, within what it declared.
-    pub(super) fn pending(&self, opened: &Opened, now: &Capture) -> Result<BTreeSet<RelPath>> {
+    /// Paths that are not as they were when one of these tool calls began, within what it declared.
+    pub(super) fn pending(&self, opened: &Opened, now: &Capture, calls: &[OpenCall]) -> Result<BTreeSet<RelPath>> {
         let mut pending = BTreeSet::new();
-        for call in opened.timeline.open_calls()? {
+        for call in calls {
             let changes = opened.files.compare_with_now(&call.start, now)?;
             let claim = Claim { declared: &call.call.origin.declared, ..Claim::default() };
             pending.extend(own(&changes, &claim).into_iter().map(|change| change.path));

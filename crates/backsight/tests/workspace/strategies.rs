@@ -468,3 +468,32 @@ fn a_conflict_with_a_later_edit_names_the_path_and_both_versions() {
     assert_eq!((blob(conflict.step), blob(conflict.wanted)), (b"tool\n".to_vec(), b"0\n".to_vec()));
     assert_eq!(before.differences(&scene.disk()), "");
 }
+
+/// A call that declared its files says nothing about the others: what the user changed there is as unknown as ever.
+#[test]
+fn another_call_that_declared_its_files_does_not_switch_the_strategies_off() {
+    let prepare = || {
+        let scene = scene();
+        scene.begin("other", &["a"]);
+        user_changes(&scene);
+        assert_eq!(scene.unrecorded(), UNKNOWN);
+        scene
+    };
+    let strict = prepare();
+    let error = strict.try_begin("writer", &["d"], strategy(Strategy::Strict)).unwrap_err();
+    check_refused(&strict, &error, &STORY);
+    strict.write("d", "tool\n");
+    let error = strict.try_track("writer", &["d"], strategy(Strategy::Strict)).unwrap_err();
+    check_refused(&strict, &error, &STORY);
+
+    let warn = prepare();
+    let begun = warn.try_begin("writer", &["d"], strategy(Strategy::Warn)).unwrap();
+    assert_eq!(found(&begun.unknown_changes), UNKNOWN);
+
+    let integrate = prepare();
+    integrate.write("a", "the other's, not finished\n");
+    let begun = integrate.try_begin("writer", &["d"], strategy(Strategy::AutoIntegrate)).unwrap();
+    assert_eq!(begun.integrated.map(|seq| seq.0), Some(2));
+    assert_eq!(integrate.story(), ["1 track", "2 external external: b c t.log u"]);
+    assert_eq!(integrate.unrecorded(), ["a?"], "what the other call wrote is still its own");
+}
