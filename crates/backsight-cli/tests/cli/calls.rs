@@ -160,6 +160,8 @@ fn begin_says_what_was_there_before_and_what_to_do_next() {
     assert_snapshot!(fixture.run("begin --tool fmt --session s2 --declare c.txt"), @r#"
     [SNAPSHOT-ID]
     ---- stderr
+    warning: 1 path was changed by somebody else before the call, so it is not the call's:
+      M b.txt
     note: 1 other tool call is open:
       [SNAPSHOT-ID]  edit (began just now, after #3)
     hint: when the tool is done: `backsight finish [SNAPSHOT-ID] -m "what it did"`

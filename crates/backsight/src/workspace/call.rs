@@ -48,9 +48,10 @@ impl Workspace {
             Some(last) => self.begin_after(opened, last, &capture, &others, request)?,
         };
         let call = OpenCall { call: begun.call.clone(), start: capture.tree, coverage_id: capture.coverage_id };
-        opened.timeline.open_call(&call)?;
         begun.open_calls = others.into_iter().map(|other| other.call).collect();
         self.save_cache(opened, &mut capture)?;
+        // Last: a call that nobody learned the id of must not stay open.
+        opened.timeline.open_call(&call)?;
         Ok(begun)
     }
 
