@@ -34,6 +34,37 @@ fn disturb(fixture: &Fixture, stop: &AtomicBool) {
     }
 }
 
+/// Each agent's step holds its own file and nothing else, even under the strictest policy and with all of them at work.
+#[test]
+fn the_tool_calls_of_six_agents_do_not_mix() {
+    let fixture = Fixture::new();
+    for agent in 0..6 {
+        fixture.write(&format!("f{agent}"), "start\n");
+    }
+    fixture.track();
+    std::thread::scope(|scope| {
+        for agent in 0..6 {
+            let fixture = &fixture;
+            scope.spawn(move || {
+                for round in 0..3 {
+                    let begun = fixture.ok(&format!("begin --session s{agent} --declare f{agent} --strategy strict"));
+                    fixture.write(&format!("f{agent}"), &format!("{round} by {agent}\n"));
+                    let finished = format!("finish {} --strategy strict", begun["id"].as_str().unwrap());
+                    assert_eq!(fixture.ok(&finished)["files_changed"], 1);
+                }
+            });
+        }
+    });
+    assert_eq!(sequence(&fixture), (1..=19).collect::<Vec<u64>>(), "three steps an agent, no holes");
+    assert_eq!(fixture.ok("continuity validate")["in_sync"], true);
+    fixture.done("revert session:s3");
+    let texts: Vec<String> = (0..6).map(|agent| fixture.read(&format!("f{agent}"))).collect();
+    let expected: Vec<String> =
+        (0..6).map(|agent| if agent == 3 { "start\n".to_owned() } else { format!("2 by {agent}\n") }).collect();
+    assert_eq!(texts, expected);
+    fixture.verify();
+}
+
 #[test]
 fn eight_processes_record_at_once_while_files_change() {
     let fixture = Fixture::new();
