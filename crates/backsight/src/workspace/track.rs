@@ -15,7 +15,7 @@ use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Step, TouchedFile};
 use crate::unknown::{
-    Claim, Decision, Since, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
+    Claim, Decision, Since, blind, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
 };
 
 /// The tool that changes nobody claimed are attributed to.
@@ -189,8 +189,8 @@ impl Workspace {
         let mut foreign = opened.files.compare(&last.tree, &start)?;
         // What the caller itself wrote and a safety snapshot or a plain `track` recorded in passing is nobody else's.
         foreign.retain(|change| !(own_paths.contains(&change.path) && in_passing.contains(&change.path)));
-        let blind: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
-        foreign.retain(|change| !blind.contains(&change.path));
+        let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
+        foreign.retain(|change| !not_seen.contains(&change.path));
         let others_tree = opened.files.edit(&last.tree, &foreign)?;
         Ok(Apart {
             own: opened.files.compare(&start, &tree)?,
@@ -250,6 +250,11 @@ impl Workspace {
         let decision = (!found.is_empty()).then(|| decide(strategy, recording.unknown.force));
         if decision == Some(Decision::Refuse) {
             return Err(mismatch(&found, "recording the step"));
+        }
+        let is_claimed = call.is_some() || !recording.origin.declared.is_empty();
+        let refuses = decide(strategy, recording.unknown.force) == Decision::Refuse;
+        if is_claimed && refuses && config.enable_unknown_change_detection && !apart.unseen.is_empty() {
+            return Err(blind(&apart.unseen, "the step"));
         }
         let left: Vec<RelPath> = touched(&apart.left, false).into_iter().map(|file| file.path).collect();
         let tracked = if apart.tree == last.tree && apart.own.is_empty() {

@@ -469,6 +469,22 @@ fn a_conflict_with_a_later_edit_names_the_path_and_both_versions() {
     assert_eq!(before.differences(&scene.disk()), "");
 }
 
+/// What cannot be looked at may have changed: the strict strategy does not take it for unchanged.
+#[test]
+fn strict_refuses_what_it_cannot_look_at() {
+    let scene = scene();
+    let call = scene.begin("writer", &["d"]);
+    std::fs::remove_file(scene.root.join("a")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(scene.root.join("a")).status().unwrap();
+    assert!(made.success());
+    let error = scene.try_begin("another", &["d"], strategy(Strategy::Strict)).unwrap_err();
+    assert_eq!(error.details()["unseen"][0]["path"], "a", "{error}");
+    scene.write("d", "tool\n");
+    let error = scene.try_track("writer", &["d"], strategy(Strategy::Strict)).unwrap_err();
+    assert_eq!(error.details()["unseen"][0]["path"], "a", "{error}");
+    scene.finish(&call);
+}
+
 /// A call that declared its files says nothing about the others: what the user changed there is as unknown as ever.
 #[test]
 fn another_call_that_declared_its_files_does_not_switch_the_strategies_off() {
