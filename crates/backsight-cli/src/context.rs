@@ -107,7 +107,9 @@ fn start_directory(typed: Option<&Path>) -> Result<PathBuf> {
     let name = quote(directory.as_os_str().as_bytes());
     let found = std::fs::canonicalize(directory).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(Code::WorkspaceNotFound, format!("directory `{name}` does not exist")).with_source(error)
+            Error::new(Code::WorkspaceNotFound, format!("directory `{name}` does not exist"))
+                .with_hint("name an existing directory with `-C DIR`")
+                .with_source(error)
         }
         _ => Error::io(format!("open directory `{name}`"), error),
     })?;

@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for ObjectId {
 }
 
 /// The position of a row in a workspace's timeline: the only order there is, never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 

@@ -191,7 +191,8 @@ impl Applier<'_> {
     fn remove_staged(&self, root: &OwnedFd, stage: &Stage, name: &[u8]) -> io::Result<()> {
         let directory = match open_below(root, stage.directory.as_bytes()) {
             Ok(directory) => directory,
-            Err(Errno::NOENT) => return Ok(()),
+            // Somebody put something else where the stage was: nothing of ours is there any more.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
         match self.disk().remove_file_at(directory.as_fd(), name) {

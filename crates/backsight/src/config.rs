@@ -58,7 +58,7 @@ const SETTINGS: [Setting; 13] = [
         key: "enable_unknown_change_detection",
         shape: Shape::Flag,
         default: "true",
-        help: "look for changes that no tool declared or made; without it every change is the caller's own",
+        help: "look for changes that no tool declared or made; without it they are recorded and neither listed nor refused",
     },
     Setting {
         key: "exclude",

@@ -3,6 +3,7 @@
 use backsight_core::{Code, Error, Result, Seq};
 use serde_json::json;
 
+use crate::reference::{self, Reference};
 use crate::report::Milestone;
 
 /// What a new milestone has to continue.
@@ -122,6 +123,7 @@ pub(crate) fn title(text: &str) -> Result<String> {
         "" => "is empty",
         _ if title.chars().count() > LONGEST => "has more than 200 characters",
         _ if title.chars().any(char::is_control) => "has a line break or another control character in it",
+        _ if !matches!(reference::parse(title), Ok(Reference::Milestone(_))) => "means something else as a reference",
         _ => return Ok(title.to_owned()),
     };
     Err(Error::new(Code::Usage, format!("the title of the milestone {problem}"))
@@ -198,6 +200,12 @@ mod tests {
     #[test]
     fn titles_are_one_readable_line() {
         assert_eq!(title("  Login works ").unwrap(), "Login works");
-        assert!(title(" ").is_err() && title("a\nb").is_err() && title(&"x".repeat(201)).is_err());
+        assert!(
+            title(" ").is_err()
+                && title("now").is_err()
+                && title("12").is_err()
+                && title("a\nb").is_err()
+                && title(&"x".repeat(201)).is_err()
+        );
     }
 }

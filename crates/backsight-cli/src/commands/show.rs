@@ -26,10 +26,10 @@ pub struct Args {
     /// Which snapshot
     #[arg(value_name = "REF")]
     reference: String,
-    /// Then what the step did, as a unified diff
+    /// What the step did, as a unified diff; into a pipe nothing else
     #[arg(long)]
     diff: bool,
-    /// Then what takes the step back, as a unified diff
+    /// What takes the step back, as a unified diff; into a pipe nothing else
     #[arg(long)]
     reverse_diff: bool,
 }
@@ -76,6 +76,26 @@ fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool) -> R
 }
 
 fn show(page: &mut Page, shown: &Shown, context: &Context) {
+    let is_diff = shown.diff.is_some() || shown.reverse_diff.is_some();
+    // A program that applies the diff must not read a description as part of it.
+    if !is_diff || page.data.is_terminal() {
+        describe(page, shown, context);
+    }
+    for diff in shown.diff.iter().chain(&shown.reverse_diff) {
+        for file in &diff.diffs {
+            unified::show(&mut page.data, &file.unified);
+        }
+        let cut = diff.diffs.iter().filter(|file| file.cut.is_some()).count();
+        if cut > 0 {
+            page.warning(format_args!("{} too large to compare line by line", count(cut as u64, "file")));
+        }
+        if diff.diffs.is_empty() {
+            page.note("no differences: the first snapshot has nothing before it, and some steps change nothing");
+        }
+    }
+}
+
+fn describe(page: &mut Page, shown: &Shown, context: &Context) {
     let snapshot = &shown.detail.snapshot;
     snapshot::card(&mut page.data, snapshot, context.now);
     if let Some(list) = &shown.changes {
@@ -89,17 +109,7 @@ fn show(page: &mut Page, shown: &Shown, context: &Context) {
         page.data.line(format_args!("{paths} changed by somebody else, found when the step was recorded"));
         changes::list_unknown(&mut page.data, &snapshot.unknown_changes);
     }
-    for diff in shown.diff.iter().chain(&shown.reverse_diff) {
+    if shown.diff.is_some() || shown.reverse_diff.is_some() {
         page.data.line("");
-        for file in &diff.diffs {
-            unified::show(&mut page.data, &file.unified);
-        }
-        let cut = diff.diffs.iter().filter(|file| file.cut.is_some()).count();
-        if cut > 0 {
-            page.warning(format_args!("{} too large to compare line by line", count(cut as u64, "file")));
-        }
-        if diff.diffs.is_empty() {
-            page.note("no differences: the first snapshot has nothing before it, and some steps change nothing");
-        }
     }
 }

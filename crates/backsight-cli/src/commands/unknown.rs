@@ -106,7 +106,8 @@ fn detect(args: &Detect, context: &Context) -> Result<Verdict> {
     let paths = context.paths(&workspace, &args.only.paths)?;
     let found = workspace.detect_unknown_modifications(&paths)?;
     context.answer(&found, |page| detected(page, &found, args.diff))?;
-    Ok(Verdict::no_if(args.exit_code && found.has_unknown_changes))
+    // What could not be compared is not known to be unchanged.
+    Ok(Verdict::no_if(args.exit_code && (found.has_unknown_changes || !found.unseen.is_empty())))
 }
 
 fn detected(page: &mut Page, found: &UnknownChangeResult, with_diff: bool) {
@@ -152,7 +153,8 @@ fn check(args: &Check, context: &Context) -> Result<Verdict> {
 fn validated(page: &mut Page, checked: &ValidationResult) {
     let answer = if checked.success { page.data.paint(GREEN.bold(), "Yes") } else { page.data.paint(RED.bold(), "No") };
     let found = match checked.unknown_changes.as_slice() {
-        [] => "nothing unknown was found".to_owned(),
+        [] if checked.unseen.is_empty() => "nothing unknown was found".to_owned(),
+        [] => format!("{} cannot be looked at", count_of(&checked.unseen, "path")),
         changes => format!("{}, and the strategy is {}", count_of(changes, "unknown change"), checked.strategy),
     };
     page.data.line(format_args!("{answer}: {found}"));
@@ -163,7 +165,9 @@ fn validated(page: &mut Page, checked: &ValidationResult) {
     for warning in &checked.warnings {
         page.warning(safe(warning));
     }
-    if !checked.success {
+    if !checked.success && checked.unknown_changes.is_empty() {
+        page.hint("see what is the matter with `backsight status`, or go on once with `--force`");
+    } else if !checked.success {
         page.hint("look with `backsight unknown detect --diff`, record them with `backsight unknown handle integrate`, or go on once with `--force`");
     }
 }

@@ -346,3 +346,45 @@ fn call_hands_stdin_and_the_start_directory_on() {
     let output = fixture.command("-C sub call -- /bin/cat - seen").stdin(input).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "b\ns\n");
 }
+
+/// A file that could not be seen when it changed: its new line is nobody's, and its old lines keep their writer.
+#[test]
+fn a_line_written_while_the_file_could_not_be_seen_is_nobodys() {
+    let fixture = Fixture::new();
+    fixture.write("g", "first\n");
+    fixture.track();
+    fixture.done("config set max_file_size 20");
+    fixture.write("g", "first\nsecond, and too long\n");
+    fixture.write("other", "x\n");
+    fixture.done("track -m unseen");
+    fixture.done("config set max_file_size 1MB");
+    fixture.done("track -m seen");
+    let blame = fixture.ok("blame g @");
+    let states: Vec<_> = blame["hunks"].as_array().unwrap().iter().map(|hunk| hunk["state"].clone()).collect();
+    assert_eq!(states, ["baseline", "unrecorded"], "{blame}");
+}
+
+/// Whoever pipes a diff into `patch` applies the diff and nothing that somebody wrote into a description.
+#[test]
+fn a_piped_diff_holds_no_description() {
+    let fixture = Fixture::with_history();
+    fixture.write("a.txt", "changed\n");
+    let smuggled = "evil\n\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-b\n+HACKED\n";
+    let tracked = fixture.ask_with("track -m", &[std::ffi::OsStr::new(smuggled)]);
+    assert_eq!(tracked.status, 0, "{}", tracked.json);
+    let text = fixture.run("show @ --diff");
+    assert!(text.starts_with("diff --git a/a.txt b/a.txt") && !text.contains("HACKED"), "{text}");
+}
+
+/// An open call keeps nobody from hearing that the disk is not what was recorded.
+#[test]
+fn pending_changes_are_not_in_sync() {
+    let fixture = Fixture::with_history();
+    fixture.ok("begin");
+    fixture.write("a.txt", "by whom?\n");
+    assert_eq!(fixture.json("continuity validate").0["in_sync"], false);
+    let checked = fixture.ok("unknown check --strategy strict");
+    assert!(checked["warnings"][0].as_str().unwrap().contains("open tool call"), "{checked}");
+    let handled = fixture.ok("unknown handle integrate");
+    assert!(handled["message"].as_str().unwrap().contains("open tool call"), "{handled}");
+}

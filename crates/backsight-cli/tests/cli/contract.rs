@@ -136,6 +136,7 @@ fn a_directory_that_does_not_exist_is_named() {
     assert_snapshot!(fixture.run("-C nowhere status"), @r"
     ---- stderr
     error: directory `nowhere` does not exist
+    hint: name an existing directory with `-C DIR`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("-C a.txt status"), @r"
@@ -162,10 +163,10 @@ fn long_help_explains_references() {
 
     Options:
           --diff
-              Then what the step did, as a unified diff
+              What the step did, as a unified diff; into a pipe nothing else
 
           --reverse-diff
-              Then what takes the step back, as a unified diff
+              What takes the step back, as a unified diff; into a pipe nothing else
 
       -h, --help
               Print help (see a summary with '-h')

@@ -267,6 +267,9 @@ fn diff_says_what_it_does_not_show() {
     fixture.write("b.txt", "b\0\n");
     assert_snapshot!(fixture.run("diff @ --max-file-bytes 100"), @r"
     # a.txt: 500 bytes, more than the 100 compared line by line
+    diff --git a/a.txt b/a.txt
+    index [SHORT]..[SHORT] 100644
+    Binary files a/a.txt and b/a.txt differ
     diff --git a/b.txt b/b.txt
     index [SHORT]..[SHORT] 100644
     Binary files a/b.txt and b/b.txt differ

@@ -144,7 +144,7 @@ fn show_tells_what_is_not_the_steps_own() {
     fixture.write("a.txt", &numbered(&[(2, "agent"), (7, "step")]));
     fixture.write("b.txt", "by somebody else\n");
     fixture.done("track -m step --declare a.txt");
-    assert_snapshot!(fixture.run("show @ --diff"), @r"
+    assert_snapshot!(fixture.run("show @"), @r"
     #4 [SNAPSHOT-ID]
     what      step
     when      [DATE] [TIME] +00:00 (just now)
@@ -163,7 +163,9 @@ fn show_tells_what_is_not_the_steps_own() {
 
     1 path changed by somebody else, found when the step was recorded
       M b.txt
-
+    ---- exit 0
+    ");
+    assert_snapshot!(fixture.run("show @ --diff"), @r"
     diff --git a/a.txt b/a.txt
     index [SHORT]..[SHORT] 100644
     --- a/a.txt

@@ -139,7 +139,7 @@ fn config_lists_reads_and_changes() {
     # `gc` removes the oldest contents until the store is at most this large; 0 means no limit
     disk_budget = 0
 
-    # look for changes that no tool declared or made; without it every change is the caller's own
+    # look for changes that no tool declared or made; without it they are recorded and neither listed nor refused
     enable_unknown_change_detection = true
 
     # more ignore rules, in .gitignore syntax; they go before all others

@@ -73,7 +73,7 @@ pub enum LineOrigin {
     External(Box<FileVersion>),
     /// It was there at the first snapshot.
     Baseline(Box<FileVersion>),
-    /// It is on disk and not recorded.
+    /// No row says who wrote it: it is not recorded, or it changed while the file could not be seen.
     Unrecorded,
     /// It is older than the oldest version whose content is still kept.
     Expired(Box<FileVersion>),

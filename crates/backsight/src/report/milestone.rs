@@ -11,6 +11,7 @@ pub struct Milestone {
     /// Sixteen hex digits.
     pub id: SnapshotId,
     /// The milestone's own row.
+    #[serde(default)]
     pub sequence_number: Seq,
     /// When it was made.
     pub timestamp: Timestamp,

@@ -51,7 +51,8 @@ impl Workspace {
             chain_head = opened.timeline.chain_head()?;
         }
         let is_whole = problems.iter().all(|problem| problem.acknowledged_by.is_some());
-        let in_sync = is_whole && !unknown.has_unknown_changes && unknown.unseen.is_empty();
+        let is_disk_known = !unknown.has_unknown_changes && unknown.unseen.is_empty() && unknown.pending.is_empty();
+        let in_sync = is_whole && is_disk_known;
         Ok(SyncReport { in_sync, rows_checked, chain_head, problems, unknown })
     }
 

@@ -292,7 +292,11 @@ fn file_diff(
     let largest = before.len().max(after.len()) as u64;
     if largest > request.max_file_bytes {
         diff.cut = Some(format!("{largest} bytes, more than the {} compared line by line", request.max_file_bytes));
+        // As of a binary file: whoever applies the rest must not believe that this was applied too.
+        let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(|id| id.short()));
+        let sides = FileChange { old: file_side(old, b"\0", &ids[0]), new: file_side(new, b"\0\0", &ids[1]) };
         diff.unified = format!("# {}: {}\n", change.path, diff.cut.as_deref().unwrap_or_default()).into_bytes();
+        diff.unified.extend(generate_unified_diff(&sides, &Options::default()).text);
         return Ok(diff);
     }
     let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(|id| id.short()));

@@ -151,6 +151,10 @@ impl Workspace {
     ) -> Result<Applied> {
         steps.sort_by_key(|step| std::cmp::Reverse(step.snapshot.sequence_number));
         steps.dedup_by_key(|step| step.snapshot.sequence_number);
+        // The first snapshot is what was there before: undoing it with others means undoing the others.
+        if steps.len() > 1 {
+            steps.retain(|step| step.base.is_some());
+        }
         let undoable = steps.iter().map(|step| step_to_undo(kind, step)).collect::<Result<Vec<_>>>()?;
         let mut include = BTreeSet::new();
         for step in &undoable {

@@ -63,8 +63,12 @@ impl Workspace {
         // What the oldest change started from, or a file that never changed, was there when recording began.
         let at_first = match versions.last() {
             Some(oldest) => oldest.described.before,
-            // No row up to the newest touched it, so it is what it always was.
-            None => opened.files.find(&newest.tree, None, &path)?.and_then(|node| node.blob()),
+            // No row up to the newest touched it, so it is what it was at first.
+            None => {
+                let first = opened.timeline.first_after(Seq(0))?.filter(|first| first.snapshot.expired_at.is_none());
+                let tree = first.map_or(newest.tree, |first| first.tree);
+                opened.files.find(&tree, None, &path)?.and_then(|node| node.blob())
+            }
         };
         if let (Some(id), Some(first)) = (at_first, opened.timeline.first_after(Seq(0))?) {
             let described = describe(&first, path, Status::Added, (None, Some(id)), None, false);
@@ -123,7 +127,7 @@ impl Workspace {
             _ => latest.as_ref(),
         };
         let versions = newest.map(|newest| self.versions(opened, path, newest)).transpose()?.unwrap_or_default();
-        let origins = trace(opened, &target, id, &versions, matches!(side, Side::Now(_)))?;
+        let origins = trace(opened, &target, id, &versions)?;
         let sequence_number = match &side {
             Side::Stored(step) => Some(step.snapshot.sequence_number),
             _ => None,
@@ -206,14 +210,15 @@ fn describe(
 }
 
 /// The origin of every line of `target`, by walking from version to version and following the lines that stay.
-fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version], is_disk: bool) -> Result<Vec<LineOrigin>> {
+fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version]) -> Result<Vec<LineOrigin>> {
     let count = split_lines(target).len();
     let mut origins: Vec<Option<LineOrigin>> = vec![None; count];
     // Lines not yet attributed: where they are in the text at hand, and in the target.
     let mut open: Vec<(usize, usize)> = (0..count).map(|line| (line, line)).collect();
     let mut text = target.to_vec();
     let mut index = 0;
-    if is_disk && versions.first().and_then(|version| version.described.after) != Some(id) {
+    // Not recorded yet, or changed while it could not be seen.
+    if versions.first().and_then(|version| version.described.after) != Some(id) {
         let recorded = match versions.first().and_then(|version| version.described.after) {
             Some(id) => opened.files.objects().read_blob(&id)?,
             None => Vec::new(),

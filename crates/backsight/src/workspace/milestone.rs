@@ -86,8 +86,10 @@ impl Workspace {
             previous_milestone_id: previous.map(|previous| previous.id),
             summary: self.summary(opened, &steps)?,
         };
-        let details = serde_json::to_value(&milestone)
+        let mut details = serde_json::to_value(&milestone)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the milestone: {error}")))?;
+        // Its number is the row's, which is not known before it is written.
+        details.as_object_mut().map(|details| details.remove("sequence_number"));
         let event =
             NewEvent { id, kind: Kind::Milestone, timestamp, description: title, origin: new.origin.clone(), details };
         milestone_of(&self.append_event(opened, &event)?)

@@ -156,6 +156,18 @@ impl Workspace {
         let detected = self.detect(files, true)?;
         result.unknown_changes = detected.unknown_changes;
         result.unseen = detected.unseen;
+        if !detected.pending.is_empty() {
+            let paths = if detected.pending.len() == 1 { "path" } else { "paths" };
+            result.warnings.push(format!(
+                "{} changed {paths} may be the work of an open tool call, so nobody can say whether they are unknown",
+                detected.pending.len()
+            ));
+        }
+        let uncovered: Vec<Uncovered> =
+            detected.coverage.uncovered.into_iter().filter(|uncovered| uncovered.reason.is_notable()).collect();
+        if !uncovered.is_empty() && result.unseen.is_empty() {
+            result.warnings.push(blind(&uncovered, "the snapshot").message().to_owned());
+        }
         let decision = decide(strategy, options.unknown.force);
         if !result.unseen.is_empty() {
             let problem = blind(&result.unseen, "the snapshot");
@@ -200,8 +212,21 @@ impl Workspace {
         };
         let mut now = self.capture(opened, Some(&last), &BTreeSet::new())?;
         let detected = self.sort_out(opened, &last, &now, files, &config)?;
+        if !detected.unseen.is_empty() && decide(strategy, options.force) == Decision::Refuse {
+            return Err(blind(&detected.unseen, "what follows"));
+        }
         if detected.unknown.is_empty() {
-            return Ok(nothing("no unknown changes"));
+            let mut message = "no unknown changes".to_owned();
+            if !detected.unseen.is_empty() {
+                message.push_str(&format!(
+                    " in what could be seen; {}",
+                    blind(&detected.unseen, "what follows").message()
+                ));
+            }
+            if !detected.pending.is_empty() {
+                message.push_str(&format!("; {} changed may be the work of an open tool call", detected.pending.len()));
+            }
+            return Ok(nothing(&message));
         }
         let count = count_of(&detected.unknown);
         let modified_files = detected.unknown.iter().map(|change| change.file_path.clone()).collect();

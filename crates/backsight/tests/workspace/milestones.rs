@@ -152,17 +152,33 @@ fn a_milestone_whose_end_expired_long_ago_can_still_be_made() {
 }
 
 #[test]
-fn titles_that_look_like_other_references_are_found_by_their_full_name() {
+fn a_title_is_not_what_another_reference_looks_like() {
     let scene = Scene::of(&["a"]);
-    for title in ["now", "@", "2", "beef", "session:x", "100%", "it's \"so\""] {
+    for title in ["now", "@", "@~2", "#2", "2", "beef", "session:x"] {
+        assert_eq!(up_to(&scene, title, None).unwrap_err().code(), Code::Usage, "{title}");
+    }
+    for title in ["100%", "it's \"so\"", "Phase 1"] {
         tracked(&scene, "a", &format!("{title}\n"));
         up_to(&scene, title, None).unwrap();
     }
-    for title in ["now", "@", "2", "beef", "session:x", "100%", "it's \"so\""] {
-        scene.workspace.restore(&format!("milestone:{title}")).unwrap();
+    for title in ["100%", "it's \"so\"", "Phase 1"] {
+        scene.workspace.restore(title).unwrap();
         assert_eq!(scene.text("a"), title);
         assert_eq!(scene.workspace.milestone(&format!("milestone:{title}"), false).unwrap().milestone.title, title);
     }
+}
+
+/// The first milestone begins with the first snapshot, which is what was there before anybody did anything.
+#[test]
+fn the_first_milestone_can_be_reverted() {
+    let scene = Scene::of(&["a", "b"]);
+    tracked(&scene, "a", "one\n");
+    tracked(&scene, "a", "two\n");
+    up_to(&scene, "First", None).unwrap();
+    tracked(&scene, "b", "later\n");
+    scene.revert("First").unwrap();
+    assert_eq!([scene.text("a"), scene.text("b")], ["0", "later"]);
+    assert!(scene.revert("1").is_err(), "alone it has nothing before it");
 }
 
 #[derive(Clone, Debug)]
