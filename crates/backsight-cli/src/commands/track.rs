@@ -12,7 +12,8 @@ use crate::render::tracked;
 ///
 /// When nothing changed since the latest snapshot, that one is the answer and nothing is written. With --declare, only
 /// the declared paths are the step's own; the strategy says what becomes of everything else that changed. See `begin`
-/// for a tool that does not know beforehand what it will write.
+/// for a tool that does not know beforehand what it will write, and for agents at work at the same time: a `track` only
+/// knows when it is called, so it takes what the others have just written for somebody else's.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
