@@ -109,7 +109,8 @@ fn show_report(page: &mut Page, report: &SyncReport) {
     if report.in_sync {
         let verdict = page.data.paint(GREEN.bold(), "In sync");
         let disk = match report.unknown.compared_with {
-            Some(last) => format!(", and the files are those of {last}"),
+            Some(last) if report.unknown.coverage.complete => format!(", and the files are those of {last}"),
+            Some(last) => format!(", and what could be seen of the files is as in {last}"),
             None => ", and nothing is recorded yet".to_owned(),
         };
         page.data.line(format_args!("{verdict}: {} checked{disk}", count(report.rows_checked, "row")));
@@ -119,6 +120,7 @@ fn show_report(page: &mut Page, report: &SyncReport) {
             (open.len(), "problem of the timeline", "problems of the timeline"),
             (report.unknown.unknown_changes.len(), "unknown change", "unknown changes"),
             (report.unknown.unseen.len(), "path that could not be compared", "paths that could not be compared"),
+            (report.unknown.pending.len(), "change of an open tool call", "changes of open tool calls"),
         ];
         let parts: Vec<String> = parts
             .into_iter()

@@ -153,7 +153,8 @@ fn check(args: &Check, context: &Context) -> Result<Verdict> {
 fn validated(page: &mut Page, checked: &ValidationResult) {
     let answer = if checked.success { page.data.paint(GREEN.bold(), "Yes") } else { page.data.paint(RED.bold(), "No") };
     let found = match checked.unknown_changes.as_slice() {
-        [] if checked.unseen.is_empty() => "nothing unknown was found".to_owned(),
+        [] if checked.unseen.is_empty() && checked.warnings.is_empty() => "nothing unknown was found".to_owned(),
+        [] if checked.unseen.is_empty() => "nothing unknown was found in what can be told".to_owned(),
         [] => format!("{} cannot be looked at", count_of(&checked.unseen, "path")),
         changes => format!("{}, and the strategy is {}", count_of(changes, "unknown change"), checked.strategy),
     };

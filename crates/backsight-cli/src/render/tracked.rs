@@ -16,7 +16,12 @@ pub fn show(page: &mut Page, tracked: &Tracked, description: &str, now: Timestam
         changes::list_some(&mut page.data, &tracked.changes, "`backsight show @`");
     } else {
         let age = age(tracked.snapshot.timestamp, now);
-        page.data.line(format_args!("{name} nothing changed since this snapshot, recorded {age}"));
+        let what = if tracked.left_to_open_calls.is_empty() {
+            "nothing changed"
+        } else {
+            "nothing of this step's own changed"
+        };
+        page.data.line(format_args!("{name} {what} since this snapshot, recorded {age}"));
         if !description.is_empty() {
             page.note("no new snapshot was made, so the description was not recorded");
         }

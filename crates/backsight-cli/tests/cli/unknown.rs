@@ -354,7 +354,7 @@ fn a_check_that_did_not_look_says_so() {
     let fixture = edited();
     fixture.done("config set enable_unknown_change_detection false");
     assert_snapshot!(fixture.run("unknown check --strategy strict"), @r"
-    Yes: nothing unknown was found
+    Yes: nothing unknown was found in what can be told
     ---- stderr
     warning: not looked: `enable_unknown_change_detection` is off
     ---- exit 0

@@ -143,6 +143,9 @@ pub struct ValidationResult {
     pub strategy: Strategy,
     /// What was found.
     pub unknown_changes: Vec<UnknownChange>,
+    /// Changed paths that an open tool call may have written: nobody can say whether they are unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<RelPath>,
     /// Paths that could not be looked at, so nothing is claimed about them; the strict strategy refuses because of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Uncovered>,

@@ -145,6 +145,7 @@ impl Workspace {
             error: None,
             strategy,
             unknown_changes: Vec::new(),
+            pending: Vec::new(),
             unseen: Vec::new(),
             warnings: Vec::new(),
             handled: None,
@@ -163,6 +164,7 @@ impl Workspace {
                 detected.pending.len()
             ));
         }
+        result.pending = detected.pending;
         let uncovered: Vec<Uncovered> =
             detected.coverage.uncovered.into_iter().filter(|uncovered| uncovered.reason.is_notable()).collect();
         if !uncovered.is_empty() && result.unseen.is_empty() {

@@ -391,3 +391,52 @@ fn a_noted_head_proves_what_came_before_it() {
     forge.workspace().reset_state_continuity("nothing to see here", &Origin::default()).unwrap();
     assert!(!clean(&forge), "whoever noted the head before is told that what came before it was altered");
 }
+
+/// The hash of a row, computed from what `docs/ARCHITECTURE.md` says and nothing else.
+fn sealed(connection: &Connection, seq: u64) -> Vec<u8> {
+    use rusqlite::types::Value;
+    let mut bytes = Vec::new();
+    let mut encode = |value: Value| match value {
+        Value::Null => bytes.push(0),
+        Value::Integer(number) => bytes.extend([&[1][..], &number.to_le_bytes()].concat()),
+        Value::Text(text) => bytes.extend([&[2][..], &(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()),
+        Value::Blob(blob) => bytes.extend([&[3][..], &(blob.len() as u64).to_le_bytes(), &blob].concat()),
+        Value::Real(_) => unreachable!("no column holds such a number"),
+    };
+    // The hash itself is the last column of the table.
+    for (sql, skipped) in [
+        ("SELECT * FROM rows WHERE seq = ?1", 1),
+        ("SELECT path, before, after, external FROM touched WHERE seq = ?1 ORDER BY path", 0),
+    ] {
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count() - skipped;
+        let mut rows = statement.query([seq]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            (0..columns).for_each(|column| encode(row.get(column).unwrap()));
+        }
+    }
+    use sha2::Digest;
+    sha2::Sha256::digest(&bytes).to_vec()
+}
+
+/// Whoever alters a row and seals everything after it again leaves a chain that holds together: only somebody who noted
+/// its head can tell.
+#[test]
+fn a_forger_who_seals_everything_again_is_found_by_a_noted_head() {
+    let forge = Forge::new();
+    let head = forge.workspace().get_current_state().unwrap().chain_head;
+    let connection = forge.connect();
+    let stored = |seq: u64| -> Vec<u8> {
+        connection.query_row("SELECT chain FROM rows WHERE seq = ?1", [seq], |row| row.get(0)).unwrap()
+    };
+    assert!((1..=forge.last).all(|seq| sealed(&connection, seq) == stored(seq)), "the rule is the documented one");
+    connection.execute("UPDATE rows SET description = 'lie' WHERE seq = 3", []).unwrap();
+    for seq in 3..=forge.last {
+        if seq > 3 {
+            connection.execute("UPDATE rows SET previous_chain = ?2 WHERE seq = ?1", (seq, stored(seq - 1))).unwrap();
+        }
+        connection.execute("UPDATE rows SET chain = ?2 WHERE seq = ?1", (seq, sealed(&connection, seq))).unwrap();
+    }
+    assert!(forge.workspace().verify().unwrap().clean, "the chain holds together");
+    assert!(!forge.workspace().verify_against(Some(&head)).unwrap().clean, "and is not the one that was noted");
+}
