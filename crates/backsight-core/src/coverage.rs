@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RelPath;
 
 /// Why a path is not in a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// An ignore rule matches it.
@@ -45,7 +46,7 @@ impl fmt::Display for Reason {
 }
 
 /// One path that a capture does not hold. A directory stands for everything below it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 pub struct Uncovered {
     /// Where.
     pub path: RelPath,
@@ -54,7 +55,7 @@ pub struct Uncovered {
 }
 
 /// What a capture holds and what it could not see.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Coverage {
     /// Whether everything that is not ignored was captured.
     pub complete: bool,

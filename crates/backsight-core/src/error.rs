@@ -38,6 +38,18 @@ codes! {
     InvalidPath, "INVALID_PATH", exit 2, http 422;
     /// A setting has an unknown name or an unusable value.
     InvalidConfig, "INVALID_CONFIG", exit 2, http 422;
+    /// The request does not carry the server's token.
+    Unauthorized, "UNAUTHORIZED", exit 2, http 401;
+    /// The request comes from a web page of another origin, or names another host.
+    Forbidden, "FORBIDDEN", exit 2, http 403;
+    /// The server has no such address.
+    RouteNotFound, "ROUTE_NOT_FOUND", exit 2, http 404;
+    /// The address exists, not with this method.
+    MethodNotAllowed, "METHOD_NOT_ALLOWED", exit 2, http 405;
+    /// The request is larger than the server reads.
+    BodyTooLarge, "BODY_TOO_LARGE", exit 2, http 413;
+    /// The request took longer to arrive than the server waits.
+    RequestTimeout, "REQUEST_TIMEOUT", exit 2, http 408;
     /// Changes overlap later edits and the caller asked to refuse.
     Conflict, "CONFLICT", exit 3, http 409;
     /// Files changed while they were being restored; nothing was changed.
@@ -54,6 +66,8 @@ codes! {
     InvalidRange, "INVALID_RANGE", exit 3, http 422;
     /// The Git repository named cannot take the branch.
     GitRefused, "GIT_REFUSED", exit 3, http 409;
+    /// The session has no revert to take back: none was made, or a new turn closed the way.
+    NothingToUnrevert, "NOTHING_TO_UNREVERT", exit 3, http 409;
     /// The operation would displace bytes that no snapshot holds.
     NotCovered, "NOT_COVERED", exit 3, http 409;
     /// The directory is one Backsight refuses to track without being told.
@@ -70,6 +84,10 @@ codes! {
     PathNotFound, "PATH_NOT_FOUND", exit 4, http 404;
     /// There is no step left to take back, or no undo to take back.
     NothingToUndo, "NOTHING_TO_UNDO", exit 4, http 404;
+    /// No session answers to the id.
+    SessionNotFound, "SESSION_NOT_FOUND", exit 4, http 404;
+    /// The session has no such message, or the message no such part.
+    MessageNotFound, "MESSAGE_NOT_FOUND", exit 4, http 404;
     /// No tool call that began answers to the id: it never began, or it has finished.
     CallNotFound, "CALL_NOT_FOUND", exit 4, http 404;
     /// The Git repository named does not exist.
@@ -86,6 +104,10 @@ codes! {
     Io, "IO", exit 6, http 500;
     /// No space is left on the device.
     DiskFull, "DISK_FULL", exit 6, http 507;
+    /// The caller took the request back; nothing was recorded and no file changed.
+    Cancelled, "CANCELLED", exit 7, http 503;
+    /// The workspace's server cannot be reached, or went away before it answered.
+    ServerUnreachable, "SERVER_UNREACHABLE", exit 7, http 503;
     /// Another process holds the workspace for longer than the caller would wait.
     Busy, "BUSY", exit 7, http 503;
 }
@@ -93,7 +115,7 @@ codes! {
 impl Code {
     /// Whether the same request may succeed later without being changed.
     pub fn retryable(self) -> bool {
-        matches!(self, Code::Raced | Code::Busy)
+        matches!(self, Code::Raced | Code::Busy | Code::Cancelled | Code::ServerUnreachable | Code::RequestTimeout)
     }
 }
 
@@ -118,6 +140,7 @@ struct Inner {
     code: Code,
     message: String,
     hint: Option<String>,
+    next: Option<(&'static str, Value)>,
     details: Value,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -125,7 +148,14 @@ struct Inner {
 impl Error {
     /// A failure with the code to branch on and the message to show.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { code, message: message.into(), hint: None, details: Value::Null, source: None }))
+        Error(Box::new(Inner {
+            code,
+            message: message.into(),
+            hint: None,
+            next: None,
+            details: Value::Null,
+            source: None,
+        }))
     }
 
     /// An operating-system failure while doing `what` (a phrase such as ``read `src/a.rs` ``).
@@ -141,6 +171,12 @@ impl Error {
     /// Adds advice, best as a command that can be pasted.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the call an agent should make next: a tool and its arguments.
+    pub fn with_next(mut self, tool: &'static str, arguments: Value) -> Self {
+        self.0.next = Some((tool, arguments));
         self
     }
 
@@ -185,6 +221,9 @@ impl Error {
         });
         if let Some(hint) = &self.0.hint {
             error["hint"] = json!(hint);
+        }
+        if let Some((tool, arguments)) = &self.0.next {
+            error["next"] = json!({ "tool": tool, "arguments": arguments });
         }
         if !self.0.details.is_null() {
             error["details"] = self.0.details.clone();

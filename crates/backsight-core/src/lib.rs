@@ -5,6 +5,7 @@ mod coverage;
 mod error;
 mod id;
 mod path;
+mod schema;
 mod time;
 
 pub use coverage::{Coverage, Reason, Uncovered};

@@ -8,6 +8,7 @@ mod row;
 mod unknown;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
@@ -20,7 +21,7 @@ pub use unknown::{
 };
 
 /// The answer to `track`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Tracked {
     /// False when nothing differs from the latest snapshot, which is then the one returned.
     pub created: bool,
@@ -48,7 +49,7 @@ pub struct Tracked {
 }
 
 /// How a path differs between two trees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Only in the second tree.
@@ -66,7 +67,7 @@ pub enum Status {
 }
 
 /// What a path is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// A regular file.
@@ -78,7 +79,7 @@ pub enum FileKind {
 }
 
 /// One path that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PathChange {
     /// Where it is now (or was, when deleted).
     pub path: RelPath,
@@ -96,12 +97,13 @@ pub struct PathChange {
 }
 
 /// Kind and permission bits of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Attributes {
     /// What it is.
     pub kind: FileKind,
     /// All twelve permission bits, as four octal digits on the wire.
     #[serde(serialize_with = "octal")]
+    #[schemars(with = "String")]
     pub mode: u16,
 }
 
@@ -110,7 +112,7 @@ fn octal<S: serde::Serializer>(mode: &u16, serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// The answer to `patch`: which paths differ.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Patch {
     /// The first tree.
     pub from: ObjectId,
@@ -127,7 +129,7 @@ pub struct Patch {
 }
 
 /// Seed 002's `FileDiff`, and what a reader needs beside it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FileDiff {
     /// The path (the new one, for renames).
     pub file: RelPath,
@@ -156,7 +158,7 @@ pub struct FileDiff {
 }
 
 /// The answer to `diff`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Diff {
     /// The first tree.
     pub from: ObjectId,
@@ -175,7 +177,7 @@ pub struct Diff {
 }
 
 /// The answer to `status`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct WorkspaceStatus {
     /// The workspace directory.
     pub root: String,
@@ -217,7 +219,7 @@ pub struct WorkspaceStatus {
 }
 
 /// One page of the timeline.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct LogPage {
     /// In the order asked for; newest first unless told otherwise.
     pub rows: Vec<Row>,
@@ -234,7 +236,7 @@ impl LogPage {
 }
 
 /// One file of a snapshot.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct FileEntry {
     /// Where.
     pub path: RelPath,
@@ -247,7 +249,7 @@ pub struct FileEntry {
 }
 
 /// What to do when a change to be undone overlaps later edits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
     /// Change nothing and name every conflict.
@@ -260,7 +262,7 @@ pub enum OnConflict {
 }
 
 /// One path of a plan that cannot be carried out cleanly.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Conflict {
     /// Where.
     pub path: RelPath,
@@ -278,7 +280,7 @@ pub struct Conflict {
 }
 
 /// The answer to `restore`, `revert`, `undo` and `redo`: the plan, and whether it was carried out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Applied {
     /// True when this is only the plan.
     pub dry_run: bool,
@@ -308,7 +310,7 @@ pub struct Applied {
 }
 
 /// A path that a plan leaves alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Kept {
     /// Where.
     pub path: RelPath,
@@ -317,7 +319,7 @@ pub struct Kept {
 }
 
 /// The answer to `usage`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Usage {
     /// Where the store is.
     pub store: String,
@@ -347,7 +349,7 @@ pub struct Usage {
 }
 
 /// The answer to `gc`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Collected {
     /// True when nothing was removed because the caller only asked.
     pub dry_run: bool,
@@ -365,7 +367,7 @@ pub struct Collected {
 }
 
 /// One thing `verify` found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Damage {
     /// What is damaged or missing: an object id, a row, a file of the store.
     pub what: String,
@@ -378,7 +380,7 @@ pub struct Damage {
 }
 
 /// The answer to `verify`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Verified {
     /// Whether everything was read and found whole.
     pub clean: bool,
@@ -398,7 +400,7 @@ pub struct Verified {
 }
 
 /// One line of `doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Check {
     /// What was checked.
     pub name: String,
@@ -412,7 +414,7 @@ pub struct Check {
 }
 
 /// How a check of `doctor` stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     /// As it should be.
@@ -424,7 +426,7 @@ pub enum CheckState {
 }
 
 /// One setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ConfigEntry {
     /// Its name.
     pub key: String,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use backsight_core::{Code, ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Call, Event, Milestone, Snapshot, Strategy, UnknownChangeResult};
 
 /// Where the timeline stands (seed 004's `getCurrentState`). Nothing on disk is looked at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct CurrentState {
     /// The latest row's number; 0 before the first.
     pub sequence_number: Seq,
@@ -34,7 +35,7 @@ pub struct CurrentState {
 }
 
 /// One place where the timeline is not whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ChainProblem {
     /// Which kind of discontinuity.
     pub code: Code,
@@ -54,7 +55,7 @@ pub struct ChainProblem {
 }
 
 /// The answer to `validate_workspace_sync` (seed 004).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct SyncReport {
     /// Whether the disk equals the latest snapshot and the timeline is whole.
     pub in_sync: bool,
@@ -70,7 +71,7 @@ pub struct SyncReport {
 }
 
 /// The answer to `reset_state_continuity` (seed 004).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Reset {
     /// The row that records it, with its reason.
     #[serde(flatten)]
@@ -85,7 +86,7 @@ pub struct Reset {
 }
 
 /// A file checkpoint without the contents: which files of which snapshot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Checkpoint {
     /// Its id.
     pub id: SnapshotId,
@@ -101,7 +102,7 @@ pub struct Checkpoint {
 }
 
 /// A file checkpoint (seed 003's `CheckpointData`): contents come from the store, there is no second copy.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct CheckpointData {
     /// Its id.
     pub id: SnapshotId,
@@ -119,7 +120,7 @@ pub struct CheckpointData {
 }
 
 /// Sums over a file checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CheckpointMetadata {
     /// How many files.
     pub total_files: u64,

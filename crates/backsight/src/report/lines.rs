@@ -1,12 +1,13 @@
 //! The history of one file, and who last wrote each of its lines.
 
 use backsight_core::{ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Kind, Origin, Status};
 
 /// One step in the life of a file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct FileVersion {
     /// The snapshot.
     pub id: SnapshotId,
@@ -40,7 +41,7 @@ pub struct FileVersion {
 }
 
 /// Who last wrote each line of a file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Blame {
     /// The file.
     pub path: RelPath,
@@ -52,7 +53,7 @@ pub struct Blame {
 }
 
 /// A run of lines of one origin.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct BlameHunk {
     /// Counted from 1.
     pub start_line: usize,
@@ -64,7 +65,7 @@ pub struct BlameHunk {
 }
 
 /// Where a line comes from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum LineOrigin {
     /// A step wrote it.

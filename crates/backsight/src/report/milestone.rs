@@ -1,12 +1,13 @@
 //! Milestones: gapless ranges of snapshots with a name.
 
 use backsight_core::{ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Snapshot;
 
 /// A gapless range of snapshots (seed 004).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Milestone {
     /// Sixteen hex digits.
     pub id: SnapshotId,
@@ -33,7 +34,7 @@ pub struct Milestone {
 }
 
 /// What a milestone amounts to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct MilestoneSummary {
     /// Snapshots in it.
     pub total_operations: u64,
@@ -49,7 +50,7 @@ pub struct MilestoneSummary {
 }
 
 /// A milestone with what is in it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct MilestoneDetail {
     /// The milestone.
     #[serde(flatten)]
@@ -67,7 +68,7 @@ pub struct MilestoneDetail {
 }
 
 /// The answer to `export_git`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ExportedGit {
     /// True when nothing was written because the caller only asked.
     pub dry_run: bool,

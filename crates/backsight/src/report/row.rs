@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq, SnapshotId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::UnknownChange;
@@ -10,7 +11,7 @@ use super::UnknownChange;
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident, $name:literal;)*) => {
         /// What a row of the timeline records.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Kind { $($(#[$doc])* $variant,)* }
 
@@ -56,7 +57,7 @@ kinds! {
 }
 
 /// One row of the timeline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Row {
     /// A step of the files lane.
@@ -84,7 +85,7 @@ impl Row {
 }
 
 /// A row that holds no files: a milestone, a reset, or what another lane saw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Event {
     /// Sixteen hex digits.
     pub id: SnapshotId,
@@ -106,7 +107,7 @@ pub struct Event {
 }
 
 /// One recorded step of the files lane: base tree -> result tree, who, why, and its place in the timeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Sixteen hex digits.
     pub id: SnapshotId,
@@ -162,7 +163,7 @@ pub struct Snapshot {
 }
 
 /// Who asked for a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Origin {
     /// The tool that made the change.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -182,7 +183,7 @@ pub struct Origin {
 }
 
 /// One snapshot with what its row says of single files; rows outlive contents, and so does this.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct SnapshotDetail {
     /// The row.
     #[serde(flatten)]

@@ -4,12 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq, SnapshotId, Timestamp, Uncovered};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Origin;
 
 /// How a file differs from what was last known of it (seed 003).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeType {
     /// Other bytes, another kind or other permissions.
@@ -21,7 +22,7 @@ pub enum ChangeType {
 }
 
 /// One file that differs from what was last known of it (seed 003).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct UnknownChange {
     /// Where.
     pub file_path: RelPath,
@@ -39,7 +40,7 @@ pub struct UnknownChange {
 }
 
 /// The answer to `detect_unknown_modifications` (seed 003). There is none when the files could not be looked at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct UnknownChangeResult {
     /// Whether there are any.
     pub has_unknown_changes: bool,
@@ -66,7 +67,7 @@ pub struct UnknownChangeResult {
 }
 
 /// What is done about unknown changes (seed 003).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// Refuse, name the files, change nothing.
@@ -113,7 +114,7 @@ impl FromStr for Strategy {
 }
 
 /// The answer to `handle_unknown_changes` (seed 003).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct HandleResult {
     /// Whether what follows may go on.
     pub success: bool,
@@ -132,7 +133,7 @@ pub struct HandleResult {
 }
 
 /// The answer to `validate_file_state_before_snapshot` (seed 003).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ValidationResult {
     /// Whether a snapshot may be taken.
     pub success: bool,
@@ -158,7 +159,7 @@ pub struct ValidationResult {
 }
 
 /// Seed 003's options.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct SnapshotConfig {
     /// Whether unknown changes are looked for at all.
     pub enable_unknown_change_detection: bool,
@@ -173,7 +174,7 @@ pub struct SnapshotConfig {
 }
 
 /// A tool call that began and has not finished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Call {
     /// Pass it to `finish`.
     pub id: SnapshotId,
@@ -187,7 +188,7 @@ pub struct Call {
 }
 
 /// The answer to `begin`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Begun {
     /// The call; `id` is what `finish` wants.
     #[serde(flatten)]
