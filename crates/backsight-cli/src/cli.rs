@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, init, known,
-    log, ls, milestone, patch, pin, redo, restore, revert, show, status, track, undo, unknown, unpin, usage, verify,
+    log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, show, status, track, undo, unknown, unpin,
+    usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -96,6 +97,8 @@ pub enum Command {
     Verify(verify::Args),
     Doctor(doctor::Args),
     Config(config::Args),
+    Serve(serve::Args),
+    Mcp(mcp::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }

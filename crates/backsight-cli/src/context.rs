@@ -59,6 +59,11 @@ impl Context {
         Workspace::discover(&self.start, &self.settings).unwrap_or_else(|| self.start.clone())
     }
 
+    /// The surroundings a workspace is opened with.
+    pub fn settings(&self) -> Settings {
+        self.settings.clone()
+    }
+
     /// The directory paths are taken from.
     pub fn start(&self) -> &Path {
         &self.start

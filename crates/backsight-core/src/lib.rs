@@ -7,9 +7,11 @@ mod id;
 mod path;
 mod schema;
 mod time;
+mod tokens;
 
 pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use path::{RelPath, quote};
 pub use time::Timestamp;
+pub use tokens::estimate_tokens;

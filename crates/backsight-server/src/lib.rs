@@ -1,2 +1,22 @@
 //! One process per workspace that agents and programs talk to: MCP, HTTP, and what agents' hooks say. It carries
 //! requests to [`backsight::Workspace`] and answers back; it decides nothing a lane should decide.
+
+mod client;
+mod door;
+mod http;
+mod mcp;
+mod office;
+mod percent;
+mod place;
+mod process;
+mod reply;
+mod schema;
+mod serve;
+mod tool;
+mod words;
+
+pub use client::Client;
+pub use http::document as openapi;
+pub use place::Address;
+pub use process::{mcp, serve};
+pub use serve::{Options, Served, find};

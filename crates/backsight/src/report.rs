@@ -16,7 +16,7 @@ pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
 pub use unknown::{
-    Begun, Call, ChangeType, HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
+    Begun, Call, ChangeType, HandleResult, Others, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
     ValidationResult,
 };
 

@@ -12,6 +12,7 @@ mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod since;
 mod track;
 mod unknown;
 

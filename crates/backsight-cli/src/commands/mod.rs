@@ -17,12 +17,14 @@ pub mod init;
 pub mod known;
 pub mod log;
 pub mod ls;
+pub mod mcp;
 pub mod milestone;
 pub mod patch;
 pub mod pin;
 pub mod redo;
 pub mod restore;
 pub mod revert;
+pub mod serve;
 pub mod show;
 pub mod status;
 pub mod track;
@@ -96,6 +98,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Verify(args) => verify::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),
+        Command::Serve(args) => serve::run(args, context),
+        Command::Mcp(args) => mcp::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
     }

@@ -66,6 +66,19 @@ pub struct UnknownChangeResult {
     pub coverage: Coverage,
 }
 
+/// What others changed since somebody last looked.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Others {
+    /// The newest row that was considered.
+    pub sequence_number: Seq,
+    /// Paths that steps of others changed.
+    pub recorded: Vec<RelPath>,
+    /// Changes on disk that nobody recorded.
+    pub on_disk: Vec<UnknownChange>,
+    /// What the look at the disk saw.
+    pub coverage: Coverage,
+}
+
 /// What is done about unknown changes (seed 003).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

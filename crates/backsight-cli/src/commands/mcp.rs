@@ -1,0 +1,20 @@
+//! `backsight mcp`: the Model Context Protocol on stdin and stdout.
+
+use backsight_core::Result;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+
+/// Speak MCP on stdin and stdout, for an agent's configuration
+///
+/// The first one in a workspace is its server; later ones join it, and one of them takes its place when it ends.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Example, in an agent's configuration:\n  {\"mcpServers\": {\"backsight\": {\"command\": \"backsight\", \"args\": [\"mcp\"]}}}"
+)]
+pub struct Args {}
+
+pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
+    backsight_server::mcp(context.workspace()?)?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,238 @@
+//! The way to the workspace's server, wherever it is: in this process, or in another one that was there first. When the
+//! other one ends, this process takes its place, and callers notice nothing.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use backsight::{Progress, Workspace};
+use backsight_core::{Code, Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::client::{Client, Lost};
+use crate::office::Office;
+use crate::place;
+use crate::reply::Reply;
+use crate::tool::Effect;
+
+/// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
+const GLANCE: Duration = Duration::from_millis(250);
+/// How long a caller waits for somebody to take a lost server's place.
+const SUCCESSION: Duration = Duration::from_secs(5);
+
+/// The way to the workspace's server.
+pub struct Door {
+    office: Arc<Office>,
+    /// The server, when it is another process.
+    elsewhere: RwLock<Option<Client>>,
+    /// The newest row.
+    now: watch::Sender<u64>,
+    recorded: Notify,
+}
+
+/// What long work says while it runs.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Said {
+    /// How much is done.
+    pub done: f64,
+    /// Of how much, when that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub total: Option<f64>,
+    /// In words.
+    pub message: String,
+}
+
+impl Door {
+    /// The way to `office`, in this process.
+    pub fn new(office: Office) -> Arc<Door> {
+        let door = Arc::new(Door {
+            office: Arc::new(office),
+            elsewhere: RwLock::new(None),
+            now: watch::Sender::new(0),
+            recorded: Notify::new(),
+        });
+        tokio::spawn(glance(Arc::downgrade(&door)));
+        door
+    }
+
+    /// The office of this process.
+    pub fn office(&self) -> &Arc<Office> {
+        &self.office
+    }
+
+    /// From now on the server is another process, or this one.
+    pub fn set_elsewhere(&self, client: Option<Client>) {
+        *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = client;
+    }
+
+    fn elsewhere(&self) -> Option<Client> {
+        self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether there is such a tool.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.office.has_tool(name)
+    }
+
+    /// Told when rows are added; the value is the newest row's number.
+    pub fn now(&self) -> watch::Receiver<u64> {
+        self.now.subscribe()
+    }
+
+    /// Runs a tool where the server is. Dropping the future cancels the work.
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        client: Option<String>,
+        says: mpsc::Sender<Said>,
+    ) -> Reply {
+        let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, client, says).await };
+        match server.call_tool(name, &arguments, client.as_deref(), &says).await {
+            Ok(reply) => reply,
+            Err(lost) => match self.successor(name, lost).await {
+                Ok(None) => self.call_here(name, arguments, client, says).await,
+                Ok(Some(server)) => match server.call_tool(name, &arguments, client.as_deref(), &says).await {
+                    Ok(reply) => reply,
+                    Err(lost) => Reply::failure(&lost.into_error()),
+                },
+                Err(error) => Reply::failure(&error),
+            },
+        }
+    }
+
+    /// Runs a tool in this process.
+    pub async fn call_here(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        client: Option<String>,
+        says: mpsc::Sender<Said>,
+    ) -> Reply {
+        let (office, name) = (self.office.clone(), name.to_owned());
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let guard = CancelOnDrop(cancelled.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let _ = (says, cancelled, said);
+            let workspace = office.workspace();
+            office.call(workspace, &name, arguments, client.as_deref())
+        });
+        let reply = work.await.unwrap_or_else(|_| {
+            Reply::failure(&Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known"))
+        });
+        drop(guard);
+        self.recorded.notify_one();
+        reply
+    }
+
+    /// Runs something on this process's own view of the workspace.
+    pub async fn local<T: Send + 'static, E: From<Gone> + Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workspace) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let office = self.office.clone();
+        let done = tokio::task::spawn_blocking(move || work(office.workspace())).await;
+        self.recorded.notify_one();
+        done.unwrap_or_else(|_| Err(Gone.into()))
+    }
+
+    /// Who answers after the server was lost: this process (none), or another one.
+    async fn successor(&self, tool: &str, lost: Lost) -> Result<Option<Client>> {
+        let reads = self.office.tools().iter().any(|known| known.name == tool && known.effect == Effect::Reads);
+        if lost.was_heard() && !reads {
+            return Err(lost.into_error());
+        }
+        let store = self.store()?;
+        let deadline = tokio::time::Instant::now() + SUCCESSION;
+        while tokio::time::Instant::now() < deadline {
+            match self.elsewhere() {
+                None => return Ok(None),
+                Some(server) if !server.is(&lost) => return Ok(Some(server)),
+                Some(_) => {}
+            }
+            if let Ok(Some(address)) = place::find(&store)
+                && let Some(server) = Client::new(&address).filter(|server| !server.is(&lost))
+            {
+                self.set_elsewhere(Some(server.clone()));
+                return Ok(Some(server));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Err(lost.into_error())
+    }
+
+    fn store(&self) -> Result<PathBuf> {
+        let store = self.office.workspace().store_path()?;
+        store.ok_or_else(|| Error::new(Code::ServerUnreachable, "the workspace has no store any more"))
+    }
+}
+
+/// Work that ended without an answer, because it panicked.
+pub struct Gone;
+
+impl From<Gone> for Error {
+    fn from(_: Gone) -> Error {
+        Error::new(Code::Io, "the request failed in a way it should not; nothing more is known")
+    }
+}
+
+impl From<Gone> for rmcp::ErrorData {
+    fn from(_: Gone) -> rmcp::ErrorData {
+        rmcp::ErrorData::internal_error("the request failed in a way it should not", None)
+    }
+}
+
+/// Sets a flag when the future that holds it is dropped.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn said(progress: &Progress) -> Said {
+    let number = |number: u64| number as f64;
+    match progress {
+        Progress::Waiting { holder } => Said { done: 0.0, total: None, message: format!("waiting for {holder}") },
+        Progress::Scanning { files } => {
+            Said { done: number(*files), total: None, message: format!("looked at {files} files") }
+        }
+        Progress::Storing { files_done, files_total, .. } => Said {
+            done: number(*files_done),
+            total: Some(number(*files_total)),
+            message: format!("stored {files_done} of {files_total} files"),
+        },
+        Progress::Applying { done, total } => Said {
+            done: number(*done),
+            total: Some(number(*total)),
+            message: format!("{done} of {total} files put back"),
+        },
+        Progress::Verifying { done, total } => Said {
+            done: number(*done),
+            total: Some(number(*total)),
+            message: format!("checked {done} of {total} objects"),
+        },
+    }
+}
+
+/// Notices new rows, also those of other processes, as long as the door exists and somebody listens.
+async fn glance(door: std::sync::Weak<Door>) {
+    loop {
+        let Some(door) = door.upgrade() else { return };
+        if door.now.receiver_count() > 0 {
+            let office = door.office.clone();
+            let newest = tokio::task::spawn_blocking(move || office.workspace().newest_row()).await;
+            if let Ok(Ok(newest)) = newest {
+                door.now.send_if_modified(|now| std::mem::replace(now, newest.0) != newest.0);
+            }
+        }
+        tokio::select! {
+            () = door.recorded.notified() => {}
+            () = tokio::time::sleep(GLANCE) => {}
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The HTTP side: one router with every route behind the same locked door.
+
+mod events;
+mod guard;
+mod openapi;
+mod operation;
+mod query;
+mod routes;
+mod tools;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::{IntoResponse, Response};
+use backsight_core::{Code, Error};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+pub use guard::{Guard, Limits};
+pub use openapi::document;
+
+use crate::door::Door;
+use crate::mcp::Mcp;
+
+/// What every handler needs.
+#[derive(Clone)]
+struct Shared {
+    door: Arc<Door>,
+    ending: CancellationToken,
+}
+
+/// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
+pub fn router(door: Arc<Door>, guard: Guard, ending: CancellationToken) -> Router {
+    let handler = door.clone();
+    router_with(door, guard, ending, move || Mcp::new(handler.clone()))
+}
+
+/// The same with another MCP handler, which tests use to add tools.
+pub fn router_with<H: rmcp::ServerHandler>(
+    door: Arc<Door>,
+    guard: Guard,
+    ending: CancellationToken,
+    handler: impl Fn() -> H + Send + Sync + 'static,
+) -> Router {
+    // Host and Origin are the guard's business, for every route alike.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(guard.limits().body)
+        .with_cancellation_token(ending.clone());
+    let sessions = Arc::new(LocalSessionManager::default());
+    let mcp = StreamableHttpService::new(move || Ok(handler()), sessions, config);
+    let shared = Shared { door, ending };
+    let router = routes::all().into_iter().fold(Router::new(), |router, operation| operation.add_to(router));
+    router
+        .merge(events::router())
+        .merge(tools::router())
+        .merge(openapi::router())
+        .with_state(shared)
+        .nest_service("/mcp", mcp)
+        .fallback(async || {
+            failure(&Error::new(Code::RouteNotFound, "the server has no such address").with_hint(ADDRESSES))
+        })
+        .method_not_allowed_fallback(async || {
+            failure(&Error::new(Code::MethodNotAllowed, "the address does not take this method").with_hint(ADDRESSES))
+        })
+        .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::check))
+}
+
+const ADDRESSES: &str = "GET /openapi.json lists every address";
+
+/// An error as an answer.
+fn failure(error: &Error) -> Response {
+    let status =
+        http::StatusCode::from_u16(error.code().http_status()).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    (status, axum::Json(error.to_json())).into_response()
+}

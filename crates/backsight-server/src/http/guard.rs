@@ -1,0 +1,186 @@
+//! The locked door. A web page the user happens to visit can make their browser send requests here; none of them must
+//! get through. So every route checks, before anything else: the host is one of ours (a name that an attacker's DNS
+//! points at us is not), the origin is ours or absent, the token is right, the body is small and arrives soon.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use backsight_core::{Code, Error, Result};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use subtle::ConstantTimeEq;
+
+use super::failure;
+
+/// How much and how long a request may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// How long a body may take to arrive.
+    pub arrival: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { body: 4 << 20, arrival: Duration::from_secs(10) }
+    }
+}
+
+/// Who is let in.
+#[derive(Debug)]
+pub struct Guard {
+    token: String,
+    /// `host:port` as a client that means us writes it.
+    authorities: Vec<String>,
+    limits: Limits,
+}
+
+impl Guard {
+    /// Lets in who has the token and means one of the `authorities`.
+    pub fn new(token: String, authorities: Vec<String>, limits: Limits) -> Self {
+        Guard { token, authorities: authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect(), limits }
+    }
+
+    /// How much and how long a request may be.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn check_head(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<()> {
+        let host = self.one(headers, header::HOST)?.or(authority);
+        if !host.is_some_and(|host| self.is_ours(host)) {
+            let host = backsight_core::quote(host.unwrap_or("none").as_bytes());
+            return Err(Error::new(
+                Code::Forbidden,
+                format!("the request is for host `{host}`, which is not this server"),
+            )
+            .with_hint(format!("use http://{}", self.authorities.first().map_or("127.0.0.1", String::as_str))));
+        }
+        let origin = self.one(headers, header::ORIGIN)?;
+        let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(|rest| self.is_ours(rest));
+        let fetched_from = self.one(headers, HeaderName::from_static("sec-fetch-site"))?;
+        if origin.is_some_and(|origin| !is_ours(origin)) || matches!(fetched_from, Some("cross-site" | "same-site")) {
+            return Err(Error::new(Code::Forbidden, "the request comes from a web page of another origin"));
+        }
+        if !self.is_authorized(headers) {
+            return Err(Error::new(Code::Unauthorized, "the request does not carry this server's token")
+                .with_hint("send `Authorization: Bearer TOKEN`; `backsight serve --show` prints it"));
+        }
+        Ok(())
+    }
+
+    /// A header that may be there once and must be text.
+    fn one<'h>(&self, headers: &'h HeaderMap, name: HeaderName) -> Result<Option<&'h str>> {
+        let mut values = headers.get_all(&name).iter();
+        let wrong = || Error::new(Code::Forbidden, format!("the header `{name}` is there twice or is not text"));
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(value), None) => value.to_str().map(Some).map_err(|_| wrong()),
+            _ => Err(wrong()),
+        }
+    }
+
+    fn is_ours(&self, authority: &str) -> bool {
+        self.authorities.contains(&authority.to_ascii_lowercase())
+    }
+
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().split_at_checked(7));
+        given.is_some_and(|(scheme, token)| {
+            scheme.eq_ignore_ascii_case(b"bearer ") && bool::from(token.ct_eq(self.token.as_bytes()))
+        })
+    }
+
+    async fn read(&self, body: Body) -> Result<Bytes> {
+        let Limits { body: limit, arrival } = self.limits;
+        let collected = tokio::time::timeout(arrival, Limited::new(body, limit).collect()).await;
+        let collected = collected.map_err(|_| {
+            Error::new(Code::RequestTimeout, format!("the request did not arrive within {} s", arrival.as_secs()))
+        })?;
+        let collected = collected.map_err(|error| match error.is::<LengthLimitError>() {
+            true => Error::new(Code::BodyTooLarge, format!("the request is larger than {limit} bytes")),
+            false => Error::new(Code::Usage, format!("the request ended too early: {error}")),
+        })?;
+        Ok(collected.to_bytes())
+    }
+}
+
+/// Lets a request in, or says why not.
+pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let admitted = guard.check_head(request.headers(), authority);
+    let mut response = match admitted {
+        Err(error) => failure(&error),
+        Ok(()) => {
+            let (head, body) = request.into_parts();
+            match guard.read(body).await {
+                Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+                Err(error) => failure(&error),
+            }
+        }
+    };
+    // A client that was refused should not go on sending what it was refused for.
+    if matches!(response.status().as_u16(), 401 | 403 | 408 | 413) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let headers = response.headers_mut();
+    let set = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in set {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(pairs: &[(&'static str, &'static str)]) -> Result<(), Code> {
+        let authorities = ["127.0.0.1:80", "localhost:80", "[::1]:80"].map(str::to_owned).to_vec();
+        let guard = Guard::new("secret".to_owned(), authorities, Limits::default());
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        guard.check_head(&headers, None).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn who_means_us_and_has_the_token_is_let_in() {
+        let token = ("authorization", "Bearer secret");
+        for host in ["127.0.0.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80"] {
+            assert_eq!(outcome(&[("host", host), token]), Ok(()), "{host}");
+        }
+        assert_eq!(outcome(&[("host", "localhost:80"), ("origin", "http://localhost:80"), token]), Ok(()));
+        assert_eq!(outcome(&[("host", "localhost:80"), ("authorization", "bearer secret")]), Ok(()));
+    }
+
+    #[test]
+    fn other_hosts_origins_and_tokens_are_not() {
+        let (host, token) = (("host", "localhost:80"), ("authorization", "Bearer secret"));
+        for other in ["evil.example:80", "localhost", "localhost:81", "127.0.0.1.evil.example:80", "localhost:80@evil"]
+        {
+            assert_eq!(outcome(&[("host", other), token]), Err(Code::Forbidden), "{other}");
+        }
+        for origin in ["http://evil.example", "null", "https://localhost:80", "http://localhost:81", "file://"] {
+            assert_eq!(outcome(&[host, token, ("origin", origin)]), Err(Code::Forbidden), "{origin}");
+        }
+        assert_eq!(outcome(&[token]), Err(Code::Forbidden));
+        assert_eq!(outcome(&[host, host, token]), Err(Code::Forbidden));
+        assert_eq!(outcome(&[host, token, ("sec-fetch-site", "cross-site")]), Err(Code::Forbidden));
+        for wrong in ["Bearer secre", "Bearer secrets", "Bearer ", "secret", "Basic secret", "Bearer  secret"] {
+            assert_eq!(outcome(&[host, ("authorization", wrong)]), Err(Code::Unauthorized), "{wrong}");
+        }
+        assert_eq!(outcome(&[host]), Err(Code::Unauthorized));
+    }
+}

@@ -1,0 +1,118 @@
+//! One operation of the API: where it is, what it takes and gives, and what it does. The router, the checks of what comes
+//! in and the OpenAPI document are all made from these.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{RawPathParams, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use backsight::Workspace;
+use backsight_core::{Code, Error, Result};
+use http::{Method, Uri};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::query::Shape;
+use super::{Shared, failure};
+
+type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
+
+/// One operation.
+pub struct Operation {
+    pub method: Method,
+    pub path: &'static str,
+    /// Its name in the document, and what generated clients call it.
+    pub id: &'static str,
+    pub summary: &'static str,
+    /// How it can fail, beside what every request can.
+    pub codes: &'static [Code],
+    pub input: fn(&mut SchemaGenerator) -> Schema,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    run: Run,
+}
+
+impl Operation {
+    /// One that reads; what it takes is in the query.
+    pub fn get<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        Operation::new(Method::GET, path, id, summary, run)
+    }
+
+    /// One that does something; what it takes is in the body.
+    pub fn post<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        Operation::new(Method::POST, path, id, summary, run)
+    }
+
+    fn new<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        let run = Arc::new(move |workspace: &Workspace, input: Value| {
+            let output = run(workspace, understand(input)?)?;
+            serde_json::to_value(output)
+                .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
+        });
+        let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
+        Operation { method, path, id, summary, codes: &[], input, output, run }
+    }
+
+    /// How it can fail, beside what every request can.
+    pub fn fails(mut self, codes: &'static [Code]) -> Operation {
+        self.codes = codes;
+        self
+    }
+
+    /// The names in braces in its path.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Adds it to a router.
+    pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
+        let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+        let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
+        let handler =
+            async move |State(shared): State<Shared>, parameters: RawPathParams, uri: Uri, body: Bytes| match shape
+                .read(&parameters, uri.query().unwrap_or_default(), &body)
+            {
+                Ok(input) => answer(shared.door.local(move |workspace| run(workspace, input)).await),
+                Err(error) => failure(&error),
+            };
+        router.route(path, on(filter, handler))
+    }
+}
+
+fn understand<I: DeserializeOwned>(input: Value) -> Result<I> {
+    serde_json::from_value(input).map_err(|error| {
+        Error::new(Code::Usage, format!("the request is not understood: {error}"))
+            .with_hint("GET /openapi.json says what each address takes")
+    })
+}
+
+/// The answer in the envelope of every interface.
+fn answer(outcome: Result<Value>) -> Response {
+    match outcome {
+        Ok(Value::Object(mut object)) => {
+            object.insert("ok".to_owned(), Value::Bool(true));
+            axum::Json(Value::Object(object)).into_response()
+        }
+        Ok(other) => failure(&Error::new(Code::Io, format!("an answer must be an object and is {other}"))),
+        Err(error) => failure(&error),
+    }
+}

@@ -1,0 +1,238 @@
+//! The Model Context Protocol: the stateless revision and the older handshake from one handler, which keeps nothing
+//! between two requests.
+
+mod prompts;
+mod resources;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::ServerHandler;
+use rmcp::model::*;
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::door::{Door, Said};
+use crate::tool::{self, Effect};
+
+type McpError = ErrorData;
+
+/// How long a client may keep a list that changes only with the version of Backsight.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+const INSTRUCTIONS: &str = "Backsight records this workspace's files step by step. Ask workspace_status what changed, \
+    files_track before and after you edit, files_diff to see it, files_revert to take your own steps back. Nothing is lost: \
+    every revert can be undone. `news` in a reply tells what others changed meanwhile.";
+
+/// One workspace as an MCP server.
+#[derive(Clone)]
+pub struct Mcp {
+    door: Arc<Door>,
+    /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
+    subscriptions: Arc<Mutex<HashMap<String, DropGuard>>>,
+}
+
+impl Mcp {
+    /// Answers through `door`.
+    pub fn new(door: Arc<Door>) -> Self {
+        Mcp { door, subscriptions: Arc::default() }
+    }
+}
+
+impl Mcp {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, DropGuard>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The tools as the protocol wants them.
+pub fn tools() -> Vec<Tool> {
+    let shown = tool::all().into_iter().map(|tool| {
+        let mut shown = Tool::new(tool.name, tool.description, Arc::new(tool.input));
+        shown.output_schema = Some(Arc::new(tool.output));
+        shown.annotations = Some(annotations(tool.title, tool.effect));
+        shown
+    });
+    shown.collect()
+}
+
+fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
+    let reads = effect == Effect::Reads;
+    let destructive = effect == Effect::ChangesFiles;
+    let idempotent = matches!(effect, Effect::Reads | Effect::RecordsOnce);
+    ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), Some(destructive), Some(idempotent), Some(false))
+}
+
+impl ServerHandler for Mcp {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe();
+        let mut server = Implementation::new("backsight", env!("CARGO_PKG_VERSION"));
+        server.title = Some("Backsight".to_owned());
+        ServerConfig::new(capabilities.build()).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, McpError> {
+        let mut result = ListToolsResult::with_all_items(tools());
+        result.ttl_ms = Some(LIST_TTL_MS);
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, McpError> {
+        if !self.door.has_tool(&request.name) {
+            return Err(McpError::invalid_params(format!("there is no tool `{}`", request.name), None));
+        }
+        let client = context.client_info().map(|info| info.name);
+        let arguments = request.arguments.unwrap_or_default();
+        let (says, heard) = mpsc::channel(64);
+        let work = self.door.call(&request.name, arguments, client, says);
+        let telling = tell(heard, &context);
+        let reply = tokio::select! {
+            (reply, ()) = async { tokio::join!(work, telling) } => reply,
+            () = context.ct.cancelled() => return Err(McpError::internal_error("the call was cancelled", None)),
+        };
+        let mut result = CallToolResult::structured(reply.structured);
+        result.content = vec![ContentBlock::text(reply.text)];
+        result.is_error = Some(reply.is_error);
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, McpError> {
+        let mut result = ListPromptsResult::with_all_items(prompts::list());
+        result.ttl_ms = Some(LIST_TTL_MS);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, McpError> {
+        prompts::get(&request.name, &request.arguments.unwrap_or_default()).map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, McpError> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.door.local(move |workspace| resources::list(workspace, cursor.as_deref())).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, McpError> {
+        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        result.ttl_ms = Some(LIST_TTL_MS);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, McpError> {
+        let read = self.door.local(move |workspace| resources::read(workspace, &request.uri)).await?;
+        Ok(read.into())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), McpError> {
+        let mut now = self.door.now();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                changed = now.changed() => if changed.is_err() { return Ok(()) },
+            }
+            let wanted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+            for uri in wanted.into_iter().filter(|uri| resources::changes(uri)) {
+                let sent = context.sink().notify_resource_updated(uri).await;
+                if sent.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), McpError> {
+        if !resources::exists(&request.uri) {
+            return Err(resources::unknown(&request.uri));
+        }
+        let stop = CancellationToken::new();
+        tokio::spawn(notify(self.door.now(), context.peer, request.uri.clone(), stop.clone()));
+        self.lock().insert(request.uri, stop.drop_guard());
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), McpError> {
+        self.lock().remove(&request.uri);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
+}
+
+/// Tells a client of the older handshake that a resource changed, until it unsubscribes or goes.
+async fn notify(mut now: watch::Receiver<u64>, peer: Peer<RoleServer>, uri: String, stop: CancellationToken) {
+    now.mark_unchanged();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = now.changed() => if changed.is_err() { return },
+        }
+        let note = ResourceUpdatedNotificationParam::new(uri.clone());
+        if resources::changes(&uri) && peer.notify_resource_updated(note).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Passes progress on to a client that asked for it, until the work ends.
+async fn tell(mut heard: mpsc::Receiver<Said>, context: &RequestContext<RoleServer>) {
+    let token = context.meta.get_progress_token();
+    let mut last = 0.0;
+    while let Some(said) = heard.recv().await {
+        let Some(token) = token.clone() else { continue };
+        // The protocol wants numbers that only grow; phases of the work each count from the beginning.
+        let progress = if said.done > last { said.done } else { last + 0.001 };
+        last = progress;
+        let mut note = ProgressNotificationParam::new(token, progress);
+        note.total = said.total.filter(|&total| total >= progress);
+        note.message = Some(said.message);
+        let _ = context.peer.notify_progress(note).await;
+    }
+}

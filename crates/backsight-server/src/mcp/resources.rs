@@ -1,0 +1,148 @@
+//! The timeline and every snapshot's diff as Markdown that a person can read.
+
+use backsight::report::{Row, Snapshot};
+use backsight::request::Log;
+use backsight::{Timestamp, Workspace};
+use backsight_core::{Code, Error};
+use rmcp::model::{
+    CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+
+use crate::{percent, words};
+
+/// The rows of the timeline, newest first.
+const TIMELINE: &str = "backsight://timeline";
+/// A snapshot's diff comes after this.
+const SNAPSHOT: &str = "backsight://snapshot/";
+const MARKDOWN: &str = "text/markdown";
+/// Snapshots listed on one page.
+const PAGE: usize = 50;
+/// Lines of diff in one resource; the rest is fetched with the tool.
+const DIFF_LINES: usize = 2000;
+/// What a snapshot changed never changes.
+const SNAPSHOT_TTL_MS: u64 = 86_400_000;
+
+pub fn list(workspace: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let page =
+        workspace.log(&Log { limit: PAGE, cursor: cursor.map(str::to_owned), ..Log::default() }).map_err(refused)?;
+    let timeline = Resource::new(TIMELINE, "timeline").with_description("Who changed what, newest first");
+    let snapshots = page.rows.iter().filter_map(Row::snapshot).map(|step| {
+        let uri = format!("{SNAPSHOT}{}", step.sequence_number.0);
+        Resource::new(uri, title(step)).with_description("What this snapshot changed, as a diff")
+    });
+    let first = cursor.is_none().then_some(timeline);
+    let resources = first.into_iter().chain(snapshots).map(|resource| resource.with_mime_type(MARKDOWN)).collect();
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = page.next_cursor;
+    Ok(result)
+}
+
+pub fn templates() -> Vec<ResourceTemplate> {
+    let snapshot = ResourceTemplate::new(format!("{SNAPSHOT}{{ref}}"), "snapshot");
+    vec![snapshot.with_description("What a snapshot changed, as a diff; ref as in the tools").with_mime_type(MARKDOWN)]
+}
+
+pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    if uri == TIMELINE {
+        return timeline(workspace).map(|text| contents(text, uri, 0)).map_err(refused);
+    }
+    let reference = uri.strip_prefix(SNAPSHOT).filter(|rest| !rest.is_empty()).ok_or_else(|| unknown(uri))?;
+    let reference = percent::decoded(reference).ok_or_else(|| unknown(uri))?;
+    // A number or an id names the same snapshot for ever; `@` does not.
+    let ttl = if reference.bytes().all(|byte| byte.is_ascii_hexdigit()) { SNAPSHOT_TTL_MS } else { 0 };
+    snapshot(workspace, &reference).map(|text| contents(text, uri, ttl)).map_err(refused)
+}
+
+/// Whether such a resource can exist.
+pub fn exists(uri: &str) -> bool {
+    uri == TIMELINE || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| !rest.is_empty())
+}
+
+/// Whether what it says changes when something is recorded.
+pub fn changes(uri: &str) -> bool {
+    uri == TIMELINE || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| rest.starts_with('@') || rest.starts_with("%40"))
+}
+
+pub fn unknown(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("there is no resource `{uri}`: there are {TIMELINE} and {SNAPSHOT}REF"), None)
+}
+
+fn refused(error: Error) -> ErrorData {
+    let details = Some(error.to_json());
+    match error.code() {
+        Code::Io | Code::Damaged | Code::StoreVersion => ErrorData::internal_error(error.message().to_owned(), details),
+        _ => ErrorData::resource_not_found(error.message().to_owned(), details),
+    }
+}
+
+fn contents(text: String, uri: &str, ttl_ms: u64) -> ReadResourceResult {
+    let mut result = ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MARKDOWN)]);
+    result.ttl_ms = Some(ttl_ms);
+    result.cache_scope = Some(CacheScope::Private);
+    result
+}
+
+fn title(step: &Snapshot) -> String {
+    match step.description.is_empty() {
+        true => format!("{} {}", step.sequence_number, step.kind.as_str()),
+        false => format!("{} {}", step.sequence_number, step.description),
+    }
+}
+
+fn timeline(workspace: &Workspace) -> Result<String, Error> {
+    let page = workspace.log(&Log { limit: PAGE, ..Log::default() })?;
+    let now = Timestamp::from_system(std::time::SystemTime::now());
+    let mut text = String::from("# Timeline\n\n");
+    for row in &page.rows {
+        text.push_str(&format!("- {}\n", plain(&words::row(row, now))));
+    }
+    match (page.rows.is_empty(), page.next_cursor) {
+        (true, _) => text.push_str("Nothing is recorded yet.\n"),
+        (_, Some(cursor)) => text.push_str(&format!("\nOlder rows: history_query with cursor `{cursor}`.\n")),
+        _ => {}
+    }
+    Ok(text)
+}
+
+fn snapshot(workspace: &Workspace, reference: &str) -> Result<String, Error> {
+    let step = workspace.show(reference)?;
+    let diff = workspace.step_diff(reference, false, &[])?;
+    let now = Timestamp::from_system(std::time::SystemTime::now());
+    let mut text = format!("# {}\n\n{}\n\n", plain(&title(&step)), plain(&words::snapshot(&step, now)));
+    let unified: String = diff.diffs.iter().map(|file| String::from_utf8_lossy(&file.unified).into_owned()).collect();
+    let shown: String = unified.split_inclusive('\n').take(DIFF_LINES).collect();
+    let fence = "`".repeat(longest_run(&shown, '`').max(2) + 1);
+    if !shown.is_empty() {
+        text.push_str(&format!("{fence}diff\n{shown}{fence}\n"));
+    }
+    let cut = unified.lines().count().saturating_sub(DIFF_LINES);
+    if cut > 0 {
+        let seq = step.sequence_number;
+        text.push_str(&format!("\n{cut} more lines: files_diff with step `{seq}` and cursor `{DIFF_LINES}`.\n"));
+    }
+    Ok(text)
+}
+
+/// Text from files and people, without what Markdown or a terminal would act on.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' | '\t' => plain.push(' '),
+            _ if character.is_control() => {}
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' => plain.extend(['\\', character]),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for character in text.chars() {
+        run = if character == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}

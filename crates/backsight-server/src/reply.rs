@@ -1,0 +1,344 @@
+//! What a tool answers: a summary, facts, lists and a text, cut to a budget of tokens. What was cut is counted and the
+//! call that fetches it is named. The answer exists twice, as an object for programs and as a text for models, because
+//! some clients show a model only one of the two; each fits the budget.
+
+use backsight_core::estimate_tokens;
+use serde_json::{Map, Value, json};
+
+/// Replies are cut to this when the caller names no budget.
+pub const DEFAULT_TOKENS: usize = 500;
+/// The smallest budget in which every answer can say what was left out.
+pub const FEWEST_TOKENS: usize = 100;
+
+/// An answer before it is cut.
+#[derive(Debug, Default)]
+pub struct Draft {
+    summary: String,
+    facts: Vec<(&'static str, Value)>,
+    lists: Vec<List>,
+    body: Option<Body>,
+    news: Option<News>,
+}
+
+/// Lines of one kind, the most important first.
+#[derive(Debug)]
+struct List {
+    name: &'static str,
+    items: Vec<String>,
+    cursors: Cursors,
+    more: Option<Next>,
+}
+
+/// How a list goes on after an item.
+#[derive(Debug)]
+enum Cursors {
+    /// By number, of which this many come before the first item.
+    After(usize),
+    /// Each item has its own.
+    Each(Vec<String>),
+}
+
+impl Cursors {
+    fn at(&self, kept: usize) -> Option<String> {
+        match self {
+            Cursors::After(skipped) => Some((skipped + kept).to_string()),
+            Cursors::Each(cursors) => kept.checked_sub(1).and_then(|last| cursors.get(last)).cloned(),
+        }
+    }
+}
+
+/// A text that may be cut after any of its lines.
+#[derive(Debug)]
+struct Body {
+    name: &'static str,
+    text: String,
+    /// How many of its lines come before the first one here.
+    skipped: usize,
+    more: Next,
+}
+
+/// The call that fetches what was cut; the cursor is added to its arguments.
+#[derive(Clone, Debug)]
+pub struct Next {
+    tool: &'static str,
+    arguments: Value,
+}
+
+impl Next {
+    /// A call with the arguments it needs beside the cursor.
+    pub fn new(tool: &'static str, arguments: Value) -> Self {
+        Next { tool, arguments }
+    }
+
+    fn at(&self, cursor: Option<String>) -> Value {
+        let mut arguments = self.arguments.clone();
+        if let Some(object) = arguments.as_object_mut() {
+            object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+            object.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
+        }
+        json!({ "tool": self.tool, "arguments": arguments })
+    }
+}
+
+/// What others changed since the caller last asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// How many files; absent when nothing is known of the caller's last call.
+    pub files: Option<usize>,
+    /// In words, when there is something to say.
+    pub line: Option<String>,
+}
+
+/// A finished answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// For programs.
+    pub structured: Value,
+    /// For models.
+    pub text: String,
+    /// Whether it tells of a failure.
+    pub is_error: bool,
+}
+
+impl Draft {
+    /// An answer that begins with one sentence.
+    pub fn new(summary: impl Into<String>) -> Self {
+        Draft { summary: summary.into(), ..Draft::default() }
+    }
+
+    /// A fact that is never cut.
+    pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.facts.push((name, value.into()));
+        self
+    }
+
+    /// A fact that is left out when it is absent.
+    pub fn maybe(self, name: &'static str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.fact(name, value),
+            None => self,
+        }
+    }
+
+    /// Lines, the most important first; `more` fetches those that did not fit.
+    pub fn list(mut self, name: &'static str, items: Vec<String>, more: Option<Next>) -> Self {
+        self.lists.push(List { name, items, cursors: Cursors::After(0), more });
+        self
+    }
+
+    /// Lines of which the caller has seen the first `skipped` already.
+    pub fn list_from(mut self, name: &'static str, items: Vec<String>, skipped: usize, more: Next) -> Self {
+        let skipped = skipped.min(items.len());
+        self.lists.push(List {
+            name,
+            items: items[skipped..].to_vec(),
+            cursors: Cursors::After(skipped),
+            more: Some(more),
+        });
+        self
+    }
+
+    /// Lines that each have the cursor with which the next page begins after them.
+    pub fn list_after(mut self, name: &'static str, items: Vec<String>, cursors: Vec<String>, more: Next) -> Self {
+        self.lists.push(List { name, items, cursors: Cursors::Each(cursors), more: Some(more) });
+        self
+    }
+
+    /// A text of which the caller has seen the first `skipped` lines already.
+    pub fn body(mut self, name: &'static str, text: &str, skipped: usize, more: Next) -> Self {
+        let start = text.split_inclusive('\n').take(skipped).map(str::len).sum::<usize>();
+        self.body = Some(Body { name, text: text[start..].to_owned(), skipped, more });
+        self
+    }
+
+    /// What others changed meanwhile.
+    pub fn news(mut self, news: News) -> Self {
+        self.news = Some(news);
+        self
+    }
+
+    /// Cuts the answer to `budget` tokens, of which a caller who asks for too few gets the fewest that work.
+    pub fn fit(self, budget: usize) -> Reply {
+        let budget = budget.max(FEWEST_TOKENS);
+        let mut kept: Vec<usize> = self.lists.iter().map(|list| list.items.len()).collect();
+        let mut lines = self.body.as_ref().map_or(0, |body| body.text.lines().count());
+        // The text goes first, then the lists from the last, least important one; none loses its first two lines before
+        // all others have been cut to two.
+        let mut reply = self.render(&kept, lines);
+        if reply.cost() > budget && lines > 0 {
+            lines = largest(lines, |lines| self.render(&kept, lines).cost() <= budget);
+            reply = self.render(&kept, lines);
+        }
+        for floor in [2, 0] {
+            for index in (0..kept.len()).rev() {
+                if reply.cost() > budget && kept[index] > floor {
+                    let fits = |count| {
+                        let mut kept = kept.clone();
+                        kept[index] = floor + count;
+                        self.render(&kept, lines).cost() <= budget
+                    };
+                    kept[index] = floor + largest(kept[index] - floor, fits);
+                    reply = self.render(&kept, lines);
+                }
+            }
+        }
+        // Cutting lists may have made room for lines of the text again.
+        if lines == 0
+            && let Some(body) = &self.body
+        {
+            lines = largest(body.text.lines().count(), |lines| self.render(&kept, lines).cost() <= budget);
+            reply = self.render(&kept, lines);
+        }
+        reply
+    }
+
+    fn render(&self, kept: &[usize], lines: usize) -> Reply {
+        let mut object = Map::new();
+        let mut text = self.summary.clone();
+        object.insert("ok".into(), json!(true));
+        object.insert("summary".into(), json!(self.summary));
+        for (name, value) in &self.facts {
+            object.insert((*name).into(), value.clone());
+        }
+        let mut left_out = Map::new();
+        let mut next = None;
+        for (list, &kept) in self.lists.iter().zip(kept) {
+            object.insert(list.name.into(), json!(list.items[..kept]));
+            list.items[..kept].iter().for_each(|item| push_line(&mut text, item));
+            let cut = list.items.len() - kept;
+            if cut > 0 {
+                left_out.insert(list.name.into(), json!(cut));
+                next = next.or_else(|| list.more.as_ref().map(|more| more.at(list.cursors.at(kept))));
+            }
+        }
+        if let Some(body) = &self.body {
+            let shown: String = body.text.split_inclusive('\n').take(lines).collect();
+            let cut = body.text.lines().count() - lines;
+            push_line(&mut text, &shown);
+            object.insert(body.name.into(), json!(shown));
+            if cut > 0 {
+                left_out.insert(format!("{}_lines", body.name), json!(cut));
+                next = next.or_else(|| Some(body.more.at(Some((body.skipped + lines).to_string()))));
+            }
+        }
+        if !left_out.is_empty() {
+            push_line(&mut text, &left_out_line(&left_out, next.as_ref()));
+            object.insert("left_out".into(), Value::Object(left_out));
+        }
+        object.extend(next.map(|next| ("next".to_owned(), next)));
+        if let Some(news) = &self.news {
+            object.insert("external_changes".into(), json!(news.files));
+            object.extend(news.line.as_ref().map(|line| ("news".to_owned(), json!(line))));
+            news.line.iter().for_each(|line| push_line(&mut text, line));
+        }
+        Reply { structured: Value::Object(object), text, is_error: false }
+    }
+}
+
+impl Reply {
+    /// The answer for a request that failed.
+    pub fn failure(error: &backsight_core::Error) -> Reply {
+        let structured = error.to_json();
+        let mut text = format!("{}: {}", error.code(), error.message());
+        error.hint().iter().for_each(|hint| push_line(&mut text, &format!("hint: {hint}")));
+        if let Some(next) = structured["error"].get("next") {
+            push_line(&mut text, &format!("next: {} {}", next["tool"].as_str().unwrap_or_default(), next["arguments"]));
+        }
+        Reply { structured, text, is_error: true }
+    }
+
+    /// What the dearer of its two forms costs.
+    fn cost(&self) -> usize {
+        estimate_tokens(&self.structured.to_string()).max(estimate_tokens(&self.text))
+    }
+}
+
+fn left_out_line(left_out: &Map<String, Value>, next: Option<&Value>) -> String {
+    let counts: Vec<String> =
+        left_out.iter().map(|(name, count)| format!("{count} {}", name.replace('_', " "))).collect();
+    let how = match next {
+        Some(next) => format!("{} {}", next["tool"].as_str().unwrap_or_default(), next["arguments"]),
+        None => "ask again with a larger max_tokens".to_owned(),
+    };
+    format!("left out: {}; to see more: {how}", counts.join(", "))
+}
+
+fn push_line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') && !line.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+/// The largest number up to `most` for which `fits` holds, given that it holds for all smaller ones; 0 when for none.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(count: usize) -> Vec<String> {
+        (0..count).map(|index| format!("M src/module_{index}/file.rs")).collect()
+    }
+
+    fn more() -> Next {
+        Next::new("files_changes", json!({ "from": "#1", "to": null, "paths": [] }))
+    }
+
+    #[test]
+    fn what_fits_is_whole_and_says_nothing_of_cuts() {
+        let reply = Draft::new("3 files changed").list("changes", paths(3), Some(more())).fit(500);
+        assert_eq!(reply.structured["changes"].as_array().unwrap().len(), 3);
+        assert!(reply.structured.get("left_out").is_none() && !reply.text.contains("left out"));
+    }
+
+    #[test]
+    fn a_cut_list_says_how_many_are_missing_and_where_they_are() {
+        let reply = Draft::new("1000 files changed").list("changes", paths(1000), Some(more())).fit(300);
+        let shown = reply.structured["changes"].as_array().unwrap().len();
+        assert!(shown > 5, "{shown}");
+        assert_eq!(reply.structured["left_out"]["changes"], json!(1000 - shown));
+        let expected = json!({ "tool": "files_changes", "arguments": { "from": "#1", "cursor": shown.to_string() } });
+        assert_eq!(reply.structured["next"], expected);
+        assert!(reply.text.contains(&format!("left out: {} changes", 1000 - shown)), "{}", reply.text);
+    }
+
+    #[test]
+    fn every_budget_holds_in_both_forms() {
+        for budget in [100, 150, 300, 500, 2000] {
+            for (items, lines) in [(0, 0), (3, 1000), (1000, 3), (1000, 1000)] {
+                let text: String = (0..lines).map(|line| format!("+ line {line} of the text\n")).collect();
+                let draft = Draft::new("many things changed").fact("sequence_number", 12);
+                let draft = draft.list("changes", paths(items), Some(more())).list("warnings", paths(2), None);
+                let reply = draft.body("diff", &text, 0, more()).fit(budget);
+                assert!(reply.cost() <= budget, "{} > {budget}: {}", reply.cost(), reply.text);
+            }
+        }
+    }
+
+    #[test]
+    fn pages_follow_each_other_without_gap_or_overlap() {
+        let text: String = (0..500).map(|line| format!("line {line}\n")).collect();
+        let (mut seen, mut cursor) = (String::new(), 0);
+        for _ in 0..500 {
+            let reply = Draft::new("a text").body("diff", &text, cursor, more()).fit(200);
+            seen.push_str(reply.structured["diff"].as_str().unwrap());
+            match reply.structured["next"]["arguments"]["cursor"].as_str() {
+                Some(next) => cursor = next.parse().unwrap(),
+                None => break,
+            }
+        }
+        assert_eq!(seen, text);
+    }
+}

@@ -1,0 +1,241 @@
+//! Being a workspace's server: taking the seat, listening, and leaving in order. A process that finds the seat taken
+//! joins whoever has it, and takes its place when it goes.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::Router;
+use backsight::request::Init;
+use backsight::{Settings, Timestamp, Workspace};
+use backsight_core::{Code, Error, Result};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rmcp::ServiceExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::client::Client;
+use crate::door::Door;
+use crate::http::{Guard, Limits, router};
+use crate::mcp::Mcp;
+use crate::office::Office;
+use crate::place::{self, Address, Seat};
+
+/// Connections served at once; others wait in the kernel's queue.
+const CONNECTIONS: usize = 512;
+/// How long a connection may take to say what it wants, the next time too.
+const HEAD: Duration = Duration::from_secs(10);
+/// How long requests under way have to finish when the server ends.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen; loopback unless somebody says otherwise.
+    pub address: IpAddr,
+    /// 0 means any free port.
+    pub port: u16,
+    /// The token to ask for; a random one when there is none.
+    pub token: Option<String>,
+    /// Names beside loopback's under which the server may be addressed.
+    pub hosts: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new() }
+    }
+}
+
+/// What became of an attempt to serve.
+pub enum Served {
+    /// This process was the server until it was told to end.
+    Here,
+    /// Another one was there first.
+    Elsewhere(Address),
+}
+
+/// Serves the workspace over HTTP until `ending`. `ready` hears where.
+pub async fn serve(
+    workspace: Workspace,
+    options: &Options,
+    ending: CancellationToken,
+    ready: impl FnOnce(&Address),
+) -> Result<Served> {
+    workspace.init(&Init::default())?;
+    let store = store_of(&workspace)?;
+    loop {
+        if let Some(seat) = Seat::take(&store)? {
+            let door = Door::new(Office::new(workspace));
+            let listening = Listening::start(&door, seat, options, &ending).await?;
+            ready(&listening.address);
+            ending.cancelled().await;
+            listening.finish().await;
+            return Ok(Served::Here);
+        }
+        if let Some(address) = place::find(&store)? {
+            return Ok(Served::Elsewhere(address));
+        }
+    }
+}
+
+/// Speaks MCP on stdin and stdout until the client closes stdin or `ending`; on the way it is, joins or becomes the
+/// workspace's server.
+pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> {
+    // A directory that may not be tracked still gets answers: each tool says what is wrong.
+    let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
+    let door = Door::new(Office::new(workspace));
+    let server = store.map(|store| tokio::spawn(lead_or_follow(door.clone(), store, ending.clone())));
+    let service = Mcp::new(door).serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token()).await;
+    let outcome = match service {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    ending.cancel();
+    if let Some(server) = server {
+        let _ = server.await;
+    }
+    // A client that leaves before it said hello has simply left.
+    match outcome {
+        Err(error) if !error.contains("connection closed") => Err(Error::new(Code::Io, format!("MCP ended: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Takes the seat, now or when whoever has it is gone; until then calls go there.
+async fn lead_or_follow(door: Arc<Door>, store: PathBuf, ending: CancellationToken) -> Result<()> {
+    let seat = match Seat::take(&store)? {
+        Some(seat) => seat,
+        None => {
+            let found = place::find(&store)?;
+            door.set_elsewhere(found.as_ref().and_then(Client::new));
+            // The thread blocks in the kernel until the seat is free, and ends with the process.
+            let (sender, receiver) = tokio::sync::oneshot::channel();
+            std::thread::spawn(move || drop(sender.send(Seat::wait(&store))));
+            tokio::select! {
+                seat = receiver => seat.map_err(|_| Error::new(Code::Io, "nobody waits for the seat any more"))??,
+                () = ending.cancelled() => return Ok(()),
+            }
+        }
+    };
+    door.set_elsewhere(None);
+    let listening = Listening::start(&door, seat, &Options::default(), &ending).await?;
+    ending.cancelled().await;
+    listening.finish().await;
+    Ok(())
+}
+
+/// A server that listens.
+struct Listening {
+    address: Address,
+    seat: Seat,
+    tasks: TaskTracker,
+}
+
+impl Listening {
+    async fn start(door: &Arc<Door>, seat: Seat, options: &Options, ending: &CancellationToken) -> Result<Listening> {
+        if !options.address.is_loopback() && options.token.is_none() {
+            let message = format!("{} can be reached from other machines and no token was chosen", options.address);
+            return Err(Error::new(Code::Usage, message).with_hint("set BACKSIGHT_TOKEN, or listen on 127.0.0.1"));
+        }
+        let wanted = SocketAddr::new(options.address, options.port);
+        let listener =
+            TcpListener::bind(wanted).await.map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
+        let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
+        let token = options.token.clone().map_or_else(random_token, Ok)?;
+        let address = Address {
+            pid: std::process::id(),
+            url: format!("http://{bound}"),
+            token: token.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: Timestamp::from_system(SystemTime::now()),
+        };
+        let guard = Guard::new(token, authorities(bound, &options.hosts), Limits::default());
+        let tasks = TaskTracker::new();
+        tasks.spawn(accept(listener, router(door.clone(), guard, ending.clone()), tasks.clone(), ending.clone()));
+        seat.publish(&address)?;
+        Ok(Listening { address, seat, tasks })
+    }
+
+    /// Lets requests under way finish, then gives the seat up.
+    async fn finish(self) {
+        self.tasks.close();
+        let _ = tokio::time::timeout(GRACE, self.tasks.wait()).await;
+        drop(self.seat);
+    }
+}
+
+/// Every way a client that means us may write where it connects to.
+fn authorities(bound: SocketAddr, hosts: &[String]) -> Vec<String> {
+    let port = bound.port();
+    let mut names = vec![bound.to_string()];
+    if bound.ip().is_loopback() || bound.ip().is_unspecified() {
+        names.extend(["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}")));
+    }
+    names.extend(hosts.iter().cloned());
+    names
+}
+
+async fn accept(listener: TcpListener, router: Router, tasks: TaskTracker, ending: CancellationToken) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(permit) = room.clone().acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = ending.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (router, ending) = (router.clone(), ending.clone());
+                tasks.spawn(async move {
+                    converse(stream, router, ending).await;
+                    drop(permit);
+                });
+            }
+            // Out of descriptors, most likely: some connection has to end first.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, router: Router, ending: CancellationToken) {
+    let _ = stream.set_nodelay(true);
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    tokio::pin!(connection);
+    tokio::select! {
+        // What a connection dies of is its client's business.
+        _ = connection.as_mut() => {}
+        () = ending.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+fn random_token() -> Result<String> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random token: {error}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn store_of(workspace: &Workspace) -> Result<PathBuf> {
+    let store = workspace.store_path()?;
+    store.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the workspace has no store"))
+}
+
+/// The address of the workspace's server, if one runs.
+pub fn find(root: &std::path::Path, settings: Settings) -> Result<Option<Address>> {
+    match Workspace::open_with(root, settings)?.store_path()? {
+        Some(store) => place::find(&store),
+        None => Ok(None),
+    }
+}

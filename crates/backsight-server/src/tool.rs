@@ -1,0 +1,249 @@
+//! The tools an agent can call, as a table: each is one file below, named as the agent types it. The list, the schemas
+//! and the reference in the documents all come from it.
+
+mod files_changes;
+mod files_diff;
+mod files_read;
+mod files_redo;
+mod files_restore;
+mod files_revert;
+mod files_track;
+mod files_undo;
+mod going;
+mod history_query;
+mod milestone_create;
+mod milestone_list;
+mod workspace_reset;
+mod workspace_status;
+
+use backsight::report::Origin;
+use backsight::{Timestamp, Workspace};
+use backsight_core::{Code, Error, RelPath, Result};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
+use crate::schema;
+
+/// Every tool, in the order of the list.
+pub fn all() -> Vec<Tool> {
+    vec![
+        Tool::of::<workspace_status::WorkspaceStatus>(),
+        Tool::of::<files_track::FilesTrack>(),
+        Tool::of::<files_changes::FilesChanges>(),
+        Tool::of::<files_diff::FilesDiff>(),
+        Tool::of::<files_read::FilesRead>(),
+        Tool::of::<files_revert::FilesRevert>(),
+        Tool::of::<files_restore::FilesRestore>(),
+        Tool::of::<files_undo::FilesUndo>(),
+        Tool::of::<files_redo::FilesRedo>(),
+        Tool::of::<history_query::HistoryQuery>(),
+        Tool::of::<milestone_create::MilestoneCreate>(),
+        Tool::of::<milestone_list::MilestoneList>(),
+        Tool::of::<workspace_reset::WorkspaceReset>(),
+    ]
+}
+
+/// One tool.
+pub struct Tool {
+    /// As the agent types it.
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// For models.
+    pub description: &'static str,
+    /// What it may do.
+    pub effect: Effect,
+    /// The schema of its arguments.
+    pub input: Map<String, Value>,
+    /// The schema of its answer.
+    pub output: Map<String, Value>,
+    run: fn(&Call<'_>, Value) -> Result<Draft>,
+}
+
+/// What a tool may do to the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds to the record and changes no file.
+    Records,
+    /// It adds to the record; asking twice adds nothing more.
+    RecordsOnce,
+    /// It changes files.
+    ChangesFiles,
+}
+
+/// What each file below defines.
+trait Definition {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const DESCRIPTION: &'static str;
+    const EFFECT: Effect;
+    /// The facts of its answer with their JSON types, beside those every answer has.
+    const OUTPUT: &'static [(&'static str, &'static str)];
+    type Arguments: DeserializeOwned + JsonSchema;
+    fn run(call: &Call<'_>, arguments: Self::Arguments) -> Result<Draft>;
+}
+
+/// One call of a tool.
+pub struct Call<'a> {
+    /// Where.
+    pub workspace: &'a Workspace,
+    /// Who asks.
+    pub client: &'a str,
+    /// When.
+    pub now: Timestamp,
+}
+
+impl Call<'_> {
+    /// On whose behalf a step is recorded: the client stands for its session unless it names one.
+    fn origin(&self, who: Who) -> Result<Origin> {
+        Ok(Origin {
+            tool: Some(who.tool.unwrap_or_else(|| self.client.to_owned())),
+            session: Some(who.session.unwrap_or_else(|| self.client.to_owned())),
+            message: who.message,
+            part: who.part,
+            declared: paths(&who.declare)?,
+        })
+    }
+
+    /// The same for a step that only has a session.
+    fn plain_origin(&self, session: Option<String>) -> Origin {
+        let session = Some(session.unwrap_or_else(|| self.client.to_owned()));
+        Origin { tool: Some(self.client.to_owned()), session, ..Origin::default() }
+    }
+}
+
+/// Who asks, beside the client itself.
+struct Who {
+    tool: Option<String>,
+    session: Option<String>,
+    message: Option<String>,
+    part: Option<String>,
+    declare: Vec<String>,
+}
+
+/// What every tool takes beside its own arguments.
+pub struct Common {
+    /// Whom the caller says it is.
+    pub client: Option<String>,
+    /// How long the answer may be.
+    pub max_tokens: usize,
+}
+
+impl Tool {
+    fn of<D: Definition>() -> Tool {
+        let run = |call: &Call<'_>, arguments: Value| D::run(call, parse(D::NAME, arguments)?);
+        Tool {
+            name: D::NAME,
+            title: D::TITLE,
+            description: D::DESCRIPTION,
+            effect: D::EFFECT,
+            input: schema::input::<D::Arguments>(),
+            output: schema::output(D::OUTPUT),
+            run,
+        }
+    }
+
+    /// Runs it.
+    pub fn run(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Draft> {
+        (self.run)(call, Value::Object(arguments))
+    }
+}
+
+impl Common {
+    /// Takes what every tool takes out of `arguments`. Models fill what they do not need with null; that is nothing.
+    pub fn take(arguments: &mut Map<String, Value>) -> Result<Common> {
+        arguments.retain(|_, value| !value.is_null());
+        let client = match arguments.remove("client") {
+            None => None,
+            Some(Value::String(client)) if is_name(&client) => Some(client),
+            Some(other) => return Err(usage(format!("`client` is {other}, not a name of at most 100 characters"))),
+        };
+        let max_tokens = match arguments.remove("max_tokens") {
+            None => DEFAULT_TOKENS,
+            Some(value) => {
+                let tokens =
+                    value.as_u64().or_else(|| value.as_str()?.parse().ok()).and_then(|n| usize::try_from(n).ok());
+                let message = || format!("`max_tokens` is {value}, not a number from {FEWEST_TOKENS}");
+                tokens.filter(|&tokens| tokens >= FEWEST_TOKENS).ok_or_else(|| usage(message()))?
+            }
+        };
+        Ok(Common { client, max_tokens })
+    }
+}
+
+/// Whether a text can name a client or a session.
+pub fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control)
+}
+
+fn usage(message: String) -> Error {
+    Error::new(Code::Usage, message)
+}
+
+fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
+    serde_json::from_value(arguments).map_err(|error| {
+        Error::new(Code::Usage, format!("the arguments of `{tool}` are not understood: {error}"))
+            .with_hint("its schema is in the tool list")
+    })
+}
+
+/// The paths as the agent wrote them; `./` before one is a habit, not a mistake.
+fn paths(texts: &[String]) -> Result<Vec<RelPath>> {
+    texts.iter().filter(|text| !matches!(text.as_str(), "" | "." | "./")).map(|text| path(text)).collect()
+}
+
+fn path(text: &str) -> Result<RelPath> {
+    text.strip_prefix("./").unwrap_or(text).trim_end_matches('/').parse()
+}
+
+/// One text or a list of them: models send either.
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Either::deserialize(deserializer)? {
+        Either::One(one) => vec![one],
+        Either::Many(many) => many,
+    })
+}
+
+/// Where the last page ended.
+fn cursor(text: Option<&str>) -> Result<usize> {
+    let Some(text) = text else { return Ok(0) };
+    text.parse()
+        .map_err(|_| usage(format!("`{text}` is no cursor")).with_hint("pass what the last reply gave in `next`"))
+}
+
+/// Adds what every tool takes to a schema of arguments.
+pub(crate) fn add_common(properties: &mut Map<String, Value>) {
+    properties
+        .insert("client".into(), json!({ "type": "string", "description": "who asks; default: your client's name" }));
+    properties
+        .insert("max_tokens".into(), json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": DEFAULT_TOKENS }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_tool_takes_is_checked() {
+        let take = |value: Value| Common::take(&mut value.as_object().unwrap().clone());
+        assert_eq!(take(json!({})).unwrap().max_tokens, DEFAULT_TOKENS);
+        assert_eq!(take(json!({ "max_tokens": null, "client": null })).unwrap().max_tokens, DEFAULT_TOKENS);
+        assert_eq!(take(json!({ "max_tokens": "900" })).unwrap().max_tokens, 900);
+        for wrong in
+            [json!({ "max_tokens": 5 }), json!({ "max_tokens": "x" }), json!({ "client": "" }), json!({ "client": 4 })]
+        {
+            assert_eq!(take(wrong.clone()).err().unwrap().code(), Code::Usage, "{wrong}");
+        }
+    }
+}

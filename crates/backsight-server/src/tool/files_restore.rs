@@ -1,0 +1,53 @@
+//! Takes the tree, or some paths of it, to an earlier state.
+
+use backsight::request::Restore;
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Definition, Effect, going, one_or_many, paths};
+use crate::reply::Draft;
+
+pub struct FilesRestore;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// the snapshot to go to
+    #[serde(rename = "ref")]
+    reference: String,
+    #[serde(default, deserialize_with = "one_or_many")]
+    paths: Vec<String>,
+    /// default true: only the plan
+    dry_run: Option<bool>,
+    /// the token of the plan you saw
+    plan: Option<String>,
+    session: Option<String>,
+}
+
+impl Definition for FilesRestore {
+    const NAME: &'static str = "files_restore";
+    const TITLE: &'static str = "Go back to a snapshot";
+    const DESCRIPTION: &'static str = "Make the files exactly what they were, others' later edits included: to undo only \
+        your own steps use files_revert. Answers with the plan, like it.";
+    const EFFECT: Effect = Effect::ChangesFiles;
+    const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let request = Restore {
+            reference: arguments.reference.clone(),
+            paths: paths(&arguments.paths)?,
+            dry_run: arguments.dry_run.unwrap_or(true),
+            origin: call.plain_origin(arguments.session.clone()),
+        };
+        if !request.dry_run {
+            let plan = Restore { dry_run: true, ..request.clone() };
+            going::check(arguments.plan.as_deref(), || call.workspace.restore_with(&plan))?;
+        }
+        let applied = call.workspace.restore_with(&request)?;
+        let again = json!({ "ref": arguments.reference, "paths": arguments.paths, "session": arguments.session });
+        Ok(going::applied(&applied, "restore", Some((Self::NAME, again))))
+    }
+}

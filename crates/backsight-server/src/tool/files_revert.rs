@@ -1,0 +1,63 @@
+//! Undoes steps and keeps everything else.
+
+use backsight::request::Revert;
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::going::{self, Policy};
+use super::{Call, Definition, Effect, one_or_many, paths};
+use crate::reply::Draft;
+
+pub struct FilesRevert;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// steps: #12, message:ID, session:ID, a milestone
+    #[serde(deserialize_with = "one_or_many")]
+    refs: Vec<String>,
+    #[serde(default, deserialize_with = "one_or_many")]
+    paths: Vec<String>,
+    /// where later edits overlap; default refuse
+    #[serde(default)]
+    on_conflict: Policy,
+    /// default true: only the plan
+    dry_run: Option<bool>,
+    /// the token of the plan you saw
+    plan: Option<String>,
+    session: Option<String>,
+}
+
+impl Definition for FilesRevert {
+    const NAME: &'static str = "files_revert";
+    const TITLE: &'static str = "Undo steps, keep the rest";
+    const DESCRIPTION: &'static str = "Undo what the named steps changed and keep everybody's other edits. Answers with \
+        the plan; `confirm` in it is the call that carries it out. Can itself be undone.";
+    const EFFECT: Effect = Effect::ChangesFiles;
+    const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let request = Revert {
+            references: arguments.refs.clone(),
+            paths: paths(&arguments.paths)?,
+            on_conflict: arguments.on_conflict.into(),
+            dry_run: arguments.dry_run.unwrap_or(true),
+            origin: call.plain_origin(arguments.session.clone()),
+        };
+        if !request.dry_run {
+            let plan = Revert { dry_run: true, ..request.clone() };
+            going::check(arguments.plan.as_deref(), || call.workspace.revert_steps(&plan))?;
+        }
+        let applied = call.workspace.revert_steps(&request)?;
+        let policy = match arguments.on_conflict {
+            Policy::Refuse => None,
+            Policy::Skip => Some("skip"),
+            Policy::Merge => Some("merge"),
+        };
+        let again = json!({ "refs": arguments.refs, "paths": arguments.paths, "on_conflict": policy, "session": arguments.session });
+        Ok(going::applied(&applied, "revert", Some((Self::NAME, again))))
+    }
+}

@@ -1,0 +1,114 @@
+//! What the four tools that change files have in common: the plan, told in full, and the token that ties a
+//! confirmation to it.
+
+use backsight::report::{Applied, OnConflict};
+use backsight_core::{Code, Error, Result};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::files_track::lists;
+use crate::reply::Draft;
+use crate::words;
+
+/// The facts of their answers.
+pub const OUTPUT: &[(&str, &str)] = &[
+    ("dry_run", "boolean"),
+    ("changed", "boolean"),
+    ("plan", "string"),
+    ("confirm", "object"),
+    ("snapshot", "string"),
+    ("safety", "string"),
+    ("targets", "array"),
+    ("reverted", "array"),
+    ("merged", "array"),
+    ("kept", "array"),
+    ("skipped", "array"),
+    ("conflicts", "array"),
+    ("warnings", "array"),
+];
+
+/// What to do about overlapping edits.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Change nothing and name every conflict.
+    #[default]
+    Refuse,
+    /// Leave the conflicting files as they are.
+    Skip,
+    /// Merge, with conflict markers where it must be.
+    Merge,
+}
+
+impl From<Policy> for OnConflict {
+    fn from(policy: Policy) -> OnConflict {
+        match policy {
+            Policy::Refuse => OnConflict::Refuse,
+            Policy::Skip => OnConflict::Skip,
+            Policy::Merge => OnConflict::Merge,
+        }
+    }
+}
+
+/// A plan, or what became of it. `confirm` is the call that carries it out.
+pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Value)>) -> Draft {
+    let touched = applied.reverted.len() + applied.merged.len() + applied.conflicts.len();
+    let paths = words::count(touched, "path");
+    let summary = match (applied.changed, applied.dry_run, &applied.snapshot) {
+        (false, ..) => format!("{verb}: nothing to change"),
+        (true, true, _) => format!("{verb} would change {paths}; nothing was changed yet"),
+        (true, false, Some(step)) => format!("{verb} changed {paths}, recorded as {}", step.sequence_number),
+        (true, false, None) => format!("{verb} changed {paths}"),
+    };
+    let mut draft = Draft::new(summary)
+        .fact("dry_run", applied.dry_run)
+        .fact("changed", applied.changed)
+        .maybe("snapshot", applied.snapshot.as_ref().map(|step| step.sequence_number.to_string()))
+        .maybe("safety", applied.safety.map(|seq| seq.to_string()));
+    if let (true, true, Some((tool, mut arguments))) = (applied.dry_run, applied.changed, confirm) {
+        let token = token(applied);
+        arguments["dry_run"] = json!(false);
+        arguments["plan"] = json!(token);
+        if let Some(object) = arguments.as_object_mut() {
+            object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+        }
+        draft = draft.fact("plan", token).fact("confirm", json!({ "tool": tool, "arguments": arguments }));
+    }
+    let kept = applied.kept.iter().map(|kept| format!("{}: {}", kept.path, kept.reason)).collect();
+    let targets = applied.targets.iter().map(ToString::to_string).collect();
+    lists(
+        draft,
+        vec![
+            ("conflicts", applied.conflicts.iter().map(words::conflict).collect()),
+            ("skipped", applied.skipped.iter().map(words::conflict).collect()),
+            ("reverted", applied.reverted.iter().map(words::change).collect()),
+            ("merged", applied.merged.iter().map(words::change).collect()),
+            ("targets", targets),
+            ("warnings", applied.warnings.clone()),
+            ("kept", kept),
+        ],
+    )
+}
+
+/// Stands for exactly this plan on exactly these files.
+fn token(applied: &Applied) -> String {
+    let plan = json!([applied.targets, applied.reverted, applied.merged, applied.skipped, applied.conflicts]);
+    format!("plan-{:016x}", fingerprint(plan.to_string().as_bytes()))
+}
+
+/// FNV-1a: a plan token tells plans apart, it keeps nobody out.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Refuses when the plan shown to the caller is not the one that would be carried out now.
+pub fn check(given: Option<&str>, plan: impl FnOnce() -> Result<Applied>) -> Result<()> {
+    let Some(given) = given else { return Ok(()) };
+    let now = plan()?;
+    if given == token(&now) {
+        return Ok(());
+    }
+    Err(Error::new(Code::StateMismatch, "the plan is not the one you were shown: files changed since")
+        .with_hint("ask for the plan again, without `dry_run`, and look at it"))
+}

@@ -1,0 +1,153 @@
+//! The timeline, one row of it, the history of a file, or who wrote each of its lines.
+
+use backsight::report::{BlameHunk, Kind, LineOrigin};
+use backsight::request::{Log, Order};
+use backsight_core::{Result, Timestamp};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Definition, Effect, cursor, path, usage};
+use crate::reply::{Draft, Next};
+use crate::words;
+
+pub struct HistoryQuery;
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// one step in full
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    /// who wrote each line of this file
+    blame: Option<String>,
+    /// only steps that changed this path
+    file: Option<String>,
+    session: Option<String>,
+    tool: Option<String>,
+    /// track, external, safety, restore, revert, undo, redo, milestone, reset
+    kind: Option<String>,
+    /// in the description
+    text: Option<String>,
+    /// RFC 3339
+    since: Option<String>,
+    until: Option<String>,
+    #[serde(default)]
+    oldest_first: bool,
+    /// default 50
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+impl Definition for HistoryQuery {
+    const NAME: &'static str = "history_query";
+    const TITLE: &'static str = "Ask the timeline";
+    const DESCRIPTION: &'static str = "Who changed what and when, newest first, with filters; `ref` shows one step, \
+        `blame` who wrote each line of a file.";
+    const EFFECT: Effect = Effect::Reads;
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("rows", "array"),
+        ("next_cursor", "string"),
+        ("id", "string"),
+        ("tree", "string"),
+        ("time", "string"),
+        ("chain_hash", "string"),
+        ("changes", "array"),
+        ("unknown", "array"),
+        ("lines", "array"),
+    ];
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        match (&arguments.reference, &arguments.blame) {
+            (reference, Some(file)) => blame(call, file, reference.as_deref(), cursor(arguments.cursor.as_deref())?),
+            (Some(reference), None) => one(call, reference),
+            (None, None) => page(call, arguments),
+        }
+    }
+}
+
+fn one(call: &Call<'_>, reference: &str) -> Result<Draft> {
+    let step = call.workspace.show(reference)?;
+    let changes = call.workspace.changes_of(reference)?.iter().map(words::change).collect();
+    let unknown = step.unknown_changes.iter().map(words::unknown).collect();
+    let more = Next::new("files_diff", json!({ "step": step.sequence_number.to_string() }));
+    Ok(Draft::new(words::snapshot(&step, call.now))
+        .fact("id", step.id.as_str())
+        .fact("tree", step.tree.to_string())
+        .fact("time", step.timestamp.to_string())
+        .fact("chain_hash", step.chain_hash)
+        .list("changes", changes, Some(more))
+        .list("unknown", unknown, None))
+}
+
+fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+    let again = json!({
+        "file": arguments.file, "session": arguments.session, "tool": arguments.tool, "kind": arguments.kind,
+        "text": arguments.text, "since": arguments.since, "until": arguments.until, "limit": arguments.limit,
+        "oldest_first": arguments.oldest_first.then_some(true),
+    });
+    let request = Log {
+        session: arguments.session,
+        tool: arguments.tool,
+        kind: arguments.kind.as_deref().map(kind).transpose()?,
+        file: arguments.file.as_deref().map(path).transpose()?,
+        since: arguments.since.as_deref().map(time).transpose()?,
+        until: arguments.until.as_deref().map(time).transpose()?,
+        text: arguments.text,
+        order: if arguments.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
+        limit: arguments.limit.unwrap_or(50).clamp(1, 1000),
+        cursor: arguments.cursor,
+    };
+    let page = call.workspace.log(&request)?;
+    let rows: Vec<String> = page.rows.iter().map(|row| words::row(row, call.now)).collect();
+    let cursors = page.rows.iter().map(|row| match request.order {
+        Order::NewestFirst => format!("before-{}", row.sequence_number().0),
+        Order::OldestFirst => format!("after-{}", row.sequence_number().0),
+    });
+    let rest = if page.next_cursor.is_some() { ", and there are more" } else { "" };
+    let summary = match rows.len() {
+        0 => "no row answers".to_owned(),
+        count => format!("{}{rest}", words::count(count, "row")),
+    };
+    let more = Next::new("history_query", again);
+    Ok(Draft::new(summary).maybe("next_cursor", page.next_cursor).list_after("rows", rows, cursors.collect(), more))
+}
+
+fn kind(text: &str) -> Result<Kind> {
+    let names = || Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+    let found = Kind::ALL.iter().find(|kind| kind.as_str() == text).copied();
+    found.ok_or_else(|| usage(format!("`{text}` is no kind of row")).with_hint(format!("it is one of {}", names())))
+}
+
+fn time(text: &str) -> Result<Timestamp> {
+    let wrong = |error: String| usage(format!("`{text}` is no time: {error}"));
+    text.parse().map_err(|error| wrong(error).with_hint("write it as 2026-01-31T12:00:00Z"))
+}
+
+fn blame(call: &Call<'_>, file: &str, reference: Option<&str>, start: usize) -> Result<Draft> {
+    let blame = call.workspace.blame(&path(file)?, reference)?;
+    let lines: Vec<String> = blame.hunks.iter().map(|hunk| blamed(hunk, call.now)).collect();
+    let more = Next::new("history_query", json!({ "blame": file, "ref": reference }));
+    Ok(Draft::new(format!("{file}: {}", words::count(lines.len(), "run"))).list_from("lines", lines, start, more))
+}
+
+fn blamed(hunk: &BlameHunk, now: Timestamp) -> String {
+    let end = hunk.start_line + hunk.lines.len().saturating_sub(1);
+    let who = match &hunk.origin {
+        LineOrigin::Recorded(version) => {
+            let tool = version.origin.tool.as_deref().unwrap_or("a step");
+            format!(
+                "{} {tool} {}: {}",
+                version.sequence_number,
+                words::age(version.timestamp, now),
+                version.description
+            )
+        }
+        LineOrigin::External(version) => format!("somebody else, found by {}", version.sequence_number),
+        LineOrigin::Baseline(version) => format!("there since {}", version.sequence_number),
+        LineOrigin::Unrecorded => "not recorded".to_owned(),
+        LineOrigin::Expired(version) => format!("older than {}", version.sequence_number),
+    };
+    format!("{}-{end} {who}", hunk.start_line)
+}

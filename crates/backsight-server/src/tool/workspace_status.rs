@@ -1,0 +1,97 @@
+//! What changed on disk since the latest snapshot, and where the record stands.
+
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Definition, Effect};
+use crate::reply::{Draft, Next};
+use crate::words;
+
+pub struct WorkspaceStatus;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// also check every row's hash
+    #[serde(default)]
+    verify: bool,
+}
+
+impl Definition for WorkspaceStatus {
+    const NAME: &'static str = "workspace_status";
+    const TITLE: &'static str = "Workspace status";
+    const DESCRIPTION: &'static str = "What changed on disk since the latest snapshot, and by whom as far as known: \
+        `unknown` changes are nobody's who told us, `pending` ones may be an open tool call's. Letters: A added, M \
+        modified, D deleted, R renamed, X mode, T type.";
+    const EFFECT: Effect = Effect::Reads;
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("clean", "boolean"),
+        ("latest", "string"),
+        ("complete", "boolean"),
+        ("undoable", "integer"),
+        ("redoable", "integer"),
+        ("strategy", "string"),
+        ("milestone", "string"),
+        ("chain_head", "string"),
+        ("problems", "array"),
+        ("changes", "array"),
+        ("unknown", "array"),
+        ("pending", "array"),
+        ("open_calls", "array"),
+        ("unseen", "array"),
+    ];
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let status = call.workspace.status()?;
+        let sync = arguments.verify.then(|| call.workspace.validate_workspace_sync()).transpose()?;
+        let changes: Vec<String> = status.changes.iter().map(words::change).collect();
+        let uncovered = &status.coverage.uncovered;
+        let complete = status.coverage.complete && status.unseen.is_empty();
+        let unseen: Vec<String> = uncovered.iter().chain(&status.unseen).map(words::unseen).collect();
+        let summary = match (&status.latest, status.clean, complete) {
+            (None, ..) => "nothing is recorded yet: record the files with files_track".to_owned(),
+            (Some(latest), true, true) => format!("nothing changed since {}", latest.sequence_number),
+            (Some(latest), true, false) => format!(
+                "nothing changed since {} as far as could be seen: {} could not be read",
+                latest.sequence_number,
+                words::count(unseen.len(), "path")
+            ),
+            (Some(latest), false, _) => {
+                format!("{} changed since {}", words::count(changes.len(), "path"), latest.sequence_number)
+            }
+        };
+        let calls = status.open_calls.iter().map(|open| {
+            let tool = open.origin.tool.as_deref().unwrap_or("a tool call");
+            format!("{} {tool} since {}", open.id, words::age(open.since, call.now))
+        });
+        let latest = status.latest.as_ref().map(|latest| words::snapshot(latest, call.now));
+        let problems = sync.as_ref().map(|sync| sync.problems.iter().map(|found| found.message.clone()).collect());
+        let mut draft = Draft::new(summary)
+            .fact("clean", status.clean)
+            .fact("complete", complete)
+            .maybe("latest", latest)
+            .fact("undoable", status.undoable)
+            .fact("redoable", status.redoable)
+            .fact("strategy", status.strategy.as_str())
+            .maybe("milestone", status.milestone.map(|milestone| milestone.title))
+            .maybe("chain_head", sync.as_ref().map(|sync| sync.chain_head.clone()));
+        if let Some(problems) = problems {
+            draft = draft.list("problems", problems, None);
+        }
+        let more = Next::new("files_changes", json!({ "from": "@" }));
+        draft = draft.list("changes", changes, Some(more));
+        let lists = [
+            ("unknown", status.unknown.iter().map(ToString::to_string).collect()),
+            ("pending", status.pending.iter().map(ToString::to_string).collect()),
+            ("open_calls", calls.collect()),
+            ("unseen", unseen),
+        ];
+        for (name, items) in lists.into_iter().filter(|(_, items): &(_, Vec<String>)| !items.is_empty()) {
+            draft = draft.list(name, items, None);
+        }
+        Ok(draft)
+    }
+}
