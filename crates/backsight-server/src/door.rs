@@ -58,11 +58,6 @@ impl Door {
         door
     }
 
-    /// The office of this process.
-    pub fn office(&self) -> &Arc<Office> {
-        &self.office
-    }
-
     /// From now on the server is another process, or this one.
     pub fn set_elsewhere(&self, client: Option<Client>) {
         *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = client;

@@ -24,16 +24,14 @@ pub fn input<T: JsonSchema>() -> Map<String, Value> {
     object
 }
 
-/// The schema of a tool's answer: the facts by name, with what every answer has.
+/// The schema of a tool's answer: the facts by name. What any answer may have beside them (`left_out`, `next`, `news`,
+/// `external_changes`) explains itself and is not paid for with every list of tools.
 pub fn output(facts: &[(&str, &str)]) -> Map<String, Value> {
-    let always =
-        [("ok", "boolean"), ("summary", "string"), ("left_out", "object"), ("next", "object"), ("news", "string")];
+    let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
     let mut properties = Map::new();
     for (name, kind) in always.iter().chain(facts) {
         properties.insert((*name).into(), json!({ "type": kind }));
     }
-    // Absent for a client that asks for the first time, which some schema dialects can only say as null.
-    properties.insert("external_changes".into(), json!({ "type": ["integer", "null"] }));
     let object = json!({ "type": "object", "properties": properties, "required": ["ok", "summary"] });
     object.as_object().cloned().unwrap_or_default()
 }
@@ -57,6 +55,16 @@ fn shorten(schema: &mut Schema) {
     }
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
+    }
+    // Choices that differ only in what they mean are a plain list of names.
+    let names = object
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .and_then(|choices| choices.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Vec<Value>>>());
+    if let Some(names) = names {
+        object.remove("oneOf");
+        object.insert("type".into(), json!("string"));
+        object.insert("enum".into(), json!(names));
     }
     let single = object.get("anyOf").and_then(Value::as_array).and_then(|choices| match choices.as_slice() {
         [choice, null] if null == &json!({ "type": "null" }) => choice.as_object().cloned(),
