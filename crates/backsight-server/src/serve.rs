@@ -25,10 +25,14 @@ use crate::mcp::Mcp;
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
 
-/// Connections served at once; others wait in the kernel's queue.
-const CONNECTIONS: usize = 512;
+/// Connections served at once, if the system grants that many descriptors; others are told to come back.
+const CONNECTIONS: usize = 4096;
+/// What those others are told.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
+    content-type: application/json\r\ncontent-length: 99\r\n\r\n\
+    {\"ok\":false,\"error\":{\"code\":\"BUSY\",\"message\":\"the server has no connection left\",\"retryable\":true}}";
 /// How long a connection may take to say what it wants, the next time too.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD: Duration = Duration::from_secs(20);
 /// How long requests under way have to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -181,25 +185,34 @@ fn authorities(bound: SocketAddr, hosts: &[String]) -> Vec<String> {
 }
 
 async fn accept(listener: TcpListener, router: Router, tasks: TaskTracker, ending: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Arc::new(Semaphore::new(CONNECTIONS.min(descriptors() / 2)));
     loop {
-        let Ok(permit) = room.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = ending.cancelled() => return,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let (router, ending) = (router.clone(), ending.clone());
-                tasks.spawn(async move {
-                    converse(stream, router, ending).await;
-                    drop(permit);
-                });
-            }
+            Ok((stream, _)) => match room.clone().try_acquire_owned() {
+                Ok(permit) => {
+                    let (router, ending) = (router.clone(), ending.clone());
+                    tasks.spawn(async move {
+                        converse(stream, router, ending).await;
+                        drop(permit);
+                    });
+                }
+                // Whatever the kernel takes without waiting is enough; the stream is closed either way.
+                Err(_) => drop(stream.try_write(FULL)),
+            },
             // Out of descriptors, most likely: some connection has to end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+}
+
+/// How many files the process may have open.
+fn descriptors() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
 async fn converse(stream: TcpStream, router: Router, ending: CancellationToken) {
