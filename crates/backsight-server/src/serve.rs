@@ -13,7 +13,7 @@ use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -147,8 +147,7 @@ impl Listening {
             return Err(Error::new(Code::Usage, message).with_hint("set BACKSIGHT_TOKEN, or listen on 127.0.0.1"));
         }
         let wanted = SocketAddr::new(options.address, options.port);
-        let listener =
-            TcpListener::bind(wanted).await.map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
+        let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
         let address = Address {
@@ -171,6 +170,14 @@ impl Listening {
         let _ = tokio::time::timeout(GRACE, self.tasks.wait()).await;
         drop(self.seat);
     }
+}
+
+/// Listens with room for a burst of connections.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(4096)
 }
 
 /// Every way a client that means us may write where it connects to.
