@@ -166,7 +166,22 @@ pub struct WayBack {
     pub possible: bool,
     /// Why it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<NoUnrevert>,
+    /// The same in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Why `unrevert` has nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoUnrevert {
+    /// The session was never reverted.
+    NeverReverted,
+    /// Its revert was taken back.
+    TakenBack,
+    /// A new step of the session followed the revert.
+    Closed,
 }
 
 /// One message of a session.

@@ -12,8 +12,8 @@ use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp, quo
 use super::track::{EXTERNAL, Recording, other_calls};
 use super::{Opened, Workspace};
 use crate::report::{
-    Call, FileDiff, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart, SessionStarted,
-    SessionStep, Strategy, UnknownChange, WayBack,
+    Call, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart,
+    SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
 };
 use crate::request;
 use crate::session::{self, Appearance, Missing, NoWayBack, Place, SessionRow};
@@ -330,8 +330,8 @@ impl Story {
 
     fn way_back(&self) -> WayBack {
         match self.session.unrevert() {
-            Ok(_) => WayBack { possible: true, reason: None },
-            Err(why) => WayBack { possible: false, reason: Some(reason(why)) },
+            Ok(_) => WayBack { possible: true, cause: None, reason: None },
+            Err(why) => WayBack { possible: false, cause: Some(cause(why)), reason: Some(reason(why)) },
         }
     }
 
@@ -393,6 +393,14 @@ fn numbers_of(steps: &[SessionStep], part: &str) -> Vec<Seq> {
 fn files_of<'a>(steps: impl Iterator<Item = &'a SessionStep>) -> Vec<RelPath> {
     let files: BTreeSet<RelPath> = steps.filter(|step| step.in_effect).flat_map(|step| step.files.clone()).collect();
     files.into_iter().collect()
+}
+
+fn cause(why: NoWayBack) -> NoUnrevert {
+    match why {
+        NoWayBack::NeverReverted => NoUnrevert::NeverReverted,
+        NoWayBack::TakenBack { .. } => NoUnrevert::TakenBack,
+        NoWayBack::Closed { .. } => NoUnrevert::Closed,
+    }
 }
 
 fn reason(why: NoWayBack) -> String {

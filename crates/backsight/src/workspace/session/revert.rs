@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use backsight_core::{Code, Error, Result, Seq, quote};
 use backsight_files::{Capture, Plan};
 
-use super::{Story, missing, reason};
+use super::{Story, cause, missing, reason};
 use crate::report::{Applied, Call, Kind, Origin, RevertInfo, SessionReverted, SessionUnreverted};
 use crate::request;
 use crate::session::{NoWayBack, Place};
@@ -241,15 +241,15 @@ fn nothing_to_unrevert(story: &Story, why: NoWayBack) -> Error {
     let (hint, details) = match why {
         NoWayBack::NeverReverted => (
             format!("revert it with `backsight session revert {id} --message ID`"),
-            serde_json::json!({ "session": story.id, "reason": "never_reverted" }),
+            serde_json::json!({ "session": story.id, "reason": cause(why) }),
         ),
         NoWayBack::TakenBack { revert, by } => (
             format!("see what it did with `backsight log --session {id}`"),
-            serde_json::json!({ "session": story.id, "reason": "taken_back", "revert": revert, "by": by }),
+            serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
         ),
         NoWayBack::Closed { revert, by } => (
             format!("what the revert displaced is kept: bring it back with `backsight revert {}`", revert.0),
-            serde_json::json!({ "session": story.id, "reason": "closed", "revert": revert, "by": by }),
+            serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
         ),
     };
     Error::new(Code::NothingToUnrevert, format!("session `{id}` cannot be unreverted: {}", reason(why)))
