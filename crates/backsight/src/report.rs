@@ -6,6 +6,7 @@ mod lines;
 mod milestone;
 mod row;
 mod unknown;
+mod watch;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use schemars::JsonSchema;
@@ -19,6 +20,7 @@ pub use unknown::{
     Begun, Call, ChangeType, HandleResult, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
     ValidationResult,
 };
+pub use watch::{Watch, WatchMood};
 
 /// The answer to `track`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]

@@ -1,6 +1,6 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, and `keep` (room, checks).
+//! `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, and `keep` (room, checks).
 
 mod call;
 mod checkpoint;
@@ -14,19 +14,21 @@ mod look;
 mod milestone;
 mod track;
 mod unknown;
+mod watch;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId};
-use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
+use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
+use backsight_files::{Caller, CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
 
 use crate::config::{self, Config};
 use crate::place;
 use crate::reference::{self, Reference};
 use crate::report::{ConfigEntry, Kind, SnapshotConfig};
 use crate::request::{ConfigChange, Init, StorePlace};
-use crate::settings::{Progress, Settings};
+use crate::settings::{CallSettings, Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
 
 /// One directory tree under Backsight's care.
@@ -53,7 +55,17 @@ use crate::timeline::{Making, NewStep, Step, Timeline};
 pub struct Workspace {
     root: PathBuf,
     settings: Settings,
+    shared: Arc<Shared>,
+}
+
+/// What all handles on a workspace have in common.
+#[derive(Default)]
+struct Shared {
     opened: OnceLock<Opened>,
+    /// Whether somebody asked for the watcher, perhaps before there was a store.
+    watches: AtomicBool,
+    /// The last time a whole walk proved the watcher right.
+    verified_at: Mutex<Option<Timestamp>>,
 }
 
 /// A workspace's store, opened.
@@ -82,7 +94,28 @@ impl Workspace {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found("does not exist")),
             Err(error) => return Err(Error::io(format!("open `{}`", given.display()), error)),
         };
-        Ok(Workspace { root, settings, opened: OnceLock::new() })
+        Ok(Workspace { root, settings, shared: Arc::default() })
+    }
+
+    /// A handle for one call: the same opened store, with a progress, a patience and a cancellation of its own.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use std::sync::Arc;
+    /// use backsight::{CallSettings, Code};
+    ///
+    /// let taken_back = CallSettings { cancelled: Some(Arc::new(|| true)), ..CallSettings::default() };
+    /// assert_eq!(workspace.for_call(taken_back).track().unwrap_err().code(), Code::Cancelled);
+    /// workspace.track()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn for_call(&self, call: CallSettings) -> Workspace {
+        let mut settings = self.settings.clone();
+        settings.wait = call.wait.unwrap_or(settings.wait);
+        settings.progress = call.progress.unwrap_or(settings.progress);
+        settings.cancelled = call.cancelled.unwrap_or(settings.cancelled);
+        Workspace { root: self.root.clone(), settings, shared: self.shared.clone() }
     }
 
     /// The nearest directory at or above `start` that has a store.
@@ -189,11 +222,14 @@ impl Workspace {
 
     /// The store, which must exist.
     fn opened(&self) -> Result<&Opened> {
-        let opened = match self.opened.get() {
+        let opened = match self.shared.opened.get() {
             Some(opened) => opened,
             None => {
                 let opened = self.open_store()?;
-                self.opened.get_or_init(|| opened)
+                if self.shared.watches.load(Ordering::Relaxed) {
+                    opened.files.watch();
+                }
+                self.shared.opened.get_or_init(|| opened)
             }
         };
         // Asked every time: another process may have died since.
@@ -226,7 +262,7 @@ impl Workspace {
 
     /// The store, made if need be.
     fn made(&self) -> Result<&Opened> {
-        if self.opened.get().is_none() && self.store_path()?.is_none() {
+        if self.shared.opened.get().is_none() && self.store_path()?.is_none() {
             self.init(&Init::default())?;
         }
         self.opened()
@@ -234,7 +270,8 @@ impl Workspace {
 
     fn lock(&self, store: &Path) -> Result<WorkspaceLock> {
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
-        WorkspaceLock::acquire(&store.join("lock"), &self.settings.process_name, self.settings.wait, &waiting)
+        let Settings { process_name, wait, cancelled, .. } = &self.settings;
+        WorkspaceLock::acquire(&store.join("lock"), process_name, *wait, &waiting, &**cancelled)
     }
 
     /// The store with the right to change it and nothing left over from a killed process.
@@ -280,6 +317,11 @@ impl Workspace {
                 config_home: self.settings.config_home.clone(),
             },
         }
+    }
+
+    /// Runs something that looks at the files, on behalf of whoever made this handle.
+    fn with_caller<T>(&self, run: impl FnOnce(Caller<'_>) -> T) -> T {
+        run(Caller { progress: &|progress| self.report_capture(progress), cancelled: &*self.settings.cancelled })
     }
 
     fn report_capture(&self, progress: CaptureProgress) {

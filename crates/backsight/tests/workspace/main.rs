@@ -35,3 +35,5 @@ mod scene;
 mod several;
 mod small_disk;
 mod strategies;
+mod watching;
+mod watching_races;
