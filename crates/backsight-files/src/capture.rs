@@ -437,6 +437,11 @@ impl<'a> Work<'a> {
             self.unread.extend(uncovered);
             self.troubled.extend(troubled);
         }
+        // What is covered in an ignored directory follows from what was captured before: when that changes, whoever
+        // holds the directory is asked again.
+        let is_changed = |visited: &&Visited| visited.is_ignored && !matches!(visited.listing, Listing::Cached);
+        let changed = self.scan.directories.iter().filter(is_changed);
+        self.troubled.extend(changed.map(|visited| self.scan.directories[visited.parent].path.clone()));
         Ok(())
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct Visited {
     pub(crate) files: u64,
     /// Whether it was looked at, or is taken from the cache.
     pub(crate) looked: bool,
+    /// Whether it is ignored but for some files.
+    pub(crate) is_ignored: bool,
     pub(crate) notes: Notes,
     /// Inodes of its files that have other names too.
     pub(crate) linked: Vec<u64>,
@@ -672,6 +674,7 @@ fn visited(task: Task, listing: Listing, yielded: Yield) -> (u32, Visited) {
         listing,
         files: yielded.files,
         looked: true,
+        is_ignored: task.wanted.is_some(),
         notes: yielded.notes,
         linked: yielded.linked,
         entered: task.entered,

@@ -73,6 +73,8 @@ struct Opened {
     store: PathBuf,
     files: Files,
     timeline: Timeline,
+    /// Device and inode of the timeline when it was opened.
+    identity: Option<(u64, u64)>,
 }
 
 impl Workspace {
@@ -232,6 +234,10 @@ impl Workspace {
                 self.shared.opened.get_or_init(|| opened)
             }
         };
+        if opened.identity != identity_of(&opened.store) {
+            let message = format!("the store in `{}` was replaced while this process had it open", opened.store.display());
+            return Err(Error::new(Code::WorkspaceNotFound, message).with_hint("open the workspace again"));
+        }
         // Asked every time: another process may have died since.
         if opened.files.needs_recovery()? {
             let lock = self.lock(&opened.store)?;
@@ -257,7 +263,7 @@ impl Workspace {
         let timeline =
             Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
         drop(making);
-        Ok(Opened { files, timeline, store })
+        Ok(Opened { identity: identity_of(&store), files, timeline, store })
     }
 
     /// The store, made if need be.
@@ -399,6 +405,12 @@ impl Workspace {
             .map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
         Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
     }
+}
+
+/// What tells a store's timeline from another one that took its place.
+fn identity_of(store: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(store.join("timeline.db")).ok().map(|found| (found.dev(), found.ino()))
 }
 
 fn still_held(step: &Step) -> Result<()> {

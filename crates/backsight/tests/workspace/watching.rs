@@ -220,6 +220,11 @@ fn a_replaced_root_is_walked() {
     let away = watched.lab.path().join("away");
     fs::rename(&watched.root, &away).unwrap();
     crate::picture::copy(&away, &watched.root);
+    // With another store in its place this process has nothing to say about it.
+    let error = watched.workspace.status().unwrap_err();
+    assert!(error.message().contains("was replaced"), "{error}");
+    fs::remove_dir_all(watched.root.join(".backsight")).unwrap();
+    fs::rename(away.join(".backsight"), watched.root.join(".backsight")).unwrap();
     fs::write(watched.root.join("src/a.rs"), "in the other root\n").unwrap();
     watched.agrees(Walks::All);
     watched.settle();
@@ -441,6 +446,7 @@ fn two_calls_have_progress_and_cancellation_of_their_own() {
         }
     }
     let before = watched.workspace.status().unwrap();
+    watched.write("top.txt", "so that the answer is not known already\n");
     let (told, barrier) = (Arc::new([AtomicU64::new(0), AtomicU64::new(0)]), Arc::new(Barrier::new(2)));
     let handle = |number: usize, stops: bool| {
         let (counter, asked) = (told.clone(), Arc::new(AtomicBool::new(false)));
