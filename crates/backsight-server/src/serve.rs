@@ -160,6 +160,7 @@ impl Listening {
         let guard = Guard::new(token, authorities(bound, &options.hosts), Limits::default());
         let tasks = TaskTracker::new();
         tasks.spawn(accept(listener, router(door.clone(), guard, ending.clone()), tasks.clone(), ending.clone()));
+        tasks.spawn(door.clone().keep_watch(ending.clone()));
         seat.publish(&address)?;
         Ok(Listening { address, seat, tasks })
     }

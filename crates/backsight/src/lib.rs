@@ -21,5 +21,5 @@ pub use backsight_core::{
 };
 pub use backsight_files::Disk;
 pub use config::size as parse_size;
-pub use settings::{Progress, Settings};
+pub use settings::{CallSettings, Progress, Settings};
 pub use workspace::Workspace;

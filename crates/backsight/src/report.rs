@@ -7,6 +7,7 @@ mod milestone;
 mod row;
 mod session;
 mod unknown;
+mod watch;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use schemars::JsonSchema;
@@ -24,6 +25,7 @@ pub use unknown::{
     Begun, Call, ChangeType, HandleResult, Others, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
     ValidationResult,
 };
+pub use watch::{Watch, WatchMood};
 
 /// The answer to `track`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]

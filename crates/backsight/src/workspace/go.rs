@@ -236,7 +236,7 @@ impl Workspace {
         plan: &dyn Fn(&Capture) -> Result<Plan>,
     ) -> Result<Applied> {
         if intent.dry_run {
-            let now = self.look_at(opened, &intent.include)?;
+            let now = self.look_at(opened, &intent.include, true)?;
             let plan = plan(&now)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
@@ -259,7 +259,7 @@ impl Workspace {
     ) -> Result<Applied> {
         let since = self.settings.now();
         let last = opened.timeline.latest()?;
-        let mut now = self.capture(opened, last.as_ref(), &intent.include)?;
+        let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
         let plan = plan(&now)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
-use backsight_files::{Capture, Change, Unseen};
+use backsight_files::{Capture, Change, Subjects, Unseen};
 
 use super::call::open_calls_in;
 use super::diff::content;
@@ -71,15 +71,15 @@ impl Workspace {
     }
 
     pub(super) fn look(&self, opened: &Opened) -> Result<Capture> {
-        self.look_at(opened, &BTreeSet::new())
+        self.look_at(opened, &BTreeSet::new(), false)
     }
 
-    pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
+    pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>, thorough: bool) -> Result<Capture> {
         let last = opened.timeline.latest()?;
         let options = self.scan_options(&self.config()?);
-        opened.files.look(&options, last.as_ref().map(Step::as_last).as_ref(), include, &|progress| {
-            self.report_capture(progress)
-        })
+        let last = last.as_ref().map(Step::as_last);
+        let subjects = Subjects { options: &options, last: last.as_ref(), include, thorough };
+        self.with_caller(|caller| opened.files.look(&subjects, caller))
     }
 
     /// One page of the timeline: rows of every kind that meet all conditions. A cursor stays valid whatever is recorded

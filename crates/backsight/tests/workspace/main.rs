@@ -36,3 +36,5 @@ mod sessions;
 mod several;
 mod small_disk;
 mod strategies;
+mod watching;
+mod watching_races;
