@@ -18,7 +18,7 @@ mod unknown;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId};
+use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
 
 use crate::config::{self, Config};
@@ -96,6 +96,11 @@ impl Workspace {
     /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The time, as the settings tell it.
+    pub fn now(&self) -> Timestamp {
+        self.settings.now()
     }
 
     /// Where the store is, once there is one.
