@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, init, known,
-    log, ls, milestone, patch, pin, redo, restore, revert, show, status, track, undo, unknown, unpin, usage, verify,
+    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, hook, init,
+    install, known, log, ls, milestone, patch, pin, redo, restore, revert, show, status, track, undo, unknown, unpin,
+    usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -96,6 +97,8 @@ pub enum Command {
     Verify(verify::Args),
     Doctor(doctor::Args),
     Config(config::Args),
+    Install(install::Args),
+    Hook(hook::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }

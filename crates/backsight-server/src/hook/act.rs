@@ -20,6 +20,7 @@ const LONGEST_CALL: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// Records what a hook's payload asks for, and says what to answer. It never fails: what goes wrong is in the reply.
 pub fn run(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
+    let agent = agent.speaking(payload);
     let event = match parse(agent, payload) {
         Ok(event) => event,
         Err(error) => return Reply::failed(agent, &error),

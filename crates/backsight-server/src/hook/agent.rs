@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use backsight_core::{Code, Error, Result, quote};
+use serde_json::Value;
 
 /// An agent with hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,12 @@ impl Agent {
             Agent::Cursor => "cursor",
             Agent::OpenCode => "opencode",
         }
+    }
+
+    /// Who speaks: Codex runs the hooks of Claude Code's plugins as they are, and is known by its turns.
+    pub fn speaking(self, payload: &Value) -> Agent {
+        let is_codex = payload.get("turn_id").is_some() && payload.get("prompt_id").is_none();
+        if self == Agent::ClaudeCode && is_codex { Agent::Codex } else { self }
     }
 
     /// Codex reports the end of a tool only when it succeeded. The others report failures too, so that with them only

@@ -153,6 +153,13 @@ fn a_payload_without_what_it_needs_is_an_error_and_never_a_panic() {
 }
 
 #[test]
+fn codex_is_recognised_when_it_runs_the_plugins_hooks() {
+    let from = |agent, name| Agent::ClaudeCode.speaking(&fixture(agent, name, "/ws"));
+    assert_eq!(from(Agent::Codex, "PreToolUse.Bash"), Agent::Codex);
+    assert_eq!(from(Agent::ClaudeCode, "PreToolUse.Bash"), Agent::ClaudeCode);
+}
+
+#[test]
 fn an_agent_is_found_by_its_name() {
     for &agent in Agent::ALL {
         assert_eq!(agent.as_str().parse::<Agent>().unwrap(), agent);
