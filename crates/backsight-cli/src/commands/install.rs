@@ -83,18 +83,18 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let changes: Vec<&FilePlan> = plans.iter().filter(|plan| plan.changes()).collect();
     let written = !changes.is_empty() && !args.print && agreed(args, context, &changes)?;
     if written {
-        changes.iter().try_for_each(|plan| write(plan))?;
+        write_all(&changes)?;
     }
-    let report = report(args, &wish, &plans, written);
-    context.answer(&report, |page| show(page, args, &report, &changes))?;
+    let report = report(args, &wish, &plans, &places.project, written);
+    context.answer(&report, |page| show(page, args, &report, &changes, &places.project))?;
     Ok(Verdict::Done)
 }
 
-fn report(args: &Args, wish: &Wish, plans: &[FilePlan], written: bool) -> Report {
+fn report(args: &Args, wish: &Wish, plans: &[FilePlan], base: &Path, written: bool) -> Report {
     let file = |plan: &FilePlan| FileReport {
         path: plan.path.display().to_string(),
         action: plan.action(),
-        diff: String::from_utf8_lossy(&plan.diff()).into_owned(),
+        diff: String::from_utf8_lossy(&plan.diff(base)).into_owned(),
         backup: plan.backup.as_ref().map(|backup| backup.display().to_string()),
     };
     Report {
@@ -105,6 +105,21 @@ fn report(args: &Args, wish: &Wish, plans: &[FilePlan], written: bool) -> Report
         files: plans.iter().map(file).collect(),
         next: if args.uninstall { Vec::new() } else { args.client.next_steps(wish) },
     }
+}
+
+/// Writes one file after the other; a failure says which ones are written.
+fn write_all(changes: &[&FilePlan]) -> Result<()> {
+    for (done, plan) in changes.iter().enumerate() {
+        write(plan).map_err(|error| {
+            let names: Vec<String> = changes[..done].iter().map(|plan| plan.path.display().to_string()).collect();
+            if names.is_empty() {
+                return error;
+            }
+            let message = format!("{}; already written: {}", error.message(), names.join(", "));
+            Error::new(error.code(), message).with_hint("mend what is wrong and run the command again")
+        })?;
+    }
+    Ok(())
 }
 
 /// Whether to write. Whoever is asked has seen the change.
@@ -119,7 +134,7 @@ fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool>
         return Err(Error::new(Code::Usage, format!("{files} would be written, and nobody can be asked"))
             .with_hint("add `--yes` to write, or `--print` to see the change"));
     }
-    context.screen.print_aside(|page| diffs(page, changes))?;
+    context.screen.print_aside(|page| diffs(page, changes, &context.root()))?;
     let mut answer = String::new();
     let mut stderr = std::io::stderr().lock();
     let asked = write!(stderr, "Write this? [y/N] ").and_then(|()| stderr.flush());
@@ -127,13 +142,13 @@ fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool>
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn diffs(page: &mut Page, changes: &[&FilePlan]) {
+fn diffs(page: &mut Page, changes: &[&FilePlan], base: &Path) {
     for plan in changes {
-        unified::show(&mut page.data, &plan.diff());
+        unified::show(&mut page.data, &plan.diff(base));
     }
 }
 
-fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan]) {
+fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], base: &Path) {
     let name = report.client;
     if !report.changed {
         let already = if args.uninstall { "is not installed" } else { "is already installed" };
@@ -141,7 +156,7 @@ fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan]) {
         return;
     }
     if args.print || args.yes {
-        diffs(page, changes);
+        diffs(page, changes, base);
     }
     if !report.written {
         if !args.print {

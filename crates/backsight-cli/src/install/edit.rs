@@ -128,6 +128,9 @@ impl Piece {
         match self {
             Piece::Entry { path, .. } => {
                 let steps: Vec<Step<'_>> = path.iter().map(|key| Step::Key(key)).collect();
+                if document.get(&steps).is_none() {
+                    return Ok(());
+                }
                 document.remove(&steps)?;
                 remove_empty(document, &steps[..steps.len() - 1])
             }
@@ -181,8 +184,12 @@ fn install_hook(document: &mut Document, event: &'static str, handler: &Node, gr
 
 fn uninstall_hook(document: &mut Document, event: &'static str, handler: &Node) -> Result<()> {
     let list = [Step::Key("hooks"), Step::Key(event)];
+    let ours = places_of(document, event, handler);
+    if ours.is_empty() {
+        return Ok(());
+    }
     // From the end, so that the places of those before stay right.
-    for place in places_of(document, event, handler).into_iter().rev() {
+    for place in ours.into_iter().rev() {
         document.remove(&place)?;
         if place.len() > list.len() + 1 {
             remove_group_if_empty(document, &place[..list.len() + 1])?;

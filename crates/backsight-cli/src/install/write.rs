@@ -43,9 +43,9 @@ impl FilePlan {
         }
     }
 
-    /// As a unified diff.
-    pub fn diff(&self) -> Vec<u8> {
-        let path = self.path.to_string_lossy();
+    /// As a unified diff; paths below `base` are shown from there.
+    pub fn diff(&self, base: &Path) -> Vec<u8> {
+        let path = self.path.strip_prefix(base).unwrap_or(&self.path).to_string_lossy();
         let path = path.trim_start_matches('/').as_bytes();
         let side = |content| FileSide { path, mode: Some(0o100_644), id: None, content };
         let (old, new) = (self.before.as_deref().map(str::as_bytes), self.after.as_deref().map(str::as_bytes));

@@ -107,10 +107,10 @@ fn wrong_arguments_do_not_exit_with_a_status_that_blocks() {
 fn a_failure_is_told_to_the_user_on_one_line() {
     let fixture = Fixture::new();
     fixture.done("track");
-    fixture.write(".backsight/store/config.toml", "exclude = 7\n");
+    fixture.write(".backsight/store/config.toml", "exclude = [\n");
     let (answer, stderr) =
         hook(&fixture, "claude-code", payload(&fixture, "claude-code", "PreToolUse.Bash").as_bytes());
-    assert_snapshot!(stderr, @"");
+    assert_snapshot!(stderr, @r"backsight: this step is not recorded: `[TMP]/ws/.backsight/store/config.toml` is not valid TOML: TOML parse error at line 1, column 12 | 1 | exclude = [ |            ^ unclosed array, expected `]` (mend or remove the file)");
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["systemMessage"]);
     assert!(answer["systemMessage"].as_str().unwrap().starts_with("Backsight: this step is not recorded: "));

@@ -24,190 +24,34 @@ fn paths(answer: &Value) -> Vec<PathBuf> {
 #[test]
 fn installing_is_shown_written_and_explained() {
     let fixture = Fixture::new();
-    assert_snapshot!(fixture.run("install codex --command backsight --yes"), @r#"
-    diff --git a[TMP]/ws/.codex/config.toml b[TMP]/ws/.codex/config.toml
+    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r#"
+    diff --git a/.codex/config.toml b/.codex/config.toml
     new file mode 100644
     --- /dev/null
-    +++ b[TMP]/ws/.codex/config.toml
+    +++ b/.codex/config.toml
     @@ -0,0 +1,3 @@
     +[mcp_servers.backsight]
     +command = "backsight"
     +args = ["mcp"]
-    diff --git a[TMP]/ws/.codex/hooks.json b[TMP]/ws/.codex/hooks.json
-    new file mode 100644
-    --- /dev/null
-    +++ b[TMP]/ws/.codex/hooks.json
-    @@ -0,0 +1,72 @@
-    +{
-    +  "hooks": {
-    +    "SessionStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "UserPromptSubmit": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreToolUse": [
-    +      {
-    +        "matcher": "*",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUse": [
-    +      {
-    +        "matcher": "*",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "Stop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SessionEnd": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "backsight hook codex",
-    +            "timeout": 30
-    +          }
-    +        ]
-    +      }
-    +    ]
-    +  }
-    +}
     ---- stderr
     note: wrote [TMP]/ws/.codex/config.toml
-    note: wrote [TMP]/ws/.codex/hooks.json
     hint: start `codex` anew
     hint: trust this project in Codex: it reads `.codex/` of trusted projects only
-    hint: trust the hooks: Codex skips them until you reviewed them with `/hooks`
     ---- exit 0
     "#);
-    assert_snapshot!(fixture.run("install codex --command backsight --yes"), @r"
+    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r"
     Backsight is already installed in codex; nothing was written
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("install codex --uninstall --print"), @r#"
-    diff --git a[TMP]/ws/.codex/config.toml b[TMP]/ws/.codex/config.toml
+    diff --git a/.codex/config.toml b/.codex/config.toml
     deleted file mode 100644
-    --- a[TMP]/ws/.codex/config.toml
+    --- a/.codex/config.toml
     +++ /dev/null
     @@ -1,3 +0,0 @@
     -[mcp_servers.backsight]
     -command = "backsight"
     -args = ["mcp"]
-    diff --git a[TMP]/ws/.codex/hooks.json b[TMP]/ws/.codex/hooks.json
-    deleted file mode 100644
-    --- a[TMP]/ws/.codex/hooks.json
-    +++ /dev/null
-    @@ -1,72 +0,0 @@
-    -{
-    -  "hooks": {
-    -    "SessionStart": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "UserPromptSubmit": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "PreToolUse": [
-    -      {
-    -        "matcher": "*",
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "PostToolUse": [
-    -      {
-    -        "matcher": "*",
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "Stop": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ],
-    -    "SessionEnd": [
-    -      {
-    -        "hooks": [
-    -          {
-    -            "type": "command",
-    -            "command": "backsight hook codex",
-    -            "timeout": 30
-    -          }
-    -        ]
-    -      }
-    -    ]
-    -  }
-    -}
     ---- exit 0
     "#);
 }
@@ -383,10 +227,10 @@ fn where_nobody_can_be_asked_nothing_is_written_without_yes() {
     ");
     assert!(!fixture.root().join(".zed").exists());
     assert_snapshot!(fixture.run("install zed --command backsight --print"), @r#"
-    diff --git a[TMP]/ws/.zed/settings.json b[TMP]/ws/.zed/settings.json
+    diff --git a/.zed/settings.json b/.zed/settings.json
     new file mode 100644
     --- /dev/null
-    +++ b[TMP]/ws/.zed/settings.json
+    +++ b/.zed/settings.json
     @@ -0,0 +1,8 @@
     +{
     +  "context_servers": {
