@@ -27,6 +27,7 @@ mod milestones;
 mod modes;
 mod names;
 mod nested;
+mod packaging;
 mod picture;
 mod racy;
 mod random;
