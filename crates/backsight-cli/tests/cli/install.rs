@@ -293,3 +293,47 @@ fn only_the_server_when_asked_and_the_newer_opencode_layout() {
         "{text}"
     );
 }
+
+/// What opencode does with the plugin, done by node: a prompt, an edit, a command that fails, the end of the turn.
+const OPENCODE: &str = r#"
+import { writeFileSync } from "node:fs"
+const said = []
+const client = { app: { log: async ({ body }) => said.push(body.message) } }
+const { Backsight } = await import(process.argv[2])
+const hooks = await Backsight({ directory: process.cwd(), client })
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: { id: "msg_1" }, parts: [] })
+const edit = { tool: "edit", sessionID: "ses_1", callID: "call_1" }
+await hooks["tool.execute.before"](edit, { args: { filePath: "a.txt" } })
+writeFileSync("a.txt", "by the edit\n")
+await hooks["tool.execute.after"]({ ...edit, args: { filePath: "a.txt" } }, { title: "", output: "", metadata: {} })
+const bash = { tool: "bash", sessionID: "ses_1", callID: "call_2" }
+await hooks["tool.execute.before"](bash, { args: { command: "make" } })
+writeFileSync("b.txt", "by the command\n")
+const part = { type: "tool", ...bash, state: { status: "error", input: { command: "make" }, error: "no" } }
+await hooks.event({ event: { type: "message.part.updated", properties: { part } } })
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
+console.log(JSON.stringify(said))
+"#;
+
+#[test]
+fn the_plugin_for_opencode_reports_what_it_should() {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a\n");
+    fixture.ok("install opencode --yes");
+    let plugin = fixture.base().join("plugin.mjs");
+    fs::copy(fixture.root().join(".opencode/plugins/backsight.js"), &plugin).unwrap();
+    fs::write(fixture.base().join("opencode.mjs"), OPENCODE).unwrap();
+    let mut node = std::process::Command::new("node");
+    node.arg(fixture.base().join("opencode.mjs")).arg(&plugin).current_dir(fixture.root());
+    node.env("HOME", fixture.home());
+    let output = node.output().expect("node runs: install it");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[]\n", "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = fixture.ok("log")["rows"].clone();
+    let row = |index: usize| {
+        let row = &rows[index];
+        ["description", "session", "message", "part"].map(|key| row[key].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(row(0), ["bash: make (failed)", "ses_1", "msg_1", "call_2"]);
+    assert_eq!(row(1), ["edit: a.txt", "ses_1", "msg_1", "call_1"]);
+    assert_eq!(fixture.ok("status")["open_calls"].as_array().map_or(0, Vec::len), 0);
+}
