@@ -92,7 +92,7 @@ fn answer(args: &Args, global: &Global, payload: &mut Value) -> Reply {
     read.unwrap_or_else(|error| Reply::failed(agent, &error))
 }
 
-/// Takes the payload to the workspace it is about.
+/// Takes the payload to the workspace it is about. Nothing else here knows the way there.
 fn deliver(agent: Agent, payload: &Value, global: &Global) -> Result<Reply> {
     let mut settings = Settings::from_environment();
     settings.wait = Duration::from_secs(global.wait).min(LONGEST_WAIT);

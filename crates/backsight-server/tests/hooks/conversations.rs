@@ -134,6 +134,20 @@ fn what_is_heard_twice_happens_once() {
 }
 
 #[test]
+fn two_hooks_that_begin_the_same_use_at_once_make_one_step() {
+    let stage = Stage::new(Agent::ClaudeCode);
+    stage.say("UserPromptSubmit");
+    stage.say("PreToolUse.Bash");
+    // The other one looked before the first had begun.
+    let origin = stage.workspace.open_calls().unwrap()[0].origin.clone();
+    stage.workspace.begin(&Begin { origin, ..Begin::default() }).unwrap();
+    stage.write("src/b.rs", "made\n");
+    stage.say("PostToolUse.Bash");
+    stage.say("PostToolUse.Bash");
+    assert_eq!((stage.open(), stage.last().sequence_number.0), (0, 2));
+}
+
+#[test]
 fn an_end_without_a_begin_records_what_the_tool_declares_and_only_that() {
     let stage = Stage::new(Agent::ClaudeCode);
     stage.say("UserPromptSubmit");
