@@ -6,12 +6,13 @@ use super::edit::Groups;
 use super::node::Node;
 use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Scope, Wish};
 
-const EVENTS: [(&str, Groups); 6] = [
+const EVENTS: [(&str, Groups); 7] = [
     ("SessionStart", Groups::Plain),
     ("UserPromptSubmit", Groups::Plain),
     ("PreToolUse", Groups::WithMatcher),
     ("PostToolUse", Groups::WithMatcher),
     ("Stop", Groups::Plain),
+    ("Interrupt", Groups::Plain),
     ("SessionEnd", Groups::Plain),
 ];
 

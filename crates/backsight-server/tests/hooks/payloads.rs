@@ -70,6 +70,7 @@ fn claude_code_is_understood() {
 #[test]
 fn codex_is_understood() {
     assert_snapshot!(understood(Agent::Codex), @r"
+    Interrupt: turn end
     PermissionRequest: ignored
     PostToolUse.Bash: end Bash call_bash Done
     PostToolUse.apply_patch: end apply_patch call_patch Done
