@@ -3,6 +3,7 @@
 
 mod client;
 mod door;
+pub mod hook;
 mod http;
 mod mcp;
 mod office;

@@ -135,6 +135,11 @@ impl Workspace {
         &self.root
     }
 
+    /// The time, as the settings tell it.
+    pub fn now(&self) -> Timestamp {
+        self.settings.now()
+    }
+
     /// Where the store is, once there is one.
     pub fn store_path(&self) -> Result<Option<PathBuf>> {
         place::find(&self.root, &self.settings)

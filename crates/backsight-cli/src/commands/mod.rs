@@ -13,7 +13,9 @@ pub mod diff;
 pub mod doctor;
 pub mod finish;
 pub mod gc;
+pub mod hook;
 pub mod init;
+pub mod install;
 pub mod known;
 pub mod log;
 pub mod ls;
@@ -104,5 +106,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Mcp(args) => mcp::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
+        Command::Install(args) => install::run(args, context),
+        // It needs no context and answers for itself, in `main`.
+        Command::Hook(_) => Ok(Verdict::Done),
     }
 }

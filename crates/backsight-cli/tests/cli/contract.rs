@@ -29,6 +29,8 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "cat" => "@ a.txt",
         "revert" => "'#2'",
         "completions" => "bash",
+        "install" => "claude-code --print",
+        "hook" => "claude-code",
         _ => "",
     };
     arguments.to_owned()
