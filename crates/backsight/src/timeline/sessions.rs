@@ -147,6 +147,8 @@ pub(super) fn finish_call(
         connection.query_row(sql, [call.as_str()], |row| json(row, 0)).optional().map_err(broken)?;
     connection.execute("DELETE FROM calls WHERE id = ?1", [call.as_str()]).map_err(broken)?;
     let Some(key) = origin.as_ref().and_then(Key::of) else { return Ok(()) };
+    // A call that began under an older format was not noted then.
+    key.note(connection, at)?;
     let step = recorded.filter(|(_, origin)| Key::of(origin).as_ref() == Some(&key)).map(|(seq, _)| seq.0);
     let sql = format!("UPDATE messages SET finished = ?4, step = ?5, {AFTER} WHERE {THIS}");
     let values = params![key.session, key.message, key.part, at.0, step];

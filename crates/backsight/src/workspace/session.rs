@@ -208,6 +208,16 @@ impl Workspace {
             part: seen.part.clone(),
             seen: seen.seen,
         });
+        // A call that began under an older format was not noted.
+        let is_noted = |message: &str, part: Option<&str>| {
+            seen.iter().any(|seen| seen.message == message && seen.part.as_deref() == part)
+        };
+        let begun = open.iter().filter_map(|call| {
+            let Origin { message, part, .. } = call.origin.clone();
+            let message = message.filter(|message| !is_noted(message, part.as_deref()))?;
+            Some(Appearance { message, part, seen: call.based_on })
+        });
+        let noted = noted.chain(begun);
         let session = session::Session::new(noted.collect(), steps.iter().map(SessionRow::of).collect(), outlines);
         Ok(Story { id: id.to_owned(), known: timeline.known_session(id)?, steps, seen, open, session })
     }

@@ -1,14 +1,15 @@
 //! Sessions (seed 002): messages tracked before and after, parts inside them, several sessions at once, and the way
 //! back and forth. Every sentence of what was promised about them stands here as a test.
 
-use backsight::report::{Origin, Phase, SessionDetail, SessionReverted, SessionTracked, SessionUnreverted};
+use backsight::report::{Kind, Origin, Phase, SessionDetail, SessionReverted, SessionTracked, SessionUnreverted};
 use backsight::request::{
     Begin, Collect, Finish, Log, NewSession, Revert, RevertSession, SessionDiff, SessionTrack, Sessions, Track,
     Unrevert,
 };
-use backsight::{Code, Error};
+use backsight::{Code, Error, Workspace};
 
-use crate::lab::open;
+use crate::lab::{Findings, Scenario, Side, ensure, none, open};
+use crate::picture::Picture;
 use crate::scene::{Scene, names, path, paths};
 
 fn track(session: &str, message: &str, phase: Phase) -> SessionTrack {
@@ -642,4 +643,51 @@ fn a_sessions_reverts_are_in_its_log_and_not_in_its_messages() {
     scene.workspace.revert_steps(&all).unwrap();
     assert_eq!(scene.texts(&FILES), ["0", "0", "0", "-"]);
     scene.check_chain().unwrap();
+}
+
+#[test]
+fn a_store_from_before_sessions_is_brought_forward_with_its_sessions() {
+    let scene = Scene::of(&["a"]);
+    let origin = Origin { session: Some("old".into()), message: Some("m1".into()), ..Origin::default() };
+    scene.write("a", "1\n");
+    scene.workspace.track_with(&Track { origin: origin.clone(), ..Track::default() }).unwrap();
+    scene
+        .workspace
+        .begin(&Begin { origin: Origin { message: Some("m2".into()), ..origin }, ..Begin::default() })
+        .unwrap();
+    // Format 2 was the same without the two tables.
+    let database = rusqlite::Connection::open(scene.root.join(".backsight/store/timeline.db")).unwrap();
+    database.execute_batch("DROP TABLE sessions; DROP TABLE messages; PRAGMA user_version = 2;").unwrap();
+    drop(database);
+    let workspace = open(&scene.root);
+    let listed = workspace.sessions(&Sessions::default()).unwrap();
+    assert_eq!((listed[0].id.as_str(), listed[0].open_calls.len()), ("old", 1));
+    scene.write("a", "2\n");
+    workspace.track_session(&track("old", "m2", Phase::After)).unwrap();
+    workspace.revert_session(&back_to("old", "m2")).unwrap();
+    assert_eq!(scene.text("a"), "1");
+    assert!(workspace.validate_workspace_sync().unwrap().in_sync);
+}
+
+#[test]
+fn a_revert_that_dies_anywhere_leaves_session_and_files_agreeing() {
+    let scene = three_turns();
+    let action = |workspace: &Workspace| workspace.revert_session(&back_to("s", "m2")).map(drop);
+    let scenario = Scenario::new(&scene.lab, scene.root.clone(), Kind::Revert, &action);
+    let mut findings = Findings::default();
+    for n in 0..=scenario.operations {
+        let copy = scenario.stopped_at(n);
+        let outcome = scenario.check(&copy).and_then(|side| {
+            let reverted = open(&copy).session("s").map_err(|error| error.to_string())?.session.revert;
+            ensure(reverted.is_some() == (side == Side::After), || format!("{side:?}, and yet {reverted:?}"))?;
+            if side == Side::After {
+                let back = Unrevert { session: "s".to_owned(), ..Default::default() };
+                open(&copy).unrevert_session(&back).map_err(|error| error.to_string())?;
+                none("unreverted, it leads elsewhere", scenario.before.differences(&Picture::of(&copy)))?;
+            }
+            Ok(())
+        });
+        findings.note(n, outcome);
+    }
+    findings.report();
 }

@@ -88,7 +88,7 @@ impl Workspace {
             unknown: request.unknown,
             pinned: false,
         };
-        let tracked = self.finish_in(opened, &finish)?;
+        let tracked = self.finish_in(opened, &finish, request.tool.as_deref())?;
         let mut answer = told(story, request, tracked);
         let story = self.existing_story(opened, &request.session)?;
         if let Some(seen) = seen(&story, request) {
