@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, init, known,
-    log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, show, status, track, undo, unknown, unpin,
-    usage, verify,
+    log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, session, show, status, track, undo, unknown,
+    unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -86,6 +86,7 @@ pub enum Command {
     Restore(restore::Args),
     Undo(undo::Args),
     Redo(redo::Args),
+    Session(session::Args),
     Milestone(milestone::Args),
     Unknown(unknown::Args),
     Continuity(continuity::Args),

@@ -70,6 +70,7 @@ mod tests {
             seq: Seq(seq),
             kind,
             targets: targets.iter().copied().map(Seq).collect(),
+            whole: true,
             has_base: seq > 1,
             timestamp: Timestamp(seq as i64 * 86_400_000),
             pinned: false,

@@ -10,6 +10,7 @@ mod place;
 mod reference;
 pub mod report;
 pub mod request;
+mod session;
 mod settings;
 mod timeline;
 mod unknown;

@@ -5,6 +5,7 @@ mod chain;
 mod format;
 mod query;
 mod row;
+mod sessions;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,11 +19,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
-pub(crate) use row::{Lines, NewEvent, NewStep, Outline, Step, TouchedFile};
+pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Step, StepDetails, TouchedFile};
+pub(crate) use sessions::{KnownSession, SeenMessage};
 
 use crate::report::{ChainProblem, Event, Kind};
 use format::FORMAT;
-use row::{Found, find, find_rows, insert_event, insert_step, json, json_text};
+use row::{Found, find, find_rows, insert_event, insert_step, json, json_text, optional_json};
 
 /// The write-ahead log is folded into the file when it is larger than this: every ten steps or so.
 const LOG_LIMIT: u64 = 256 << 10;
@@ -102,7 +104,7 @@ impl Timeline {
             }
         };
         if let Some(call) = beside.finished_call {
-            transaction.execute("DELETE FROM calls WHERE id = ?1", [call.as_str()]).map_err(broken)?;
+            sessions::finish_call(&transaction, call, step.timestamp, Some((seq, &step.origin)))?;
         }
         let step = find(&transaction, "seq = ?1", &[&seq.0])?
             .into_iter()
@@ -188,6 +190,12 @@ impl Timeline {
         Ok(find(&self.lock(), condition, &[&seq.0])?.into_iter().next())
     }
 
+    /// The latest snapshot at or before `seq`.
+    pub(crate) fn latest_snapshot_at(&self, seq: Seq) -> Result<Option<Step>> {
+        let condition = "seq = (SELECT max(seq) FROM rows WHERE tree IS NOT NULL AND seq <= ?1)";
+        Ok(find(&self.lock(), condition, &[&seq.0])?.into_iter().next())
+    }
+
     /// The number of the first snapshot after `seq`.
     pub(crate) fn number_after(&self, seq: Seq) -> Result<Option<Seq>> {
         let sql = "SELECT min(seq) FROM rows WHERE tree IS NOT NULL AND seq > ?1";
@@ -238,14 +246,17 @@ impl Timeline {
     /// Every step in brief, oldest first.
     pub(crate) fn outlines(&self) -> Result<Vec<Outline>> {
         let connection = self.lock();
-        let sql = "SELECT s.seq, s.kind, s.targets, s.base_tree IS NOT NULL, s.timestamp, p.seq IS NOT NULL, e.seq IS NOT NULL
+        let sql = "SELECT s.seq, s.kind, s.targets, s.base_tree IS NOT NULL, s.timestamp, p.seq IS NOT NULL, e.seq IS NOT NULL, s.details
                    FROM rows s LEFT JOIN pinned p USING (seq) LEFT JOIN expired e USING (seq) WHERE s.tree IS NOT NULL ORDER BY s.seq";
         let mut statement = connection.prepare(sql).map_err(broken)?;
         let rows = statement.query_map([], |row| {
+            let kind = json_text(row, 1)?;
+            let details: Option<StepDetails> = optional_json(row, 7)?;
             Ok(Outline {
                 seq: Seq(row.get(0)?),
-                kind: json_text(row, 1)?,
+                kind,
                 targets: json(row, 2)?,
+                whole: details.map_or(matches!(kind, Kind::Undo | Kind::Redo), |details| details.whole),
                 has_base: row.get(3)?,
                 timestamp: Timestamp(row.get(4)?),
                 pinned: row.get(5)?,
@@ -395,6 +406,7 @@ mod tests {
             files: Vec::new(),
             unknown: Vec::new(),
             pinned: false,
+            details: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, and `keep` (room, checks).
+//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, and `keep` (room, checks).
 
 mod call;
 mod checkpoint;
@@ -12,6 +12,7 @@ mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod session;
 mod since;
 mod track;
 mod unknown;

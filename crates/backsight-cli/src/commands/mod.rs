@@ -25,6 +25,7 @@ pub mod redo;
 pub mod restore;
 pub mod revert;
 pub mod serve;
+pub mod session;
 pub mod show;
 pub mod status;
 pub mod track;
@@ -87,6 +88,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Restore(args) => restore::run(args, context),
         Command::Undo(args) => undo::run(args, context),
         Command::Redo(args) => redo::run(args, context),
+        Command::Session(args) => session::run(args, context),
         Command::Milestone(args) => milestone::run(args, context),
         Command::Unknown(args) => unknown::run(args, context),
         Command::Continuity(args) => continuity::run(args, context),

@@ -9,6 +9,7 @@ mod going;
 mod history;
 mod known;
 mod milestones;
+mod sessions;
 mod settings;
 mod unknown;
 mod upkeep;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Operation> {
         ("Unknown changes", unknown::operations()),
         ("Continuity", continuity::operations()),
         ("Known files", known::operations()),
+        ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
     ];
     let tagged = |(topic, operations): (&'static str, Vec<Operation>)| {

@@ -39,6 +39,11 @@ impl Workspace {
     /// ```
     pub fn begin(&self, request: &request::Begin) -> Result<Begun> {
         let (opened, _lock) = self.writing()?;
+        self.begin_in(opened, request)
+    }
+
+    /// The same for who holds the workspace lock.
+    pub(super) fn begin_in(&self, opened: &Opened, request: &request::Begin) -> Result<Begun> {
         let others = other_calls(opened, None)?;
         let last = opened.timeline.latest()?;
         let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
@@ -129,6 +134,11 @@ impl Workspace {
     /// write set, is somebody else's.
     pub fn finish(&self, request: &request::Finish) -> Result<Tracked> {
         let (opened, _lock) = self.writing()?;
+        self.finish_in(opened, request)
+    }
+
+    /// The same for who holds the workspace lock.
+    pub(super) fn finish_in(&self, opened: &Opened, request: &request::Finish) -> Result<Tracked> {
         let call = self.call(opened, &request.call)?;
         let declared =
             if request.declared.is_empty() { call.call.origin.declared.clone() } else { request.declared.clone() };

@@ -103,6 +103,14 @@ impl Workspace {
                 self.record_apart(opened, last, &capture, apart, recording)?
             }
         };
+        if tracked.created {
+            tracked.warnings.extend(self.closing(opened, &tracked.snapshot)?);
+        }
+        let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
+        if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
+            // A message that changed nothing is one of its session's messages all the same.
+            opened.timeline.note_unchanged(recording.origin, self.settings.now())?;
+        }
         if tracked.created
             && let Err(error) = opened.files.objects().maintain()
         {
@@ -270,7 +278,7 @@ impl Workspace {
         if !tracked.created
             && let Some(call) = call
         {
-            opened.timeline.close_call(call)?;
+            opened.timeline.finish_call(call, self.settings.now())?;
         }
         let warnings = apart.warnings.into_iter().chain(tracked.warnings).collect();
         Ok(Tracked { unseen: apart.unseen, unknown_changes: found, left_to_open_calls: left, warnings, ..tracked })
@@ -377,6 +385,7 @@ impl Workspace {
             files: Vec::new(),
             unknown: Vec::new(),
             pinned: false,
+            details: None,
         })
     }
 

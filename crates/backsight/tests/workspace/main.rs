@@ -32,6 +32,7 @@ mod picture;
 mod plans;
 mod racing;
 mod scene;
+mod sessions;
 mod several;
 mod small_disk;
 mod strategies;
