@@ -86,7 +86,9 @@ impl JsonSchema for PathText {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1 })
+        // No part is empty, `.`, `..` or `.git`; none holds a NUL.
+        const PART: &str = r"(?!(\.{1,2}|\.git)(/|$))[^/\x00]+";
+        json_schema!({ "type": "string", "pattern": format!("^{PART}(/{PART})*$"), "examples": ["src/main.rs"] })
     }
 }
 

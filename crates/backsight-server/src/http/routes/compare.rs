@@ -31,8 +31,10 @@ pub fn operations() -> Vec<Operation> {
 #[derive(Deserialize, JsonSchema)]
 struct PatchInput {
     /// The first state, as a reference.
+    #[schemars(example = &"@~1")]
     from: String,
     /// The second state; the files on disk when left out.
+    #[schemars(example = &"@")]
     to: Option<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]
@@ -46,8 +48,10 @@ fn patch(workspace: &Workspace, input: PatchInput) -> Result<Patch> {
 #[derive(Deserialize, JsonSchema)]
 struct DiffInput {
     /// The first state, as a reference.
+    #[schemars(example = &"@~1")]
     from: String,
     /// The second state; the files on disk when left out.
+    #[schemars(example = &"@")]
     to: Option<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]
@@ -96,8 +100,10 @@ pub(super) fn text(diff: &Diff) -> String {
 #[derive(Deserialize, JsonSchema)]
 struct StatInput {
     /// The first state, as a reference.
+    #[schemars(example = &"@~1")]
     from: String,
     /// The second state; the files on disk when left out.
+    #[schemars(example = &"@")]
     to: Option<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]
@@ -174,6 +180,7 @@ fn stat(workspace: &Workspace, input: StatInput) -> Result<Counts> {
 struct StepInput {
     /// Which step, as a reference.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: String,
     /// What takes the step back instead of what it did.
     #[serde(default)]

@@ -27,6 +27,7 @@ pub fn operations() -> Vec<Operation> {
 struct LsInput {
     /// Which snapshot, as a reference.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: String,
 }
 
@@ -79,6 +80,7 @@ impl From<Vec<u8>> for Content {
 struct CatInput {
     /// Which snapshot, as a reference; `now` means the disk.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: String,
     /// Which file.
     path: PathText,

@@ -46,6 +46,7 @@ pub fn operations() -> Vec<Operation> {
 struct RestoreInput {
     /// Which snapshot, as a reference.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: String,
     /// Only these paths and what lies below them.
     #[serde(default)]
@@ -66,7 +67,7 @@ fn restore(workspace: &Workspace, input: RestoreInput) -> Result<Applied> {
 #[derive(Deserialize, JsonSchema)]
 struct RevertInput {
     /// Which steps, as references; `session:ID` and `message:ID` name all their steps.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), example = ["@"])]
     refs: Vec<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]

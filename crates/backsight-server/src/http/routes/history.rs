@@ -67,6 +67,7 @@ fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
 struct ShowInput {
     /// Which snapshot, as a reference.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: String,
     /// Add what the step did as a unified diff.
     #[serde(default)]
@@ -130,6 +131,7 @@ struct BlameInput {
     path: PathText,
     /// As of which snapshot, as a reference; the disk when left out.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: Option<String>,
     /// The first line wanted, counted from 1.
     #[schemars(range(min = 1))]
@@ -146,8 +148,9 @@ fn blame(workspace: &Workspace, input: BlameInput) -> Result<Blame> {
     let (start, total) = (input.start_line.unwrap_or(1) as usize, blame.line_count());
     let end = input.end_line.map_or(usize::MAX, |end| end as usize);
     if start > total.max(1) || end < start {
-        let message = format!("`{}` has no lines from {start} on up to there: it has {total}", blame.path);
-        return Err(Error::new(Code::Usage, message).with_hint("lines are counted from 1"));
+        let end = input.end_line.map_or_else(|| "the end".to_owned(), |end| end.to_string());
+        let message = format!("`{}` has {total} lines, so none from {start} to {end}", blame.path);
+        return Err(Error::new(Code::InvalidRange, message).with_hint("lines are counted from 1"));
     }
     blame.keep_lines(start, end);
     Ok(blame)

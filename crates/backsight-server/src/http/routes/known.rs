@@ -45,6 +45,7 @@ fn list(workspace: &Workspace, _: Nothing) -> Result<Checkpoints> {
 struct CreateInput {
     /// Which snapshot, as a reference; the latest when left out.
     #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
     reference: Option<String>,
     /// Which paths; those that the snapshot changed when left out, and all for the first one.
     #[serde(default)]

@@ -53,7 +53,7 @@ fn list(workspace: &Workspace, _: Nothing) -> Result<Milestones> {
 #[derive(Deserialize, JsonSchema)]
 struct CreateInput {
     /// Its name: one line of at most 200 characters that does not read as another reference.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), example = &"Login form")]
     title: String,
     /// What it is about.
     #[serde(default)]
@@ -85,6 +85,7 @@ fn create(workspace: &Workspace, input: CreateInput) -> Result<Milestone> {
 struct ShowInput {
     /// Its name, its id or the number of its row.
     #[serde(rename = "ref")]
+    #[schemars(example = &"Login works")]
     reference: String,
     /// Add one unified diff over the whole range.
     #[serde(default)]
@@ -98,10 +99,12 @@ fn show(workspace: &Workspace, input: ShowInput) -> Result<MilestoneDetail> {
 #[derive(Deserialize, JsonSchema)]
 struct ExportInput {
     /// A milestone, a snapshot, or a range of snapshots such as `3..7`.
+    #[schemars(example = &"@~1..@")]
     range: String,
     /// The directory of the repository inside the workspace; the workspace itself when left out.
     repository: Option<PathText>,
     /// The branch to make; it must not exist.
+    #[schemars(example = &"agent/login")]
     branch: String,
     /// The branch, tag or commit to continue.
     onto: Option<String>,

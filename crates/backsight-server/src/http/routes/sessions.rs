@@ -18,6 +18,9 @@ const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
 /// How what changes files can fail.
 const GOING: &[Code] = &[Code::Conflict, Code::Raced, Code::NotCovered, Code::RefExpired];
 
+/// Ids are fit to be shown and typed; the library has the last word, and counts bytes.
+const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$";
+
 /// As many sessions as a list has when nobody says.
 const PAGE: u32 = 20;
 
@@ -28,8 +31,13 @@ pub fn operations() -> Vec<Operation> {
         Operation::get("/session", "sessionList", "The sessions, the latest first", list),
         Operation::get("/session/{id}", "sessionShow", "One session: its messages and where it is reverted to", show)
             .fails(&[SESSION]),
-        Operation::post("/session/{id}/track", "sessionTrack", "Record what a message does, before and after it", track)
-            .fails(&[SESSION, PATH, LOOK, WRITE, &[Code::StateMismatch]]),
+        Operation::post(
+            "/session/{id}/track",
+            "sessionTrack",
+            "Record what a message does, before and after it",
+            track,
+        )
+        .fails(&[SESSION, PATH, LOOK, WRITE, &[Code::StateMismatch, Code::CallNotFound]]),
         Operation::get("/session/{id}/diff", "sessionDiff", "What the session itself changed and is in effect", diff)
             .fails(&[MESSAGE, PATH, &[Code::RefExpired]]),
         Operation::post(
@@ -47,6 +55,7 @@ pub fn operations() -> Vec<Operation> {
 #[derive(Deserialize, JsonSchema)]
 struct StartInput {
     /// Its id; a random one when left out.
+    #[schemars(length(max = 200), regex(pattern = ID))]
     id: Option<String>,
     /// What a person calls it.
     title: Option<String>,
@@ -86,6 +95,7 @@ fn list(workspace: &Workspace, input: ListInput) -> Result<SessionList> {
 #[derive(Deserialize, JsonSchema)]
 struct ShowInput {
     /// Which session.
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
 }
 
@@ -96,12 +106,15 @@ fn show(workspace: &Workspace, input: ShowInput) -> Result<SessionDetail> {
 #[derive(Deserialize, JsonSchema)]
 struct TrackInput {
     /// Which session.
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// The message; `before` and `after` need one.
     #[serde(rename = "messageID")]
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"m1")]
     message: Option<String>,
     /// The part of the message.
     #[serde(rename = "partID")]
+    #[schemars(length(max = 200), regex(pattern = ID))]
     part: Option<String>,
     /// Whether the message's work is about to begin, has ended, or neither is said.
     #[serde(default)]
@@ -127,9 +140,11 @@ fn track(workspace: &Workspace, input: TrackInput) -> Result<SessionTracked> {
 #[derive(Deserialize, JsonSchema)]
 struct DiffInput {
     /// Which session.
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// Only this message.
     #[serde(rename = "messageID")]
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"m1")]
     message: Option<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]
@@ -151,12 +166,15 @@ fn diff(workspace: &Workspace, input: DiffInput) -> Result<SessionDiff> {
 #[derive(Deserialize, JsonSchema)]
 struct RevertInput {
     /// Which session.
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// This message and everything later of the session is undone.
     #[serde(rename = "messageID")]
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"m1")]
     message: String,
     /// Only from this part of the message on.
     #[serde(rename = "partID")]
+    #[schemars(length(max = 200), regex(pattern = ID))]
     part: Option<String>,
     /// What to do where later edits overlap.
     #[serde(default)]
@@ -181,6 +199,7 @@ fn revert(workspace: &Workspace, input: RevertInput) -> Result<SessionReverted> 
 #[derive(Deserialize, JsonSchema)]
 struct UnrevertInput {
     /// Which session.
+    #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// What to do where later edits overlap.
     #[serde(default)]

@@ -128,6 +128,7 @@ fn list(workspace: &Workspace, _: Nothing) -> Result<Settings> {
 #[derive(Deserialize, JsonSchema)]
 struct GetInput {
     /// Its name.
+    #[schemars(example = &"keep_days")]
     key: String,
 }
 
@@ -138,8 +139,10 @@ fn get(workspace: &Workspace, input: GetInput) -> Result<ConfigEntry> {
 #[derive(Deserialize, JsonSchema)]
 struct SetInput {
     /// Its name.
+    #[schemars(example = &"keep_days")]
     key: String,
     /// Its new value, as text.
+    #[schemars(example = &"30")]
     value: String,
 }
 
