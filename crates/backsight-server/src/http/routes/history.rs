@@ -24,7 +24,7 @@ pub fn operations() -> Vec<Operation> {
             REFERENCE,
             PATH,
             LOOK,
-            &[Code::PathNotFound],
+            &[Code::PathNotFound, Code::InvalidRange],
         ]),
     ]
 }
