@@ -36,6 +36,7 @@ mod recording;
 mod reference;
 mod retention;
 mod reverts;
+mod serving;
 mod sessions;
 mod several_processes;
 mod special_files;
