@@ -14,6 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::{Shared, failure};
 use crate::client::{Line, ToolRequest};
+use crate::office::Caller;
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/api/tools/{name}", post(call))
@@ -37,7 +38,8 @@ async fn call(State(shared): State<Shared>, Path(name): Path<String>, body: Byte
                 let _ = progress.send(Line::Progress(said)).await;
             }
         };
-        let calling = shared.door.call_here(&name, request.arguments, request.client, says);
+        let caller = Caller { name: request.client, process: request.process };
+        let calling = shared.door.call_here(&name, request.arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();
         tokio::select! {
