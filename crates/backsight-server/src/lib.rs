@@ -13,6 +13,8 @@ mod process;
 mod reply;
 mod schema;
 mod serve;
+#[doc(hidden)]
+pub mod testing;
 mod tool;
 mod words;
 

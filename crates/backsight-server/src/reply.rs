@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// Replies are cut to this when the caller names no budget.
 pub const DEFAULT_TOKENS: usize = 500;
 /// The smallest budget in which every answer can say what was left out.
-pub const FEWEST_TOKENS: usize = 100;
+pub const FEWEST_TOKENS: usize = 200;
 
 /// An answer before it is cut.
 #[derive(Debug, Default)]
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn every_budget_holds_in_both_forms() {
-        for budget in [100, 150, 300, 500, 2000] {
+        for budget in [200, 300, 500, 2000] {
             for (items, lines) in [(0, 0), (3, 1000), (1000, 3), (1000, 1000)] {
                 let text: String = (0..lines).map(|line| format!("+ line {line} of the text\n")).collect();
                 let draft = Draft::new("many things changed").fact("sequence_number", 12);
@@ -504,8 +504,8 @@ mod tests {
     #[test]
     fn asking_again_for_what_did_not_fit_asks_for_more() {
         let long = vec!["long ".repeat(2000)];
-        let reply = Draft::new("one thing").list("changes", long, Some(more())).fit(100);
-        assert_eq!(reply.structured["next"]["arguments"]["max_tokens"], json!(400));
+        let reply = Draft::new("one thing").list("changes", long, Some(more())).fit(200);
+        assert_eq!(reply.structured["next"]["arguments"]["max_tokens"], json!(800));
     }
 
     #[test]
