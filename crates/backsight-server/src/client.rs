@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::door::Said;
+use crate::office::Caller;
 use crate::place::Address;
 use crate::reply::Reply;
 
@@ -85,6 +86,9 @@ pub struct ToolRequest {
     /// Whom the client declared itself to be.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub client: Option<String>,
+    /// The process that speaks for it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<u32>,
 }
 
 impl Client {
@@ -104,10 +108,11 @@ impl Client {
         &self,
         name: &str,
         arguments: &Map<String, Value>,
-        client: Option<&str>,
+        caller: &Caller,
         says: &mpsc::Sender<Said>,
     ) -> Result<Reply, Lost> {
-        let request = ToolRequest { arguments: arguments.clone(), client: client.map(str::to_owned) };
+        let Caller { name: client, process } = caller.clone();
+        let request = ToolRequest { arguments: arguments.clone(), client, process };
         let response = self.send(Method::POST, &format!("/api/tools/{name}"), &json!(request)).await?;
         let mut body = response.into_body();
         let mut pending = Vec::new();

@@ -14,9 +14,9 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Lost};
-use crate::office::Office;
+use crate::office::{Caller, Office};
 use crate::place;
-use crate::reply::Reply;
+use crate::reply::{DEFAULT_TOKENS, Reply};
 use crate::tool::Effect;
 
 /// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
@@ -86,19 +86,20 @@ impl Door {
         &self,
         name: &str,
         arguments: Map<String, Value>,
-        client: Option<String>,
+        caller: impl Into<Caller>,
         says: mpsc::Sender<Said>,
     ) -> Reply {
-        let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, client, says).await };
-        match server.call_tool(name, &arguments, client.as_deref(), &says).await {
+        let caller = caller.into();
+        let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, caller, says).await };
+        match server.call_tool(name, &arguments, &caller, &says).await {
             Ok(reply) => reply,
             Err(lost) => match self.successor(name, lost).await {
-                Ok(None) => self.call_here(name, arguments, client, says).await,
-                Ok(Some(server)) => match server.call_tool(name, &arguments, client.as_deref(), &says).await {
+                Ok(None) => self.call_here(name, arguments, caller, says).await,
+                Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
                     Ok(reply) => reply,
-                    Err(lost) => Reply::failure(&lost.into_error()),
+                    Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
                 },
-                Err(error) => Reply::failure(&error),
+                Err(error) => Reply::failure(&error, DEFAULT_TOKENS),
             },
         }
     }
@@ -108,10 +109,10 @@ impl Door {
         &self,
         name: &str,
         arguments: Map<String, Value>,
-        client: Option<String>,
+        caller: impl Into<Caller>,
         says: mpsc::Sender<Said>,
     ) -> Reply {
-        let (office, name) = (self.office.clone(), name.to_owned());
+        let (office, name, caller) = (self.office.clone(), name.to_owned(), caller.into());
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
         let work = tokio::task::spawn_blocking(move || {
@@ -120,10 +121,11 @@ impl Door {
                 cancelled: Some(Arc::new(move || cancelled.load(Ordering::Relaxed))),
                 wait: None,
             });
-            office.call(&workspace, &name, arguments, client.as_deref())
+            office.call(&workspace, &name, arguments, &caller)
         });
         let reply = work.await.unwrap_or_else(|_| {
-            Reply::failure(&Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known"))
+            let what = "the tool failed in a way it should not; nothing more is known";
+            Reply::failure(&Error::new(Code::Io, what), DEFAULT_TOKENS)
         });
         drop(guard);
         self.recorded.notify_one();

@@ -1,6 +1,7 @@
 //! One process per workspace that agents and programs talk to: MCP, HTTP, and what agents' hooks say. It carries
 //! requests to [`backsight::Workspace`] and answers back; it decides nothing a lane should decide.
 
+mod advice;
 mod client;
 mod door;
 pub mod hook;
@@ -13,6 +14,8 @@ mod process;
 mod reply;
 mod schema;
 mod serve;
+#[doc(hidden)]
+pub mod testing;
 mod tool;
 mod words;
 

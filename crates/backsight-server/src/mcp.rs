@@ -5,7 +5,7 @@ mod prompts;
 mod resources;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::ServerHandler;
 use rmcp::model::*;
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::door::{Door, Said};
+use crate::office::Caller;
 use crate::tool::{self, Effect};
 
 type McpError = ErrorData;
@@ -29,6 +30,8 @@ const INSTRUCTIONS: &str = "Backsight records this workspace's files step by ste
 #[derive(Clone)]
 pub struct Mcp {
     door: Arc<Door>,
+    /// The process that speaks for the client, when it speaks for only one.
+    process: Option<u32>,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
     subscriptions: Arc<Mutex<HashMap<String, DropGuard>>>,
 }
@@ -36,7 +39,12 @@ pub struct Mcp {
 impl Mcp {
     /// Answers through `door`.
     pub fn new(door: Arc<Door>) -> Self {
-        Mcp { door, subscriptions: Arc::default() }
+        Mcp { door, process: None, subscriptions: Arc::default() }
+    }
+
+    /// The same for the one client whose stdin and stdout this process has.
+    pub fn for_this_process(door: Arc<Door>) -> Self {
+        Mcp { process: Some(std::process::id()), ..Mcp::new(door) }
     }
 }
 
@@ -47,7 +55,13 @@ impl Mcp {
 }
 
 /// The tools as the protocol wants them.
-pub fn tools() -> Vec<Tool> {
+pub fn tools() -> &'static [Tool] {
+    // Their schemas never change, and the SDK asks for a tool with every call.
+    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+    TOOLS.get_or_init(shown)
+}
+
+fn shown() -> Vec<Tool> {
     let shown = tool::all().into_iter().map(|tool| {
         let mut shown = Tool::new(tool.name, tool.description, Arc::new(tool.input));
         shown.output_schema = Some(Arc::new(tool.output));
@@ -81,13 +95,13 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, McpError> {
-        let mut result = ListToolsResult::with_all_items(tools());
+        let mut result = ListToolsResult::with_all_items(tools().to_vec());
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools().into_iter().find(|tool| tool.name == name)
+        tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -98,10 +112,10 @@ impl ServerHandler for Mcp {
         if !self.door.has_tool(&request.name) {
             return Err(McpError::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
-        let client = context.client_info().map(|info| info.name);
+        let caller = Caller { name: context.client_info().map(|info| info.name), process: self.process };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
-        let work = self.door.call(&request.name, arguments, client, says);
+        let work = self.door.call(&request.name, arguments, caller, says);
         let telling = tell(heard, &context);
         let reply = tokio::select! {
             (reply, ()) = async { tokio::join!(work, telling) } => reply,

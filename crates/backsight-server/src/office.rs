@@ -2,6 +2,7 @@
 //! the interfaces call it from threads made for that.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -10,9 +11,9 @@ use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value};
 
-use crate::reply::{News, Reply};
+use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
 use crate::tool::{self, Call, Common, Tool, is_name};
-use crate::words;
+use crate::{advice, words};
 
 /// How many clients are remembered; the one that has not asked for longest is forgotten.
 const CLIENTS: usize = 1000;
@@ -24,6 +25,23 @@ pub struct Office {
     workspace: Workspace,
     tools: Vec<Tool>,
     clients: Mutex<HashMap<String, Seen>>,
+    /// What each process that speaks for clients was called here, by the name the client gave itself.
+    names: Mutex<HashMap<(u32, String), String>>,
+}
+
+/// Who asks, as far as the interface knows.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// Whom it declares itself to be.
+    pub name: Option<String>,
+    /// The process that speaks for it: two of the same name are two clients.
+    pub process: Option<u32>,
+}
+
+impl From<Option<String>> for Caller {
+    fn from(name: Option<String>) -> Self {
+        Caller { name, process: None }
+    }
 }
 
 /// What a client was last told.
@@ -32,6 +50,8 @@ struct Seen {
     seq: Seq,
     /// What differed on disk then and nobody had recorded.
     on_disk: BTreeSet<Fingerprint>,
+    /// The sessions it has recorded for: their steps are its own.
+    sessions: BTreeSet<String>,
 }
 
 type Fingerprint = (RelPath, ChangeType, Option<ObjectId>);
@@ -39,7 +59,7 @@ type Fingerprint = (RelPath, ChangeType, Option<ObjectId>);
 impl Office {
     /// An office for a workspace.
     pub fn new(workspace: Workspace) -> Self {
-        Office { workspace, tools: tool::all(), clients: Mutex::default() }
+        Office { workspace, tools: tool::all(), clients: Mutex::default(), names: Mutex::default() }
     }
 
     /// The workspace.
@@ -57,43 +77,67 @@ impl Office {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
-    /// Runs a tool for whoever `declared` says it is. Failures are answers too.
-    pub fn call(
-        &self,
-        workspace: &Workspace,
-        name: &str,
-        arguments: Map<String, Value>,
-        declared: Option<&str>,
-    ) -> Reply {
-        self.try_call(workspace, name, arguments, declared).unwrap_or_else(|error| Reply::failure(&error))
+    /// Runs a tool for a caller. Failures are answers too.
+    pub fn call(&self, workspace: &Workspace, name: &str, mut arguments: Map<String, Value>, caller: &Caller) -> Reply {
+        let common = match Common::take(&mut arguments) {
+            Ok(common) => common,
+            Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
+        };
+        let client = common.client.clone().unwrap_or_else(|| self.name_of(caller));
+        let session = arguments.get("session").and_then(Value::as_str).map(str::to_owned);
+        let now = Timestamp::from_system(SystemTime::now());
+        let drafted = self.run(&Call { workspace, client: &client, now }, name, arguments);
+        match drafted {
+            Ok(draft) => {
+                let news = self.news(workspace, &client, session, now);
+                draft.fact("client", client).news(news).fit(common.max_tokens)
+            }
+            Err(error) => {
+                let mut reply = Reply::failure(&advice::for_agents(error), common.max_tokens);
+                // Where the workspace itself is the trouble there is nothing to tell.
+                let news = self.news(workspace, &client, session, now);
+                if news.files.is_some() {
+                    reply.add_news(&news);
+                }
+                reply
+            }
+        }
     }
 
-    fn try_call(
-        &self,
-        workspace: &Workspace,
-        name: &str,
-        mut arguments: Map<String, Value>,
-        declared: Option<&str>,
-    ) -> Result<Reply> {
+    fn run(&self, call: &Call<'_>, name: &str, arguments: Map<String, Value>) -> Result<Draft> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             return Err(Error::new(Code::Usage, format!("there is no tool `{name}`"))
                 .with_hint(format!("the tools are {}", names.join(", "))));
         };
-        let common = Common::take(&mut arguments)?;
-        let declared = declared.filter(|name| is_name(name));
-        let client = common.client.as_deref().or(declared).unwrap_or(ANYBODY);
-        let now = Timestamp::from_system(SystemTime::now());
-        let draft = tool.run(&Call { workspace, client, now }, arguments);
-        // A call that fails has told the client nothing, so its news waits for the next.
-        Ok(draft?.fact("client", client).news(self.news(workspace, client, now)).fit(common.max_tokens))
+        tool.run(call, arguments)
+    }
+
+    /// What a caller is called here: as it calls itself, and with a number when another process has that name.
+    fn name_of(&self, caller: &Caller) -> String {
+        let declared = caller.name.as_deref().filter(|name| is_name(name)).unwrap_or(ANYBODY).to_owned();
+        let Some(process) = caller.process else { return declared };
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = names.get(&(process, declared.clone())) {
+            return known.clone();
+        }
+        names.retain(|(process, _), _| lives(*process));
+        let taken = |name: &String| names.values().any(|other| other == name);
+        let numbered = (2..).map(|number: usize| format!("{declared}-{number}"));
+        let free = std::iter::once(declared.clone()).chain(numbered).find(|name| !taken(name));
+        let name = free.unwrap_or_else(|| declared.clone());
+        names.insert((process, declared), name.clone());
+        name
     }
 
     /// What others changed since this client last asked, which is now.
-    fn news(&self, workspace: &Workspace, client: &str, now: Timestamp) -> News {
-        let before = self.lock().get(client).map(|seen| seen.seq);
-        let since = before.map_or_else(|| workspace.newest_row(), Ok);
-        let others = match since.and_then(|since| workspace.others_since(since, client)) {
+    fn news(&self, workspace: &Workspace, client: &str, session: Option<String>, now: Timestamp) -> News {
+        let before = self.lock().get(client).map(|seen| (seen.seq, seen.sessions.clone()));
+        let (since, mut sessions) = before.map_or((None, BTreeSet::new()), |(seq, own)| (Some(seq), own));
+        sessions.extend([client.to_owned()].into_iter().chain(session));
+        let since = since.map_or_else(|| workspace.newest_row(), Ok);
+        let own: Vec<&str> = sessions.iter().map(String::as_str).collect();
+        let others = match since.and_then(|since| workspace.others_since(since, &own)) {
             Ok(others) => others,
             Err(error) => {
                 return News { files: None, line: Some(format!("outside changes could not be looked for: {error}")) };
@@ -101,8 +145,8 @@ impl Office {
         };
         let on_disk = fingerprints(&others);
         let mut clients = self.lock();
-        let last =
-            clients.insert(client.to_owned(), Seen { at: now, seq: others.sequence_number, on_disk: on_disk.clone() });
+        let seen = Seen { at: now, seq: others.sequence_number, on_disk: on_disk.clone(), sessions };
+        let last = clients.insert(client.to_owned(), seen);
         forget_oldest(&mut clients);
         match last {
             None => News::default(),
@@ -113,6 +157,11 @@ impl Office {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Seen>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a process exists; where that cannot be seen, it may.
+fn lives(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists() || !Path::new("/proc/self").exists()
 }
 
 fn fingerprints(others: &Others) -> BTreeSet<Fingerprint> {

@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 /// Replies are cut to this when the caller names no budget.
 pub const DEFAULT_TOKENS: usize = 500;
 /// The smallest budget in which every answer can say what was left out.
-pub const FEWEST_TOKENS: usize = 100;
+pub const FEWEST_TOKENS: usize = 200;
 
 /// An answer before it is cut.
 #[derive(Debug, Default)]
 pub struct Draft {
     summary: String,
     facts: Vec<(&'static str, Value)>,
+    confirm: Option<Value>,
     lists: Vec<List>,
     body: Option<Body>,
     news: Option<News>,
@@ -47,14 +48,42 @@ impl Cursors {
     }
 }
 
-/// A text that may be cut after any of its lines.
+/// A text that may be cut after any of its pieces: lines, and stretches of lines too long to be shown whole.
 #[derive(Debug)]
 struct Body {
     name: &'static str,
     text: String,
-    /// How many of its lines come before the first one here.
+    /// Where each piece ends.
+    ends: Vec<usize>,
+    /// How many pieces come before the first one here.
     skipped: usize,
     more: Next,
+}
+
+/// Characters of a line that are shown or cut together.
+const PIECE: usize = 200;
+
+impl Body {
+    fn shown(&self, pieces: usize) -> &str {
+        &self.text[..pieces.checked_sub(1).map_or(0, |last| self.ends[last])]
+    }
+}
+
+/// Where the pieces of a text end.
+fn pieces(text: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut length = 0;
+    for (at, character) in text.char_indices() {
+        length += 1;
+        if character == '\n' || length == PIECE {
+            ends.push(at + character.len_utf8());
+            length = 0;
+        }
+    }
+    if ends.last().copied().unwrap_or(0) < text.len() {
+        ends.push(text.len());
+    }
+    ends
 }
 
 /// The call that fetches what was cut; the cursor is added to its arguments.
@@ -70,11 +99,14 @@ impl Next {
         Next { tool, arguments }
     }
 
-    fn at(&self, cursor: Option<String>) -> Value {
+    /// The call for what comes after a cursor. When nothing fitted, asking the same again would fetch nothing again:
+    /// then it asks for more.
+    fn at(&self, cursor: Option<String>, fitted: usize, budget: usize) -> Value {
         let mut arguments = self.arguments.clone();
         if let Some(object) = arguments.as_object_mut() {
             object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
             object.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
+            object.extend((fitted == 0).then(|| ("max_tokens".to_owned(), json!(budget * 4))));
         }
         json!({ "tool": self.tool, "arguments": arguments })
     }
@@ -144,10 +176,19 @@ impl Draft {
         self
     }
 
-    /// A text of which the caller has seen the first `skipped` lines already.
+    /// A text of which the caller has seen the first `skipped` pieces already.
     pub fn body(mut self, name: &'static str, text: &str, skipped: usize, more: Next) -> Self {
-        let start = text.split_inclusive('\n').take(skipped).map(str::len).sum::<usize>();
-        self.body = Some(Body { name, text: text[start..].to_owned(), skipped, more });
+        let ends = pieces(text);
+        let skipped = skipped.min(ends.len());
+        let start = skipped.checked_sub(1).map_or(0, |last| ends[last]);
+        let ends = ends[skipped..].iter().map(|end| end - start).collect();
+        self.body = Some(Body { name, text: text[start..].to_owned(), ends, skipped, more });
+        self
+    }
+
+    /// The call that does what this answer only plans.
+    pub fn confirm(mut self, tool: &'static str, arguments: Value) -> Self {
+        self.confirm = Some(json!({ "tool": tool, "arguments": arguments }));
         self
     }
 
@@ -160,14 +201,17 @@ impl Draft {
     /// Cuts the answer to `budget` tokens, of which a caller who asks for too few gets the fewest that work.
     pub fn fit(self, budget: usize) -> Reply {
         let budget = budget.max(FEWEST_TOKENS);
-        let mut kept: Vec<usize> = self.lists.iter().map(|list| list.items.len()).collect();
-        let mut lines = self.body.as_ref().map_or(0, |body| body.text.lines().count());
+        // What cannot possibly fit need not be tried.
+        let room = budget.saturating_mul(CHARACTERS_A_TOKEN);
+        let mut kept: Vec<usize> = self.lists.iter().map(|list| within(room, &list.items)).collect();
+        let mut pieces = self.body.as_ref().map_or(0, |body| body.ends.partition_point(|&end| end <= room));
+        let render = |kept: &[usize], pieces: usize| self.render(kept, pieces, budget);
         // The text goes first, then the lists from the last, least important one; none loses its first two lines before
         // all others have been cut to two.
-        let mut reply = self.render(&kept, lines);
-        if reply.cost() > budget && lines > 0 {
-            lines = largest(lines, |lines| self.render(&kept, lines).cost() <= budget);
-            reply = self.render(&kept, lines);
+        let mut reply = render(&kept, pieces);
+        if reply.cost() > budget && pieces > 0 {
+            pieces = largest(pieces, |pieces| render(&kept, pieces).cost() <= budget);
+            reply = render(&kept, pieces);
         }
         for floor in [2, 0] {
             for index in (0..kept.len()).rev() {
@@ -175,24 +219,25 @@ impl Draft {
                     let fits = |count| {
                         let mut kept = kept.clone();
                         kept[index] = floor + count;
-                        self.render(&kept, lines).cost() <= budget
+                        render(&kept, pieces).cost() <= budget
                     };
                     kept[index] = floor + largest(kept[index] - floor, fits);
-                    reply = self.render(&kept, lines);
+                    reply = render(&kept, pieces);
                 }
             }
         }
-        // Cutting lists may have made room for lines of the text again.
-        if lines == 0
+        // Cutting lists may have made room for some of the text again.
+        if pieces == 0
             && let Some(body) = &self.body
         {
-            lines = largest(body.text.lines().count(), |lines| self.render(&kept, lines).cost() <= budget);
-            reply = self.render(&kept, lines);
+            let most = body.ends.partition_point(|&end| end <= room);
+            pieces = largest(most, |pieces| render(&kept, pieces).cost() <= budget);
+            reply = render(&kept, pieces);
         }
         reply
     }
 
-    fn render(&self, kept: &[usize], lines: usize) -> Reply {
+    fn render(&self, kept: &[usize], pieces: usize, budget: usize) -> Reply {
         let mut object = Map::new();
         let mut text = self.summary.clone();
         object.insert("ok".into(), json!(true));
@@ -200,25 +245,30 @@ impl Draft {
         for (name, value) in &self.facts {
             object.insert((*name).into(), value.clone());
         }
+        if let Some(confirm) = &self.confirm {
+            push_line(&mut text, &format!("to carry it out: {}", call(confirm)));
+            object.insert("confirm".into(), confirm.clone());
+        }
         let mut left_out = Map::new();
         let mut next = None;
         for (list, &kept) in self.lists.iter().zip(kept) {
             object.insert(list.name.into(), json!(list.items[..kept]));
-            list.items[..kept].iter().for_each(|item| push_line(&mut text, item));
+            push_list(&mut text, list.name, &list.items[..kept]);
             let cut = list.items.len() - kept;
             if cut > 0 {
                 left_out.insert(list.name.into(), json!(cut));
-                next = next.or_else(|| list.more.as_ref().map(|more| more.at(list.cursors.at(kept))));
+                next = next.or_else(|| list.more.as_ref().map(|more| more.at(list.cursors.at(kept), kept, budget)));
             }
         }
         if let Some(body) = &self.body {
-            let shown: String = body.text.split_inclusive('\n').take(lines).collect();
-            let cut = body.text.lines().count() - lines;
-            push_line(&mut text, &shown);
+            let shown = body.shown(pieces);
+            push_line(&mut text, shown);
             object.insert(body.name.into(), json!(shown));
-            if cut > 0 {
-                left_out.insert(format!("{}_lines", body.name), json!(cut));
-                next = next.or_else(|| Some(body.more.at(Some((body.skipped + lines).to_string()))));
+            let rest = &body.text[shown.len()..];
+            if !rest.is_empty() {
+                left_out.insert(format!("{}_lines", body.name), json!(rest.lines().count()));
+                let cursor = Some((body.skipped + pieces).to_string());
+                next = next.or_else(|| Some(body.more.at(cursor, pieces, budget)));
             }
         }
         if !left_out.is_empty() {
@@ -226,25 +276,79 @@ impl Draft {
             object.insert("left_out".into(), Value::Object(left_out));
         }
         object.extend(next.map(|next| ("next".to_owned(), next)));
+        let mut reply = Reply { structured: Value::Object(object), text, is_error: false };
         if let Some(news) = &self.news {
-            object.insert("external_changes".into(), json!(news.files));
-            object.extend(news.line.as_ref().map(|line| ("news".to_owned(), json!(line))));
-            news.line.iter().for_each(|line| push_line(&mut text, line));
+            reply.add_news(news);
         }
-        Reply { structured: Value::Object(object), text, is_error: false }
+        reply
     }
 }
 
+/// No tokeniser makes fewer tokens of ordinary text; blanks and rules in a row it may, and those nobody misses.
+const CHARACTERS_A_TOKEN: usize = 32;
+
+/// How many of the first items have together no more than `room` bytes.
+fn within(room: usize, items: &[String]) -> usize {
+    let mut used = 0;
+    items
+        .iter()
+        .take_while(|item| {
+            used += item.len();
+            used <= room
+        })
+        .count()
+}
+
 impl Reply {
-    /// The answer for a request that failed.
-    pub fn failure(error: &backsight_core::Error) -> Reply {
-        let structured = error.to_json();
+    /// The answer for a request that failed, in at most `budget` tokens: what does not fit of the lists in its details
+    /// is counted.
+    pub fn failure(error: &backsight_core::Error, budget: usize) -> Reply {
+        let whole = error.to_json();
+        let mut most = usize::MAX;
+        loop {
+            let reply = Reply::failure_with(whole.clone(), error, most);
+            if reply.cost() <= budget.max(FEWEST_TOKENS) || most == 0 {
+                return reply;
+            }
+            let longest = lists_in(&whole["error"]["details"]).map(|(_, list)| list.len()).max().unwrap_or(0);
+            most = most.min(longest) / 2;
+        }
+    }
+
+    fn failure_with(mut structured: Value, error: &backsight_core::Error, most: usize) -> Reply {
         let mut text = format!("{}: {}", error.code(), error.message());
         error.hint().iter().for_each(|hint| push_line(&mut text, &format!("hint: {hint}")));
         if let Some(next) = structured["error"].get("next") {
-            push_line(&mut text, &format!("next: {} {}", next["tool"].as_str().unwrap_or_default(), next["arguments"]));
+            push_line(&mut text, &format!("next: {}", call(next)));
+        }
+        let mut left_out = Map::new();
+        if let Some(details) = structured["error"].get_mut("details").and_then(Value::as_object_mut) {
+            for (name, value) in details {
+                let Some(list) = value.as_array_mut() else { continue };
+                let cut = list.len().saturating_sub(most);
+                list.truncate(most);
+                let lines: Vec<String> = list.iter().map(detail).collect();
+                push_line(&mut text, &format!("{}:", name.replace('_', " ")));
+                lines.iter().for_each(|line| push_line(&mut text, line));
+                if cut > 0 {
+                    left_out.insert(name.clone(), json!(cut));
+                }
+            }
+        }
+        if !left_out.is_empty() {
+            push_line(&mut text, &left_out_line(&left_out, None));
+            structured["left_out"] = Value::Object(left_out);
         }
         Reply { structured, text, is_error: true }
+    }
+
+    /// Adds what others changed meanwhile.
+    pub fn add_news(&mut self, news: &News) {
+        if let Some(object) = self.structured.as_object_mut() {
+            object.extend(news.files.map(|files| ("external_changes".to_owned(), json!(files))));
+            object.extend(news.line.as_ref().map(|line| ("news".to_owned(), json!(line))));
+        }
+        news.line.iter().for_each(|line| push_line(&mut self.text, line));
     }
 
     /// What the dearer of its two forms costs.
@@ -253,11 +357,47 @@ impl Reply {
     }
 }
 
+fn lists_in(details: &Value) -> impl Iterator<Item = (&String, &Vec<Value>)> {
+    let object = details.as_object().into_iter().flatten();
+    object.filter_map(|(name, value)| value.as_array().map(|list| (name, list)))
+}
+
+/// An item of an error's details as a line.
+fn detail(item: &Value) -> String {
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    match (item, text("path").or_else(|| text("file_path")), text("reason").or_else(|| text("change_type"))) {
+        (_, Some(path), Some(reason)) => format!("{path}: {reason}"),
+        (_, Some(path), None) => path.to_owned(),
+        (Value::String(text), ..) => text.clone(),
+        _ => item.to_string(),
+    }
+}
+
+/// A call as a model reads it: the tool and its arguments.
+fn call(call: &Value) -> String {
+    format!("{} {}", call["tool"].as_str().unwrap_or_default(), call["arguments"])
+}
+
+/// Lists that need no heading: an answer is about one of them.
+const PLAIN: [&str; 6] = ["changes", "files", "rows", "lines", "milestones", "reverted"];
+
+fn push_list(text: &mut String, name: &str, items: &[String]) {
+    match items {
+        [] => {}
+        items if PLAIN.contains(&name) => items.iter().for_each(|item| push_line(text, item)),
+        [one] => push_line(text, &format!("{}: {one}", name.replace('_', " "))),
+        items => {
+            push_line(text, &format!("{}:", name.replace('_', " ")));
+            items.iter().for_each(|item| push_line(text, item));
+        }
+    }
+}
+
 fn left_out_line(left_out: &Map<String, Value>, next: Option<&Value>) -> String {
     let counts: Vec<String> =
         left_out.iter().map(|(name, count)| format!("{count} {}", name.replace('_', " "))).collect();
     let how = match next {
-        Some(next) => format!("{} {}", next["tool"].as_str().unwrap_or_default(), next["arguments"]),
+        Some(next) => call(next),
         None => "ask again with a larger max_tokens".to_owned(),
     };
     format!("left out: {}; to see more: {how}", counts.join(", "))
@@ -316,7 +456,7 @@ mod tests {
 
     #[test]
     fn every_budget_holds_in_both_forms() {
-        for budget in [100, 150, 300, 500, 2000] {
+        for budget in [200, 300, 500, 2000] {
             for (items, lines) in [(0, 0), (3, 1000), (1000, 3), (1000, 1000)] {
                 let text: String = (0..lines).map(|line| format!("+ line {line} of the text\n")).collect();
                 let draft = Draft::new("many things changed").fact("sequence_number", 12);
@@ -340,5 +480,44 @@ mod tests {
             }
         }
         assert_eq!(seen, text);
+    }
+
+    #[test]
+    fn a_line_longer_than_the_budget_comes_in_pieces() {
+        let text = format!("{}\nend\n", "é{}".repeat(3000));
+        let (mut seen, mut arguments, mut pages) = (String::new(), json!({}), 0);
+        loop {
+            let cursor = arguments["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
+            let budget = arguments["max_tokens"].as_u64().unwrap_or(300) as usize;
+            let reply = Draft::new("a text").body("content", &text, cursor, more()).fit(budget);
+            assert!(reply.cost() <= budget);
+            seen.push_str(reply.structured["content"].as_str().unwrap());
+            pages += 1;
+            match reply.structured.get("next") {
+                Some(next) if pages < 200 => arguments = next["arguments"].clone(),
+                _ => break,
+            }
+        }
+        assert_eq!((seen == text, pages > 10), (true, true), "{pages}");
+    }
+
+    #[test]
+    fn asking_again_for_what_did_not_fit_asks_for_more() {
+        let long = vec!["long ".repeat(2000)];
+        let reply = Draft::new("one thing").list("changes", long, Some(more())).fit(200);
+        assert_eq!(reply.structured["next"]["arguments"]["max_tokens"], json!(800));
+    }
+
+    #[test]
+    fn a_failure_with_many_details_fits_too() {
+        let conflicts: Vec<Value> =
+            (0..500).map(|index| json!({ "path": format!("src/{index}.rs"), "reason": "edited since" })).collect();
+        let error = backsight_core::Error::new(backsight_core::Code::Conflict, "500 paths conflict")
+            .with_details(json!({ "conflicts": conflicts }));
+        let reply = Reply::failure(&error, 500);
+        assert!(reply.cost() <= 500 && reply.is_error);
+        let shown = reply.structured["error"]["details"]["conflicts"].as_array().unwrap().len();
+        assert_eq!(reply.structured["left_out"]["conflicts"], json!(500 - shown));
+        assert!(shown > 3 && reply.text.contains("src/0.rs: edited since"), "{}", reply.text);
     }
 }

@@ -25,14 +25,14 @@ pub fn input<T: JsonSchema>() -> Map<String, Value> {
 }
 
 /// The schema of a tool's answer: the facts by name. What any answer may have beside them (`left_out`, `next`, `news`,
-/// `external_changes`) explains itself and is not paid for with every list of tools.
+/// `external_changes`, and `error` in place of all facts) explains itself and is not paid for with every list of tools.
 pub fn output(facts: &[(&str, &str)]) -> Map<String, Value> {
     let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
     let mut properties = Map::new();
     for (name, kind) in always.iter().chain(facts) {
         properties.insert((*name).into(), json!({ "type": kind }));
     }
-    let object = json!({ "type": "object", "properties": properties, "required": ["ok", "summary"] });
+    let object = json!({ "type": "object", "properties": properties, "required": ["ok"] });
     object.as_object().cloned().unwrap_or_default()
 }
 

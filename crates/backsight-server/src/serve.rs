@@ -94,7 +94,8 @@ pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> 
     let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
     let door = Door::new(Office::new(workspace));
     let server = store.map(|store| tokio::spawn(lead_or_follow(door.clone(), store, ending.clone())));
-    let service = Mcp::new(door).serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token()).await;
+    let service =
+        Mcp::for_this_process(door).serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token()).await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),

@@ -187,7 +187,10 @@ fn usage(message: String) -> Error {
 
 fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| {
-        Error::new(Code::Usage, format!("the arguments of `{tool}` are not understood: {error}"))
+        // The names of Rust's numbers say nothing to a model.
+        let why = error.to_string().replace("expected u16", "expected a number from 0 to 65535");
+        let why = why.replace("expected usize", "expected a number from 0").replace("field", "argument");
+        Error::new(Code::Usage, format!("the arguments of `{tool}` are not understood: {why}"))
             .with_hint("its schema is in the tool list")
     })
 }

@@ -56,7 +56,7 @@ pub fn row(row: &Row, now: Timestamp) -> String {
         Row::Snapshot(step) => snapshot(step, now),
         Row::Event(event) => {
             let (seq, kind) = (event.sequence_number, event.kind.as_str());
-            format!("{seq} {kind} {}{}: {}", age(event.timestamp, now), who(&event.origin), event.description)
+            format!("{seq} {kind} {}{}: {}", age(event.timestamp, now), who(&event.origin), clip(&event.description))
         }
     }
 }
@@ -68,7 +68,7 @@ pub fn snapshot(step: &Snapshot, now: Timestamp) -> String {
         _ => String::new(),
     };
     let expired = if step.expired_at.is_some() { " (contents expired)" } else { "" };
-    let text = if step.description.is_empty() { String::new() } else { format!(": {}", step.description) };
+    let text = if step.description.is_empty() { String::new() } else { format!(": {}", clip(&step.description)) };
     format!(
         "{} {} {}{} {}{lines}{expired}{text}",
         step.sequence_number,
@@ -86,7 +86,19 @@ fn who(origin: &Origin) -> String {
     match (&origin.tool, place.is_empty()) {
         (None, true) => String::new(),
         (Some(tool), true) => format!(" {tool}"),
+        // A client that names no session is its own.
+        (Some(tool), false) if place == [tool] => format!(" {tool}"),
         (tool, false) => format!(" {}@{}", tool.as_deref().unwrap_or_default(), place.join("/")),
+    }
+}
+
+/// A text of people or programs as part of a line: one line, and not all of a long one.
+pub fn clip(text: &str) -> String {
+    const MOST: usize = 160;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

@@ -314,6 +314,9 @@ pub struct Applied {
     /// Things worth knowing, such as broken hard links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Stands for exactly this plan on exactly these contents: another one when a file the plan writes has been edited.
+    #[serde(skip)]
+    pub fingerprint: String,
 }
 
 /// A path that a plan leaves alone.

@@ -3,6 +3,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod agents;
 mod attacks;
 mod blame;
 mod calls;

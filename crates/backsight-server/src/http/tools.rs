@@ -16,6 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::{Shared, failure, openapi};
 use crate::client::{Line, ToolRequest};
+use crate::office::Caller;
 use crate::tool;
 
 pub(super) fn router() -> Router<Shared> {
@@ -74,7 +75,8 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
                 let _ = progress.send(Line::Progress(said)).await;
             }
         };
-        let calling = shared.door.call_here(&name, request.arguments, request.client, says);
+        let caller = Caller { name: request.client, process: request.process };
+        let calling = shared.door.call_here(&name, request.arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();
         tokio::select! {

@@ -42,12 +42,12 @@ impl Definition for FilesRestore {
             dry_run: arguments.dry_run.unwrap_or(true),
             origin: call.plain_origin(arguments.session.clone()),
         };
+        let again = json!({ "ref": arguments.reference, "paths": arguments.paths, "session": arguments.session });
         if !request.dry_run {
             let plan = Restore { dry_run: true, ..request.clone() };
-            going::check(arguments.plan.as_deref(), || call.workspace.restore_with(&plan))?;
+            going::check(arguments.plan.as_deref(), Self::NAME, &again, || call.workspace.restore_with(&plan))?;
         }
         let applied = call.workspace.restore_with(&request)?;
-        let again = json!({ "ref": arguments.reference, "paths": arguments.paths, "session": arguments.session });
         Ok(going::applied(&applied, "restore", Some((Self::NAME, again))))
     }
 }

@@ -40,6 +40,9 @@ impl Definition for FilesRevert {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        if arguments.refs.is_empty() {
+            return Err(super::usage("`refs` is empty: which steps?".to_owned()).with_next("history_query", json!({})));
+        }
         let request = Revert {
             references: arguments.refs.clone(),
             paths: paths(&arguments.paths)?,
@@ -47,17 +50,17 @@ impl Definition for FilesRevert {
             dry_run: arguments.dry_run.unwrap_or(true),
             origin: call.plain_origin(arguments.session.clone()),
         };
-        if !request.dry_run {
-            let plan = Revert { dry_run: true, ..request.clone() };
-            going::check(arguments.plan.as_deref(), || call.workspace.revert_steps(&plan))?;
-        }
-        let applied = call.workspace.revert_steps(&request)?;
         let policy = match arguments.on_conflict {
             Policy::Refuse => None,
             Policy::Skip => Some("skip"),
             Policy::Merge => Some("merge"),
         };
         let again = json!({ "refs": arguments.refs, "paths": arguments.paths, "on_conflict": policy, "session": arguments.session });
+        if !request.dry_run {
+            let plan = Revert { dry_run: true, ..request.clone() };
+            going::check(arguments.plan.as_deref(), Self::NAME, &again, || call.workspace.revert_steps(&plan))?;
+        }
+        let applied = call.workspace.revert_steps(&request)?;
         Ok(going::applied(&applied, "revert", Some((Self::NAME, again))))
     }
 }

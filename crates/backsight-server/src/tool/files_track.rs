@@ -135,6 +135,10 @@ fn tracked(tracked: Tracked) -> Result<Draft> {
     let complete = snapshot.coverage.complete && unseen.is_empty();
     let blind = if complete { String::new() } else { format!("; {} not seen", words::count(uncovered.len(), "path")) };
     let summary = match created {
+        true if snapshot.base_tree.is_none() => {
+            let files = words::count(snapshot.files_changed as usize, "file");
+            format!("{seq} recorded, the first snapshot: {files}{blind}")
+        }
         true => format!("{seq} recorded: {} changed{blind}", words::count(snapshot.files_changed as usize, "file")),
         false => format!("nothing changed since {seq}{blind}"),
     };

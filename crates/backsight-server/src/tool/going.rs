@@ -73,7 +73,7 @@ pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Val
         if let Some(object) = arguments.as_object_mut() {
             object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
         }
-        draft = draft.fact("plan", token).fact("confirm", json!({ "tool": tool, "arguments": arguments }));
+        draft = draft.fact("plan", token).confirm(tool, arguments);
     }
     let kept = applied.kept.iter().map(|kept| format!("{}: {}", kept.path, kept.reason)).collect();
     let targets = applied.targets.iter().map(ToString::to_string).collect();
@@ -91,24 +91,29 @@ pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Val
     )
 }
 
-/// Stands for exactly this plan on exactly these files.
 fn token(applied: &Applied) -> String {
-    let plan = json!([applied.targets, applied.reverted, applied.merged, applied.skipped, applied.conflicts]);
-    format!("plan-{:016x}", fingerprint(plan.to_string().as_bytes()))
-}
-
-/// FNV-1a: a plan token tells plans apart, it keeps nobody out.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    format!("plan-{}", applied.fingerprint)
 }
 
 /// Refuses when the plan shown to the caller is not the one that would be carried out now.
-pub fn check(given: Option<&str>, plan: impl FnOnce() -> Result<Applied>) -> Result<()> {
+pub fn check(
+    given: Option<&str>,
+    tool: &'static str,
+    again: &Value,
+    plan: impl FnOnce() -> Result<Applied>,
+) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
-    let now = plan()?;
-    if given == token(&now) {
+    if given == token(&plan()?) {
         return Ok(());
     }
-    Err(Error::new(Code::StateMismatch, "the plan is not the one you were shown: files changed since")
-        .with_hint("ask for the plan again, without `dry_run`, and look at it"))
+    let mut again = again.clone();
+    if let Some(object) = again.as_object_mut() {
+        object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    }
+    Err(Error::new(
+        Code::StateMismatch,
+        "this is not the plan you were shown: files changed since; nothing was changed",
+    )
+    .with_hint("ask for the plan again and look at it")
+    .with_next(tool, again))
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, cursor, path, usage};
+use super::{Call, Definition, Effect, cursor, files_track::lists, path, usage};
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -52,6 +52,7 @@ impl Definition for HistoryQuery {
         ("tree", "string"),
         ("time", "string"),
         ("chain_hash", "string"),
+        ("description", "string"),
         ("changes", "array"),
         ("unknown", "array"),
         ("lines", "array"),
@@ -61,24 +62,32 @@ impl Definition for HistoryQuery {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         match (&arguments.reference, &arguments.blame) {
             (reference, Some(file)) => blame(call, file, reference.as_deref(), cursor(arguments.cursor.as_deref())?),
-            (Some(reference), None) => one(call, reference),
+            (Some(reference), None) => one(call, reference, cursor(arguments.cursor.as_deref())?),
             (None, None) => page(call, arguments),
         }
     }
 }
 
-fn one(call: &Call<'_>, reference: &str) -> Result<Draft> {
+fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
     let step = call.workspace.show(reference)?;
     let changes = call.workspace.changes_of(reference)?.iter().map(words::change).collect();
     let unknown = step.unknown_changes.iter().map(words::unknown).collect();
     let more = Next::new("files_diff", json!({ "step": step.sequence_number.to_string() }));
-    Ok(Draft::new(words::snapshot(&step, call.now))
+    let draft = Draft::new(words::snapshot(&step, call.now))
         .fact("id", step.id.as_str())
         .fact("tree", step.tree.to_string())
         .fact("time", step.timestamp.to_string())
         .fact("chain_hash", step.chain_hash)
-        .list("changes", changes, Some(more))
-        .list("unknown", unknown, None))
+        .list("changes", changes, Some(more));
+    let draft = lists(draft, vec![("unknown", unknown)]);
+    // The summary has all of a description that is one short line.
+    Ok(match words::clip(&step.description) == step.description {
+        true => draft,
+        false => {
+            let again = Next::new("history_query", json!({ "ref": reference }));
+            draft.body("description", &step.description, start, again)
+        }
+    })
 }
 
 fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -129,7 +138,8 @@ fn blame(call: &Call<'_>, file: &str, reference: Option<&str>, start: usize) -> 
     let blame = call.workspace.blame(&path(file)?, reference)?;
     let lines: Vec<String> = blame.hunks.iter().map(|hunk| blamed(hunk, call.now)).collect();
     let more = Next::new("history_query", json!({ "blame": file, "ref": reference }));
-    Ok(Draft::new(format!("{file}: {}", words::count(lines.len(), "run"))).list_from("lines", lines, start, more))
+    let summary = format!("{file}: {} of lines, each by who wrote it last", words::count(lines.len(), "run"));
+    Ok(Draft::new(summary).list_from("lines", lines, start, more))
 }
 
 fn blamed(hunk: &BlameHunk, now: Timestamp) -> String {

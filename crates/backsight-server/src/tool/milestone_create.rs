@@ -46,8 +46,11 @@ impl Definition for MilestoneCreate {
         };
         let (first, last) = (made.start_sequence_number.to_string(), made.end_sequence_number.to_string());
         let files = made.summary.affected_files;
-        let summary =
-            format!("milestone `{}` holds {first} to {last}: {}", made.title, words::count(files as usize, "file"));
+        let summary = format!(
+            "milestone `{}` holds {first} to {last}: {}",
+            words::clip(&made.title),
+            words::count(files as usize, "file")
+        );
         Ok(Draft::new(summary)
             .fact("id", made.id.as_str())
             .fact("first", first)

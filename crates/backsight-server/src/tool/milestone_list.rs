@@ -54,6 +54,6 @@ impl Definition for MilestoneList {
 fn line(milestone: &Milestone) -> String {
     let Milestone { title, description, start_sequence_number: first, end_sequence_number: last, summary, .. } =
         milestone;
-    let text = if description.is_empty() { String::new() } else { format!(": {description}") };
-    format!("{title} {first}..{last} {}{text}", words::count(summary.affected_files as usize, "file"))
+    let text = if description.is_empty() { String::new() } else { format!(": {}", words::clip(description)) };
+    format!("{} {first}..{last} {}{text}", words::clip(title), words::count(summary.affected_files as usize, "file"))
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::files_track::lists;
 use super::{Call, Definition, Effect};
 use crate::reply::Draft;
+use crate::words;
 
 pub struct WorkspaceReset;
 
@@ -30,7 +31,7 @@ impl Definition for WorkspaceReset {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let reset = call.workspace.reset_state_continuity(&arguments.reason, &call.plain_origin(None))?;
         let row = reset.event.sequence_number;
-        let draft = Draft::new(format!("continuity was reset as {row}: {}", arguments.reason))
+        let draft = Draft::new(format!("continuity was reset as {row}: {}", words::clip(&arguments.reason)))
             .fact("row", row.to_string())
             .maybe("integrated", reset.integrated.map(|seq| seq.to_string()));
         let acknowledged = reset.acknowledged.iter().map(|problem| problem.message.clone()).collect();

@@ -76,7 +76,7 @@ impl Definition for WorkspaceStatus {
             .fact("undoable", status.undoable)
             .fact("redoable", status.redoable)
             .fact("strategy", status.strategy.as_str())
-            .maybe("milestone", status.milestone.map(|milestone| milestone.title))
+            .maybe("milestone", status.milestone.map(|milestone| words::clip(&milestone.title)))
             .maybe("chain_head", sync.as_ref().map(|sync| sync.chain_head.clone()));
         if let Some(problems) = problems {
             draft = draft.list("problems", problems, None);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
 use backsight_files::{Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
+use sha2::{Digest, Sha256};
 
 use super::look::plain_change;
 use super::track::touched;
@@ -395,5 +396,13 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
             .iter()
             .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"))
             .collect(),
+        fingerprint: fingerprint(intent, plan),
     }
+}
+
+/// Only ever compared with one that the same program made a moment ago, so how it is written may change.
+fn fingerprint(intent: &Intent<'_>, plan: &Plan) -> String {
+    let Plan { changes, conflicts, marked, .. } = plan;
+    let written = format!("{:?} {changes:?} {conflicts:?} {marked:?}", intent.targets);
+    Sha256::digest(written).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

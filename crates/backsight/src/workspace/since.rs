@@ -9,7 +9,7 @@ use crate::report::{Others, Row, Snapshot};
 use crate::request::{Log, Order};
 
 impl Workspace {
-    /// What others than `session` recorded after the row `since`, and what nobody recorded and is on disk now.
+    /// What others than `sessions` recorded after the row `since`, and what nobody recorded and is on disk now.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -17,17 +17,17 @@ impl Workspace {
     /// std::fs::write(directory.path().join("a.txt"), "one\n")?;
     /// let first = workspace.track()?.snapshot.sequence_number;
     /// std::fs::write(directory.path().join("b.txt"), "two\n")?;
-    /// let others = workspace.others_since(first, "me")?;
+    /// let others = workspace.others_since(first, &["me"])?;
     /// assert_eq!(others.on_disk[0].file_path.to_string(), "b.txt");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn others_since(&self, since: Seq, session: &str) -> Result<Others> {
+    pub fn others_since(&self, since: Seq, sessions: &[&str]) -> Result<Others> {
         let on_disk = self.detect(&[], false)?;
         let cursor = Some(format!("after-{}", since.0));
         let page = self.log(&Log { order: Order::OldestFirst, cursor, ..Log::default() })?;
         let mut recorded = BTreeSet::new();
         for step in page.rows.iter().filter_map(Row::snapshot) {
-            recorded.extend(self.not_by(step, session)?);
+            recorded.extend(self.not_by(step, sessions)?);
         }
         let sequence_number = page.rows.last().map_or(since, Row::sequence_number);
         Ok(Others {
@@ -46,9 +46,9 @@ impl Workspace {
         }
     }
 
-    /// The paths in a row that are not of `session`'s making.
-    fn not_by(&self, step: &Snapshot, session: &str) -> Result<Vec<RelPath>> {
-        if step.origin.session.as_deref() == Some(session) {
+    /// The paths in a row that are not of these sessions' making.
+    fn not_by(&self, step: &Snapshot, sessions: &[&str]) -> Result<Vec<RelPath>> {
+        if step.origin.session.as_deref().is_some_and(|session| sessions.contains(&session)) {
             return Ok(step.unknown_changes.iter().map(|change| change.file_path.clone()).collect());
         }
         Ok(self.show_detail(&step.sequence_number.to_string())?.affected_files)

@@ -221,6 +221,7 @@ fn nothing(dry_run: bool) -> Applied {
         skipped: Vec::new(),
         conflicts: Vec::new(),
         warnings: Vec::new(),
+        fingerprint: String::new(),
     }
 }
 

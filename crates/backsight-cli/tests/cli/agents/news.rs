@@ -1,0 +1,94 @@
+//! Every reply says what others changed since the client's last one: once, to each client, and never its own doing.
+
+use serde_json::{Value, json};
+
+use super::client::{Agent, Era};
+use crate::fixture::Fixture;
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a\n");
+    fixture.write("b.txt", "b\n");
+    fixture.done("track -m start");
+    fixture
+}
+
+#[track_caller]
+fn external(agent: &mut Agent) -> Value {
+    agent.ok("history_query", json!({}))["external_changes"].clone()
+}
+
+#[test]
+fn an_edit_from_outside_is_told_once() {
+    let fixture = fixture();
+    let mut agent = Agent::new(&fixture);
+    let first = agent.ok("history_query", json!({}));
+    assert!(first.get("external_changes").is_none(), "there was no call before this one: {first}");
+    assert_eq!(external(&mut agent), 0);
+    fixture.write("a.txt", "edited outside\n");
+    fixture.write("new.txt", "n\n");
+    let said = agent.call("history_query", json!({}));
+    assert_eq!(said.structured["external_changes"], 2);
+    assert_eq!(said.structured["news"], "2 files changed by others since your last call: a.txt, new.txt");
+    assert!(said.text.ends_with("2 files changed by others since your last call: a.txt, new.txt"));
+    assert_eq!(external(&mut agent), 0);
+    fixture.write("a.txt", "edited again\n");
+    assert_eq!(external(&mut agent), 1);
+    fixture.done("track -m 'by a person' --session person");
+    assert_eq!(external(&mut agent), 0, "what was told on disk is no news when somebody records it");
+}
+
+#[test]
+fn a_failure_tells_the_news_too() {
+    let fixture = fixture();
+    let mut agent = Agent::new(&fixture);
+    external(&mut agent);
+    fixture.write("a.txt", "edited outside\n");
+    let said = agent.call("files_read", json!({ "path": "nope" }));
+    assert!(said.is_error && said.structured["external_changes"] == 1, "{}", said.structured);
+    assert_eq!(external(&mut agent), 0);
+}
+
+#[test]
+fn what_the_client_does_itself_is_no_news() {
+    let fixture = fixture();
+    let mut agent = Agent::new(&fixture);
+    external(&mut agent);
+    let call = agent.ok("files_track", json!({ "phase": "begin" }))["call"].clone();
+    fixture.write("a.txt", "by the agent\n");
+    assert_eq!(agent.ok("files_track", json!({ "phase": "finish", "call": call }))["external_changes"], 0);
+    fixture.write("b.txt", "by the agent\n");
+    assert_eq!(agent.ok("files_track", json!({ "session": "turn-7" }))["external_changes"], 0);
+    assert_eq!(agent.ok("files_undo", json!({}))["external_changes"], 0);
+    assert_eq!(external(&mut agent), 0);
+}
+
+#[test]
+fn two_clients_hear_of_each_other_and_do_not_eat_each_others_news() {
+    for names in [["one", "two"], ["same", "same"]] {
+        let fixture = fixture();
+        let mut one = Agent::named(&fixture, names[0], Era::Handshake("2025-06-18"));
+        let mut two = Agent::named(&fixture, names[1], Era::Modern);
+        let called = [&mut one, &mut two].map(|agent| agent.ok("workspace_status", json!({}))["client"].clone());
+        assert_ne!(called[0], called[1]);
+        fixture.write("a.txt", "by a person\n");
+        assert_eq!((external(&mut one), external(&mut two)), (json!(1), json!(1)), "{names:?}");
+        fixture.write("b.txt", "by the first agent\n");
+        one.ok("files_track", json!({}));
+        assert_eq!((external(&mut one), external(&mut two)), (json!(0), json!(1)), "{names:?}");
+    }
+}
+
+#[test]
+fn one_connection_may_speak_for_several_clients() {
+    let fixture = fixture();
+    let mut agent = Agent::named(&fixture, "host", Era::Modern);
+    let ask = |agent: &mut Agent, client: &str| {
+        let reply = agent.ok("history_query", json!({ "client": client }));
+        assert_eq!(reply["client"], client);
+        reply["external_changes"].clone()
+    };
+    assert_eq!([ask(&mut agent, "a"), ask(&mut agent, "b")], [Value::Null, Value::Null]);
+    fixture.write("a.txt", "by a person\n");
+    assert_eq!([ask(&mut agent, "a"), ask(&mut agent, "b"), ask(&mut agent, "a")], [json!(1), json!(1), json!(0)]);
+}

@@ -1,0 +1,180 @@
+//! Every tool over the wire: what it answers when all is well, and what it says when it is not.
+
+use serde_json::{Value, json};
+
+use super::client::{Agent, Era};
+use crate::fixture::{Fixture, numbered};
+
+const NAMES: [&str; 13] = [
+    "workspace_status",
+    "files_track",
+    "files_changes",
+    "files_diff",
+    "files_read",
+    "files_revert",
+    "files_restore",
+    "files_undo",
+    "files_redo",
+    "history_query",
+    "milestone_create",
+    "milestone_list",
+    "workspace_reset",
+];
+
+#[test]
+fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
+    let fixture = Fixture::new();
+    let lists = Era::ALL.map(|era| Agent::named(&fixture, "tester", era).tools());
+    assert!(lists.iter().all(|list| list == &lists[0]));
+    let names: Vec<&str> = lists[0].iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, NAMES);
+    for tool in &lists[0] {
+        let (name, hints) = (tool["name"].as_str().unwrap(), &tool["annotations"]);
+        let changes_files = ["files_revert", "files_restore", "files_undo", "files_redo"].contains(&name);
+        let records = ["files_track", "milestone_create", "workspace_reset"].contains(&name);
+        assert_eq!(hints["readOnlyHint"], !changes_files && !records, "{name}");
+        assert_eq!(hints["destructiveHint"], changes_files, "{name}");
+        assert_eq!(hints["openWorldHint"], false, "{name}");
+        assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+    }
+}
+
+#[test]
+fn a_day_of_an_agent() {
+    let fixture = Fixture::new();
+    fixture.write("src/a.rs", &numbered(&[]));
+    fixture.write("README.md", "# hello\n");
+    let mut agent = Agent::new(&fixture);
+    let status = agent.call("workspace_status", json!({}));
+    assert_eq!(status.text, "nothing is recorded yet: record the files with files_track");
+
+    let first = agent.ok("files_track", json!({ "description": "start" }));
+    assert_eq!((&first["created"], &first["snapshot"]), (&json!(true), &json!("#1")));
+    let again = agent.ok("files_track", json!({}));
+    assert_eq!((&again["created"], &again["id"], &again["tree"]), (&json!(false), &first["id"], &first["tree"]));
+
+    let call = agent.ok("files_track", json!({ "phase": "begin" }))["call"].clone();
+    fixture.write("src/a.rs", &numbered(&[(3, "agent")]));
+    fixture.write("src/new.rs", "fn main() {}\n");
+    let status = agent.ok("workspace_status", json!({}));
+    assert_eq!(status["changes"], json!(["M src/a.rs", "A src/new.rs"]));
+    assert_eq!(status["pending"], json!(["src/a.rs", "src/new.rs"]));
+    let step = agent.ok("files_track", json!({ "phase": "finish", "call": call, "description": "edit a" }));
+    assert_eq!((&step["snapshot"], &step["changes"]), (&json!("#2"), &json!(["M src/a.rs", "A src/new.rs"])));
+
+    fixture.write("README.md", "# hello, edited by a person\n");
+    let changes = agent.ok("files_changes", json!({}));
+    assert_eq!((&changes["total"], &changes["changes"]), (&json!(1), &json!(["M README.md"])));
+    let diff = agent.ok("files_diff", json!({ "step": "#2", "paths": "src/a.rs" }));
+    assert_eq!((&diff["additions"], &diff["deletions"]), (&json!(1), &json!(1)));
+    assert!(diff["diff"].as_str().unwrap().contains("-line 3\n+agent\n"));
+    let between = agent.ok("files_diff", json!({ "from": "#1", "to": "#2", "context": 0 }));
+    assert!(between["diff"].as_str().unwrap().contains("@@ -3 +3 @@"), "{between}");
+    let old = agent.ok("files_read", json!({ "path": "./src/a.rs", "ref": "#1" }));
+    assert_eq!((old["content"].as_str().unwrap(), &old["lines"]), (numbered(&[]).as_str(), &json!(10)));
+    assert_eq!(agent.ok("files_read", json!({ "path": "src" }))["files"], json!(["src/a.rs", "src/new.rs"]));
+    let now = agent.ok("files_read", json!({ "path": "README.md", "ref": "now" }));
+    assert_eq!(now["content"], "# hello, edited by a person\n");
+
+    // The agent takes its step back; the person's edit stays.
+    let plan = agent.call("files_revert", json!({ "refs": "#2" }));
+    assert_eq!(plan.structured["reverted"], json!(["M src/a.rs", "D src/new.rs"]));
+    assert!(plan.text.contains("to carry it out: files_revert {"), "{}", plan.text);
+    let done = agent.ok("files_revert", plan.structured["confirm"]["arguments"].clone());
+    assert_eq!((&done["dry_run"], &done["changed"]), (&json!(false), &json!(true)));
+    assert_eq!(fixture.read("src/a.rs"), numbered(&[]));
+    assert_eq!(fixture.read("README.md"), "# hello, edited by a person\n");
+    agent.ok("files_undo", json!({}));
+    assert_eq!(fixture.read("src/a.rs"), numbered(&[(3, "agent")]));
+    agent.ok("files_redo", json!({}));
+    assert_eq!(fixture.read("src/a.rs"), numbered(&[]));
+
+    let rows = agent.ok("history_query", json!({ "file": "src/a.rs" }))["rows"].clone();
+    assert!(rows[0].as_str().unwrap().starts_with("#6 redo "), "{rows}");
+    let one = agent.ok("history_query", json!({ "ref": "#2" }));
+    assert!(one["summary"].as_str().unwrap().contains(" tester 2 files +2 -1: edit a"), "{one}");
+    let blame = agent.ok("history_query", json!({ "blame": "src/a.rs", "ref": "#2" }));
+    assert_eq!(blame["lines"].as_array().unwrap().len(), 3, "{blame}");
+    let made = agent.ok("milestone_create", json!({ "title": "first work", "tags": ["a", "b"] }));
+    assert_eq!((&made["first"], &made["last"]), (&json!("#1"), &json!("#6")));
+    assert_eq!(agent.ok("milestone_list", json!({}))["milestones"], json!(["first work #1..#6 3 files"]));
+    assert_eq!(agent.ok("milestone_list", json!({ "ref": "first work" }))["tags"], json!(["a", "b"]));
+    assert_eq!(agent.ok("workspace_reset", json!({ "reason": "a test" }))["row"], "#8");
+    let sound = agent.ok("workspace_status", json!({ "verify": true }));
+    assert_eq!((&sound["clean"], &sound["problems"]), (&json!(true), &json!([])));
+    fixture.verify();
+}
+
+#[test]
+fn mistakes_are_answers_with_a_code_and_the_next_call() {
+    let fixture = Fixture::with_history();
+    let mut agent = Agent::new(&fixture);
+    let cases: [(&str, Value, &str, &str); 24] = [
+        ("files_track", json!({ "phase": "finish" }), "USAGE", "`call` is missing"),
+        ("files_track", json!({ "phase": "finish", "call": "zzz" }), "CALL_NOT_FOUND", "`zzz`"),
+        ("files_track", json!({ "phase": "begin", "call": "zzz" }), "USAGE", "phase finish"),
+        ("files_track", json!({ "bogus": 1 }), "USAGE", "unknown argument `bogus`"),
+        ("files_track", json!({ "phase": "later" }), "USAGE", "`record`, `begin`, `finish`"),
+        ("files_track", json!({ "declare": ["../x"] }), "INVALID_PATH", "leaves the workspace"),
+        ("files_changes", json!({ "paths": "/etc/passwd" }), "INVALID_PATH", "is absolute"),
+        ("files_changes", json!({ "from": "#99" }), "REF_NOT_FOUND", "`#99`"),
+        ("files_changes", json!({ "cursor": "zz" }), "USAGE", "`zz` is no cursor"),
+        ("files_diff", json!({ "step": "#2", "to": "#1" }), "USAGE", "`step` goes without"),
+        ("files_diff", json!({ "from": ["#1"] }), "USAGE", "expected a string"),
+        ("files_read", json!({ "path": "nope" }), "PATH_NOT_FOUND", "`nope`"),
+        ("files_revert", json!({}), "USAGE", "missing argument `refs`"),
+        ("files_revert", json!({ "refs": [] }), "USAGE", "which steps"),
+        ("files_revert", json!({ "refs": "#1" }), "NOTHING_TO_UNDO", "first snapshot"),
+        ("files_restore", json!({ "ref": "" }), "REF_NOT_FOUND", "it is empty"),
+        ("files_undo", json!({ "count": 0 }), "USAGE", "not a number from 1"),
+        ("files_undo", json!({ "count": -1 }), "USAGE", "a number from 0 to 65535"),
+        ("files_undo", json!({ "count": 50 }), "NOTHING_TO_UNDO", "only 2 steps"),
+        ("files_redo", json!({}), "NOTHING_TO_UNDO", "no undo"),
+        ("history_query", json!({ "kind": "bogus" }), "USAGE", "`bogus` is no kind"),
+        ("history_query", json!({ "since": "yesterday" }), "USAGE", "`yesterday` is no time"),
+        ("milestone_create", json!({ "title": "m", "snapshots": ["#1", "#3"] }), "SEQUENCE_DISCONTINUITY", ""),
+        ("workspace_status", json!({ "max_tokens": 5 }), "USAGE", "not a number from 200"),
+    ];
+    for (tool, arguments, code, words) in cases {
+        let error = agent.fails(tool, arguments.clone(), code);
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(words), "{tool} {arguments}: {message}");
+        let hint = error["hint"].as_str().unwrap_or("");
+        assert!(!hint.contains("`backsight ") && !hint.contains("`--"), "{tool} {arguments}: {hint}");
+        let next = error["next"]["tool"].as_str().unwrap_or(NAMES[0]);
+        assert!(NAMES.contains(&next), "{next}");
+    }
+    let unknown = agent.request("tools/call", json!({ "name": "nonesuch", "arguments": {} })).unwrap_err();
+    assert_eq!(unknown["code"], -32602);
+    fixture.verify();
+}
+
+#[test]
+fn overlapping_edits_are_named_and_nothing_is_changed() {
+    let fixture = Fixture::with_history();
+    fixture.write("a.txt", &numbered(&[(2, "somebody else")]));
+    let mut agent = Agent::new(&fixture);
+    let said = agent.call("files_revert", json!({ "refs": ["#2"] }));
+    assert_eq!(said.structured["error"]["code"], "CONFLICT");
+    assert!(said.text.contains("conflicts:\na.txt: "), "{}", said.text);
+    assert!(said.text.contains("on_conflict merge"), "{}", said.text);
+    let skipped = agent.ok("files_revert", json!({ "refs": ["#2"], "on_conflict": "skip" }));
+    assert_eq!(skipped["changed"], false);
+    let merged = agent.ok("files_revert", json!({ "refs": ["#2"], "on_conflict": "merge" }));
+    assert_eq!(merged["conflicts"].as_array().unwrap().len(), 1, "{merged}");
+    agent.ok("files_revert", merged["confirm"]["arguments"].clone());
+    assert!(fixture.read("a.txt").contains("<<<<<<<"));
+}
+
+#[test]
+fn a_directory_that_may_not_be_tracked_gets_answers_too() {
+    let fixture = Fixture::new();
+    let mut command = fixture.command("mcp");
+    command.current_dir(fixture.home());
+    let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
+    agent.open();
+    let error = agent.fails("workspace_status", json!({}), "WORKSPACE_REFUSED");
+    assert!(!error["message"].as_str().unwrap().is_empty());
+}
