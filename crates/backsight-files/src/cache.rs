@@ -88,6 +88,11 @@ impl FileIdentity {
         let changed = FileTime { seconds: found.ctime(), nanoseconds: found.ctime_nsec() as u32 };
         Some(FileIdentity { inode: found.ino(), size: found.size(), changed })
     }
+
+    /// Whether it last changed well before `now`, so that another change cannot carry the same time.
+    pub(crate) fn is_older_than(&self, now: FileTime) -> bool {
+        Stat { modified: self.changed, changed: self.changed, ..Stat::default() }.is_settled(now)
+    }
 }
 
 /// What the cache is about: it speaks for nothing else.

@@ -125,7 +125,10 @@ pub(crate) enum Purpose {
 }
 
 pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture> {
-    let store = request.store.fingerprint()?;
+    let store = match purpose {
+        Purpose::Record => request.store.fingerprint()?,
+        Purpose::Look => request.store.glimpse()?,
+    };
     let root = root_identity(request.root)?;
     let start = match request.memory.plan(request, purpose, root, store) {
         Plan::Known(capture) => return Ok(*capture),

@@ -243,13 +243,28 @@ impl Timeline {
         find(&self.lock(), &format!("{} = ?1", column.name()), &[&value])
     }
 
+    /// A pair that differs whenever anything in the file may be another than before, whoever wrote it.
+    pub(crate) fn version(&self) -> Result<(i64, i64)> {
+        // SQLite counts the commits of others in the one and the changes of this connection in the other.
+        let connection = self.lock();
+        let sql = "SELECT data_version, total_changes() FROM pragma_data_version";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(broken)
+    }
+
     /// Every step in brief, oldest first.
     pub(crate) fn outlines(&self) -> Result<Vec<Outline>> {
+        self.outlines_after(Seq(0))
+    }
+
+    /// The same, only those after `seq`.
+    pub(crate) fn outlines_after(&self, seq: Seq) -> Result<Vec<Outline>> {
         let connection = self.lock();
         let sql = "SELECT s.seq, s.kind, s.targets, s.base_tree IS NOT NULL, s.timestamp, p.seq IS NOT NULL, e.seq IS NOT NULL, s.details
-                   FROM rows s LEFT JOIN pinned p USING (seq) LEFT JOIN expired e USING (seq) WHERE s.tree IS NOT NULL ORDER BY s.seq";
-        let mut statement = connection.prepare(sql).map_err(broken)?;
-        let rows = statement.query_map([], |row| {
+                   FROM rows s LEFT JOIN pinned p USING (seq) LEFT JOIN expired e USING (seq)
+                   WHERE s.tree IS NOT NULL AND s.seq > ?1 ORDER BY s.seq";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        let rows = statement.query_map([seq.0], |row| {
             let kind = json_text(row, 1)?;
             let details: Option<StepDetails> = optional_json(row, 7)?;
             Ok(Outline {
@@ -274,11 +289,6 @@ impl Timeline {
     /// How many rows there are, of any kind.
     pub(crate) fn count_all(&self) -> Result<u64> {
         self.count_rows("1")
-    }
-
-    /// How many snapshots there are after `seq`.
-    pub(crate) fn count_after(&self, seq: Seq) -> Result<u64> {
-        self.count_rows(&format!("tree IS NOT NULL AND seq > {}", seq.0))
     }
 
     fn count_rows(&self, condition: &str) -> Result<u64> {

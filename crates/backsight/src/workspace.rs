@@ -7,6 +7,7 @@ mod checkpoint;
 mod continuity;
 mod diff;
 mod export;
+mod glance;
 mod go;
 mod keep;
 mod lines;
@@ -20,7 +21,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{Caller, CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
@@ -77,6 +78,9 @@ struct Opened {
     timeline: Timeline,
     /// Device and inode of the timeline when it was opened.
     identity: Option<(u64, u64)>,
+    glances: glance::Glances,
+    /// The settings file as it was last read, and what it says.
+    config: Mutex<Option<(String, Config)>>,
 }
 
 impl Workspace {
@@ -226,7 +230,18 @@ impl Workspace {
     }
 
     fn config(&self) -> Result<Config> {
-        Config::load(&self.config_file()?)
+        let Some(opened) = self.shared.opened.get() else { return Config::load(&self.config_file()?) };
+        let file = opened.store.join("config.toml");
+        let text = config::text_of(&file)?;
+        let mut kept = opened.config.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, config)) = &*kept
+            && *of == text
+        {
+            return Ok(config.clone());
+        }
+        let config = Config::parse(&text, &file)?;
+        *kept = Some((text, config.clone()));
+        Ok(config)
     }
 
     /// The store, which must exist.
@@ -271,7 +286,8 @@ impl Workspace {
         let timeline =
             Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
         drop(making);
-        Ok(Opened { identity: identity_of(&store), files, timeline, store })
+        let identity = identity_of(&store);
+        Ok(Opened { identity, files, timeline, store, glances: Default::default(), config: Mutex::default() })
     }
 
     /// The store, made if need be.
