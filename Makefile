@@ -52,9 +52,9 @@ fuzz: ## look for inputs that break diffs and merges (FUZZ_SECONDS=60 for each o
 	done
 
 docs: tools ## write the generated parts of the documents again
-	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::)'
+	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::) or test(install::plugin::)'
 
-# The tests use `git` and `patch` as referees; the program itself runs neither.
+# The tests use `git`, `patch` and what tests/tools lists as referees; the program itself runs none of them.
 tools:
 	@missing=; for tool in git patch; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if [ -n "$$missing" ]; then \
@@ -63,3 +63,4 @@ tools:
 	  else echo "missing:$$missing; install with: sudo apt-get install$$missing" >&2; exit 1; fi; \
 	fi
 	@cargo nextest --version >/dev/null 2>&1 || cargo install cargo-nextest --locked
+	@tests/tools/install

@@ -11,6 +11,8 @@ mod measure;
 mod memory;
 mod peer;
 mod random;
+mod server;
+mod serving;
 mod source;
 mod subject;
 mod table;
@@ -56,6 +58,9 @@ struct Options {
     /// Snapshots of the long run.
     #[arg(long, default_value_t = 1_000)]
     snapshots: usize,
+    /// Calls of the long day of a server.
+    #[arg(long, default_value_t = 100_000)]
+    calls: usize,
     /// Rows of the long timeline.
     #[arg(long, default_value_t = 100_000)]
     rows: u64,
@@ -87,6 +92,7 @@ enum Work {
     Many,
     Unknown,
     Diff,
+    Server,
     History,
     Memory,
 }
@@ -178,6 +184,7 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::Restore => bench.restore()?,
             Work::Revert => bench.revert()?,
             Work::Many => bench.many()?,
+            Work::Server => bench.server(options.calls)?,
             // Measured elsewhere.
             Work::Diff | Work::History | Work::Memory => {}
         }

@@ -14,7 +14,7 @@ use crate::subject::{Backsight, Tracked};
 use crate::table::{Ratio, Row, Table};
 use crate::tree::{Edits, Tree};
 
-const ADD: &str = "git add -A && git write-tree";
+pub const ADD: &str = "git add -A && git write-tree";
 const CHECKOUT: &str = "git read-tree && git checkout-index -a -f";
 const WALK: &str = "bare parallel stat walk";
 
@@ -234,7 +234,7 @@ impl Bench {
     }
 
     /// Brings both sides up to date, so that the next thing measured starts from "nothing changed".
-    fn settle(&self) -> Result<()> {
+    pub fn settle(&self) -> Result<()> {
         self.backsight.track()?;
         self.git.snapshot()?;
         rustix::fs::sync();

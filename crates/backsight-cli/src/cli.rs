@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, init, known,
-    log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, show, status, track, undo, unknown, unpin,
-    usage, verify,
+    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, hook, init,
+    install, known, log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, session, show, status, track,
+    undo, unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -86,6 +86,7 @@ pub enum Command {
     Restore(restore::Args),
     Undo(undo::Args),
     Redo(redo::Args),
+    Session(session::Args),
     Milestone(milestone::Args),
     Unknown(unknown::Args),
     Continuity(continuity::Args),
@@ -97,6 +98,8 @@ pub enum Command {
     Verify(verify::Args),
     Doctor(doctor::Args),
     Config(config::Args),
+    Install(install::Args),
+    Hook(hook::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),

@@ -5,6 +5,7 @@ mod arguments;
 mod cli;
 mod commands;
 mod context;
+mod install;
 mod page;
 mod parse;
 mod paths;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use backsight_core::Error;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Command};
 use crate::context::Context;
 use crate::page::Screen;
 
@@ -30,12 +31,25 @@ fn main() -> ExitCode {
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     match parsed {
         Ok((cli, matches)) => run(&cli, &matches),
-        Err(error) => usage::report(&error, &arguments),
+        Err(error) => match (usage::report(&error, &arguments), is_hook(&arguments)) {
+            // Agents take a status of 2 for "this tool must not run".
+            (_, true) => ExitCode::SUCCESS,
+            (status, false) => status,
+        },
     }
+}
+
+/// Whether an agent's hook was meant, even though the arguments are wrong.
+fn is_hook(arguments: &[OsString]) -> bool {
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
+    matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
 }
 
 /// Runs the command and turns its verdict, or its failure, into an exit status.
 fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
+    if let Command::Hook(args) = &cli.command {
+        return commands::hook::run(args, &cli.global);
+    }
     let screen = Screen::new(cli.global.json, cli.global.color);
     let name = matches.subcommand_name().unwrap_or_default();
     let outcome = Context::new(&cli.global, name, screen).and_then(|context| commands::run(&cli.command, &context));

@@ -1,6 +1,7 @@
 //! The words every Backsight crate shares: ids, errors, paths inside a workspace, coverage, time.
 //! It holds values only: no I/O, no async, no clock of its own.
 
+mod base64;
 mod coverage;
 mod error;
 mod id;
@@ -9,6 +10,7 @@ mod schema;
 mod time;
 mod tokens;
 
+pub use base64::base64;
 pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};

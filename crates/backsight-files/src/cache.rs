@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use backsight_core::{ObjectId, Result};
 
@@ -71,6 +72,29 @@ pub(crate) struct Record<'a> {
 /// Device and inode of the workspace's root.
 pub(crate) type RootIdentity = (u64, u64);
 
+/// What tells a file from the one that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    inode: u64,
+    size: u64,
+    changed: FileTime,
+}
+
+impl FileIdentity {
+    /// Nothing when there is no such file.
+    pub(crate) fn of(file: &Path) -> Option<FileIdentity> {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(file).ok()?;
+        let changed = FileTime { seconds: found.ctime(), nanoseconds: found.ctime_nsec() as u32 };
+        Some(FileIdentity { inode: found.ino(), size: found.size(), changed })
+    }
+
+    /// Whether it last changed well before `now`, so that another change cannot carry the same time.
+    pub(crate) fn is_older_than(&self, now: FileTime) -> bool {
+        Stat { modified: self.changed, changed: self.changed, ..Stat::default() }.is_settled(now)
+    }
+}
+
 /// What the cache is about: it speaks for nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Subject {
@@ -84,13 +108,13 @@ pub(crate) struct Subject {
 /// A loaded cache.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    /// The bytes of the large file and of the small one.
-    parts: [Vec<u8>; 2],
+    /// The bytes of the large file and of the small one. The large one is shared with the caches that come after this.
+    parts: [Arc<Vec<u8>>; 2],
     /// Sorted by path; of a directory in both files the small one's.
     directories: Vec<Place>,
     subject: Option<Subject>,
-    /// Whether the large file is on disk as it is here, so that a small one can build on it.
-    is_on_disk: bool,
+    /// The large file on disk that is as it is here, so that a small one can build on it.
+    on_disk: Option<FileIdentity>,
 }
 
 const LARGE: usize = 0;
@@ -117,8 +141,9 @@ pub(crate) struct CachedDirectory<'a> {
 impl Cache {
     /// The cache in `file`, or an empty one when it is missing, damaged or of another version.
     pub(crate) fn load(file: &Path) -> Cache {
+        let identity = FileIdentity::of(file);
         let Some(mut cache) = fs::read(file).ok().and_then(Cache::parse) else { return Cache::default() };
-        cache.is_on_disk = true;
+        cache.on_disk = identity;
         if let Ok(small) = fs::read(small_file(file)) {
             cache.overlay(small);
         }
@@ -127,24 +152,44 @@ impl Cache {
 
     pub(crate) fn parse(bytes: Vec<u8>) -> Option<Cache> {
         let (_, subject, directories) = parse_part(&bytes, LARGE)?;
-        Some(Cache { subject: Some(subject), directories, parts: [bytes, Vec::new()], is_on_disk: false })
+        let parts = [Arc::new(bytes), Arc::default()];
+        Some(Cache { subject: Some(subject), directories, parts, on_disk: None })
     }
 
     /// Puts the small file's directories in place of the large one's, if it builds on it.
     fn overlay(&mut self, small: Vec<u8>) {
-        let Some((base, subject, changed)) = parse_part(&small, SMALL) else { return };
+        let Some((base, subject, mut changed)) = parse_part(&small, SMALL) else { return };
         if base != checksum_of(&self.parts[LARGE]) {
             return;
         }
-        self.parts[SMALL] = small;
+        // What the small file before this one said is said again by this one, or does not hold any more.
+        let large: Vec<Place> = self.directories.drain(..).filter(|place| place.part == LARGE).collect();
+        self.parts[SMALL] = Arc::new(small);
         self.subject = Some(subject);
-        let mut merged: BTreeMap<Vec<u8>, Place> = BTreeMap::new();
-        for place in changed {
-            merged.insert(self.path_of(&place).to_vec(), place);
+        changed.sort_by(|a, b| path_in(&self.parts, a).cmp(path_in(&self.parts, b)));
+        let mut merged = Vec::with_capacity(large.len() + changed.len());
+        let mut changed = changed.into_iter().peekable();
+        for place in large {
+            let path = path_in(&self.parts, &place);
+            while let Some(new) = changed.next_if(|new| path_in(&self.parts, new) < path) {
+                merged.push(new);
+            }
+            match changed.next_if(|new| path_in(&self.parts, new) == path) {
+                Some(new) => merged.push(new),
+                None => merged.push(place),
+            }
         }
-        self.directories.retain(|place| !merged.contains_key(path_in(&self.parts, place)));
-        self.directories.extend(merged.into_values().filter(|place| place.count != GONE));
-        self.directories.sort_unstable_by(|a, b| path_in(&self.parts, a).cmp(path_in(&self.parts, b)));
+        merged.extend(changed);
+        merged.retain(|place| place.count != GONE);
+        self.directories = merged;
+    }
+
+    /// The cache that `small` makes of this one: the small file that was just written.
+    fn overlaid(&self, small: Vec<u8>) -> Cache {
+        let (parts, directories) = (self.parts.clone(), self.directories.clone());
+        let mut cache = Cache { parts, directories, subject: None, on_disk: self.on_disk };
+        cache.overlay(small);
+        cache
     }
 
     pub(crate) fn subject(&self) -> Option<Subject> {
@@ -181,6 +226,7 @@ impl Cache {
     }
 
     /// The paths of all directories, in the order of their positions.
+    #[cfg(test)]
     pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
         self.directories.iter().map(|place| self.path_of(place))
     }
@@ -188,16 +234,24 @@ impl Cache {
     /// Paths of the files and symlinks known below `directory`.
     pub(crate) fn files_below(&self, directory: &[u8]) -> Vec<Vec<u8>> {
         let mut files = Vec::new();
-        let prefix = [directory, b"/"].concat();
-        let start = self.directories.partition_point(|place| self.path_of(place) < prefix.as_slice());
-        let below = self.directories[start..].iter().take_while(|place| self.path_of(place).starts_with(&prefix));
-        let itself = self.directory(directory).map(|found| found.place);
-        for place in itself.iter().chain(below) {
-            let records = CachedDirectory { cache: self, place: *place }.records();
-            let names = records.filter(|record| record.kind != RecordKind::Directory).map(|record| record.name);
-            files.extend(names.map(|name| join(self.path_of(place), name)));
+        for found in self.within(directory) {
+            let names = found.records().filter(|record| record.kind != RecordKind::Directory);
+            files.extend(names.map(|record| join(found.path(), record.name)));
         }
         files
+    }
+
+    /// A directory and every one below it, as far as they are known.
+    pub(crate) fn within(&self, directory: &[u8]) -> impl Iterator<Item = CachedDirectory<'_>> {
+        let prefix = [directory, b"/"].concat();
+        let start = self.directories.partition_point(|place| self.path_of(place) < prefix.as_slice());
+        let below = self.directories[start..].iter().take_while(move |place| self.path_of(place).starts_with(&prefix));
+        self.directory(directory).into_iter().chain(below.map(|place| CachedDirectory { cache: self, place: *place }))
+    }
+
+    /// How many files and symlinks it knows.
+    pub(crate) fn files(&self) -> u64 {
+        (0..self.directories.len()).filter_map(|position| self.at(position)).map(|found| found.files()).sum()
     }
 
     fn path_of(&self, place: &Place) -> &[u8] {
@@ -210,7 +264,7 @@ impl Cache {
     }
 }
 
-fn path_in<'p>(parts: &'p [Vec<u8>; 2], place: &Place) -> &'p [u8] {
+fn path_in<'p>(parts: &'p [Arc<Vec<u8>>; 2], place: &Place) -> &'p [u8] {
     parts[place.part].get(place.path.0..place.path.1).unwrap_or_default()
 }
 
@@ -283,6 +337,20 @@ impl<'a> CachedDirectory<'a> {
         self.place.count as usize
     }
 
+    pub(crate) fn path(&self) -> &'a [u8] {
+        self.cache.path_of(&self.place)
+    }
+
+    /// How many files and symlinks it holds itself.
+    pub(crate) fn files(&self) -> u64 {
+        self.records().filter(|record| record.kind != RecordKind::Directory).count() as u64
+    }
+
+    /// Whether an equal listing would prove that nothing changed: every file is vouched for and its trees are known.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.contents().is_some() && self.records().all(|record| record.trusted || record.kind == RecordKind::Directory)
+    }
+
     /// Its names, sorted.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
         let (start, end) = self.place.body;
@@ -321,6 +389,11 @@ impl CacheChanges {
     pub(crate) fn remove(&mut self, path: &[u8]) {
         self.directories.insert(path.to_vec(), None);
     }
+
+    /// The directories that are not as the cache has them.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.directories.keys().map(Vec::as_slice)
+    }
 }
 
 fn encode_directory(path: &[u8], contents: Option<Contents>, count: u32, body: &[u8]) -> Vec<u8> {
@@ -336,26 +409,30 @@ fn encode_directory(path: &[u8], contents: Option<Contents>, count: u32, body: &
 }
 
 /// A cache and what has to change in it, waiting to be written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FreshCache {
-    pub(crate) cache: Cache,
+    pub(crate) cache: Arc<Cache>,
     pub(crate) changes: CacheChanges,
 }
 
 impl FreshCache {
-    /// Writes what changed: beside the large file while that is little, else the large file anew.
-    pub(crate) fn write(&self, file: &Path, disk: &Disk, subject: &Subject) -> io::Result<()> {
-        let cache = &self.cache;
+    /// Writes what changed: beside the large file while that is little, else the large file anew. Returns the cache that
+    /// the next process would load.
+    pub(crate) fn write(&self, file: &Path, disk: &Disk, subject: &Subject) -> io::Result<Cache> {
+        let cache = &*self.cache;
         let is_kept = |place: &&Place| !self.changes.directories.contains_key(cache.path_of(place));
         let small = || cache.directories.iter().filter(|place| place.part == SMALL).filter(is_kept);
         let changed = small().count() + self.changes.directories.len();
-        if cache.is_on_disk && changed * 32 <= cache.directories.len() + 256 {
+        // Another process may have replaced the large file since.
+        let is_on_disk = cache.on_disk.is_some() && cache.on_disk == FileIdentity::of(file);
+        if is_on_disk && changed * 32 <= cache.directories.len() + 256 {
             let gone: Vec<Vec<u8>> = self.gone().map(|path| encode_directory(path, None, GONE, &[])).collect();
             let set = self.changes.directories.values().flatten().map(Vec::as_slice);
             let directories: Vec<&[u8]> =
                 small().map(|place| cache.bytes_of(place)).chain(set).chain(gone.iter().map(Vec::as_slice)).collect();
             let bytes = encode(checksum_of(&cache.parts[LARGE]), subject, &directories);
-            return disk.replace(&small_file(file), &bytes, Durability::Cache);
+            disk.replace(&small_file(file), &bytes, Durability::Cache)?;
+            return Ok(cache.overlaid(bytes));
         }
         let kept = cache.directories.iter().filter(is_kept).map(|place| (cache.path_of(place), cache.bytes_of(place)));
         let set =
@@ -363,7 +440,11 @@ impl FreshCache {
         let mut directories: Vec<(&[u8], &[u8])> = kept.chain(set).collect();
         directories.sort_unstable_by_key(|(path, _)| *path);
         let directories: Vec<&[u8]> = directories.into_iter().map(|(_, bytes)| bytes).collect();
-        disk.replace(file, &encode(0, subject, &directories), Durability::Cache)
+        let bytes = encode(0, subject, &directories);
+        disk.replace(file, &bytes, Durability::Cache)?;
+        let mut fresh = Cache::parse(bytes).unwrap_or_default();
+        fresh.on_disk = FileIdentity::of(file);
+        Ok(fresh)
     }
 
     /// Directories of the large file that are no more: named by a change, or left out of the small file before.
@@ -534,6 +615,12 @@ mod tests {
         Record { name, kind: RecordKind::File, mode: 0o644, trusted: true, stat, id: crate::tree::EMPTY_TREE }
     }
 
+    fn described(cache: &Cache) -> String {
+        let directory = |at| format!("{:?}\n", cache.at(at).unwrap().records().collect::<Vec<_>>());
+        let all = cache.paths().enumerate().map(|(at, path)| format!("{path:?} {}", directory(at)));
+        all.chain([format!("{:?}", cache.subject())]).collect()
+    }
+
     #[test]
     fn small_changes_are_written_beside_the_large_file_and_read_over_it() {
         let directory = tempfile::tempdir().unwrap();
@@ -552,9 +639,11 @@ mod tests {
             &|changes| changes.set(b"d", None, std::iter::empty()),
         ];
         for change in rounds {
-            let mut fresh = FreshCache { cache: Cache::load(&path), changes: CacheChanges::default() };
+            let mut fresh = FreshCache { cache: Arc::new(Cache::load(&path)), changes: CacheChanges::default() };
             change(&mut fresh.changes);
-            fresh.write(&path, &Disk::new(), &subject).unwrap();
+            let written = fresh.write(&path, &Disk::new(), &subject).unwrap();
+            let (written, loaded) = (described(&written), described(&Cache::load(&path)));
+            assert_eq!(written, loaded, "what is kept in memory is what the next process reads");
         }
         assert_eq!(fs::read(&path).unwrap(), large);
         let cache = Cache::load(&path);

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Uncovered};
 use rayon::prelude::*;
@@ -20,16 +20,20 @@ use crate::cache::{
     Cache, CacheChanges, CachedDirectory, FileTime, FreshCache, Record, RecordKind, RootIdentity, Stat, Subject,
 };
 use crate::ignore::join;
+use crate::memory::{Base, Memory, Observed, Plan, Start};
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
-use crate::scan::{Found, Listing, Scan, ScanOptions, open_below, scan, stat_of};
+use crate::part::{Notes, Part};
+use crate::scan::{
+    Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan, stat_of,
+};
 use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
 
 /// How often a file that changes under our eyes is read before it is reported as raced.
 const ATTEMPTS: usize = 3;
 
 /// The workspace as it is now.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Capture {
     /// Its files.
     pub tree: Tree,
@@ -37,11 +41,15 @@ pub struct Capture {
     pub coverage: Coverage,
     /// The stored list of what was not seen; absent when everything was.
     pub coverage_id: Option<ObjectId>,
-    pub(crate) blind: Blind,
+    pub(crate) blind: Arc<Blind>,
     /// What the stat cache should become; none when it holds already.
     pub(crate) fresh_cache: Option<(FreshCache, RootIdentity)>,
     /// Trees that exist only in memory; empty after a real capture.
-    pub(crate) memory: BTreeMap<ObjectId, Vec<u8>>,
+    pub(crate) memory: Arc<BTreeMap<ObjectId, Vec<u8>>>,
+    /// When it began, in what the watcher announced.
+    pub(crate) start: Start,
+    /// Directories with files that could not be read: they are looked at again.
+    pub(crate) troubled: Arc<BTreeSet<Vec<u8>>>,
 }
 
 /// The latest snapshot, as far as a capture needs to know it.
@@ -74,6 +82,22 @@ pub enum CaptureProgress {
     },
 }
 
+/// Whoever waits for a capture.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Told how far it is.
+    pub progress: &'a (dyn Fn(CaptureProgress) + Sync),
+    /// Asked now and then whether the answer is still wanted.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Caller<'_> {
+    /// An error once the answer is not wanted any more.
+    pub fn check(&self) -> Result<()> {
+        if (self.cancelled)() { Err(cancelled()) } else { Ok(()) }
+    }
+}
+
 /// What a capture starts from.
 pub(crate) struct Request<'a> {
     pub(crate) root: &'a Path,
@@ -83,7 +107,10 @@ pub(crate) struct Request<'a> {
     pub(crate) last: Option<&'a Last>,
     /// Paths to cover even where rules ignore them.
     pub(crate) include: &'a BTreeSet<Vec<u8>>,
-    pub(crate) progress: &'a (dyn Fn(CaptureProgress) + Sync),
+    pub(crate) caller: Caller<'a>,
+    /// Walk everything, whatever is known.
+    pub(crate) thorough: bool,
+    pub(crate) memory: &'a Memory,
     /// The clock that stamps files, with its own granularity.
     pub(crate) clock: fn() -> FileTime,
 }
@@ -98,26 +125,102 @@ pub(crate) enum Purpose {
 }
 
 pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture> {
-    let fingerprint = request.store.fingerprint()?;
+    let store = match purpose {
+        Purpose::Record => request.store.fingerprint()?,
+        Purpose::Look => request.store.glimpse()?,
+    };
     let root = root_identity(request.root)?;
-    let cache = usable_cache(request, root, fingerprint)?;
-    let scanned = scan(request.root, request.options, &cache, request.include, &|files| {
-        (request.progress)(CaptureProgress::Scanning { files });
-    })?;
-    let mut work = Work::new(request, &cache, scanned, purpose)?;
+    let start = match request.memory.plan(request, purpose, root, store) {
+        Plan::Known(capture) => return Ok(*capture),
+        Plan::All(start) => start,
+        Plan::Part(known, start) => {
+            let (base, part) = *known;
+            let ground = Ground { root, store, start, cache: base.cache.clone(), part: Some((&base, &part)) };
+            match walk(request, &ground)? {
+                Walked::Done(scan) => match capture_from(request, purpose, &ground, scan)? {
+                    Some(captured) => return Ok(captured),
+                    None => request.memory.plan_all("there may be more files than the settings allow"),
+                },
+                Walked::Doubtful(why) => request.memory.plan_all(why),
+            }
+        }
+    };
+    let cache = usable_cache(request, root, store)?;
+    let ground = Ground { root, store, start, cache, part: None };
+    let Walked::Done(scan) = request.memory.walk_all(|| walk(request, &ground))? else {
+        return Err(Error::new(Code::Raced, "the workspace could not be walked").with_hint("ask again"));
+    };
+    let captured = capture_from(request, purpose, &ground, scan)?;
+    captured.ok_or_else(|| Error::new(Code::Raced, "the workspace could not be walked").with_hint("ask again"))
+}
+
+/// What a walk rests on.
+struct Ground<'a> {
+    root: RootIdentity,
+    store: u64,
+    start: Start,
+    cache: Arc<Cache>,
+    /// Nothing means that everything is walked.
+    part: Option<(&'a Base, &'a Part)>,
+}
+
+fn walk(request: &Request<'_>, ground: &Ground<'_>) -> Result<Walked> {
+    scan(&ScanRequest {
+        root: request.root,
+        options: request.options,
+        cache: &ground.cache,
+        include: request.include,
+        progress: &|files| (request.caller.progress)(CaptureProgress::Scanning { files }),
+        cancelled: request.caller.cancelled,
+        watcher: request.memory.watcher(),
+        part: ground.part.map(|(_, part)| part),
+    })
+}
+
+/// Reads what has to be read and builds the trees. Nothing when the part that was walked cannot answer.
+fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, scan: Scan) -> Result<Option<Capture>> {
+    let cache = &ground.cache;
+    let mut work = Work::new(request, cache, scan, purpose)?;
     work.read_files()?;
-    let contents = work.build_trees()?;
+    let children = children_of(&work.scan);
+    let contents = work.build_trees(&children)?;
     let tree = contents.first().copied().flatten().unwrap_or_default().into_tree();
-    let coverage_id = work.store_coverage()?;
-    let memory = work.sink.finish()?;
-    let (coverage, blind) =
-        (work.coverage(), Blind::new(&work.scan.ignored, &work.scan.uncovered, &work.scan.reserved));
-    let changes = cache_changes(&cache, &work.scan, &contents);
+    let gone = gone(cache, &work.scan, &contents, &children);
+    let files = work.files(ground, &gone);
+    if files > request.options.max_files && ground.part.is_some() {
+        return Ok(None);
+    }
+    let notes = work.notes(ground, &gone);
+    let coverage_id = work.store_coverage(&notes)?;
+    let is_plain = request.memory.observe(
+        request,
+        &Observed {
+            cache,
+            scan: &work.scan,
+            part: ground.part.map(|(_, part)| part),
+            start: ground.start,
+            troubled: &work.troubled,
+            root: ground.root,
+        },
+    );
+    request.caller.check()?;
+    let memory = Arc::new(work.sink.finish()?);
+    let coverage = coverage_of(&notes, files);
+    let blind = Arc::new(Blind::new(&notes.ignored, &notes.uncovered, &notes.reserved));
+    let changes = cache_changes(cache, &work.scan, &contents, &children, &gone);
+    let troubled = Arc::new(std::mem::take(&mut work.troubled));
     drop(work);
-    let is_stale = || Ok(cache.subject() != Some(Subject { root, store: request.store.fingerprint()?, tree }));
+    let is_stale =
+        || Ok(cache.subject() != Some(Subject { root: ground.root, store: request.store.fingerprint()?, tree }));
     let is_wanted = purpose == Purpose::Record && (!changes.is_empty() || is_stale()?);
-    let fresh_cache = is_wanted.then_some((FreshCache { cache, changes }, root));
-    Ok(Capture { tree, coverage, coverage_id, blind, fresh_cache, memory })
+    let fresh_cache = is_wanted.then_some((FreshCache { cache: cache.clone(), changes }, ground.root));
+    let start = ground.start;
+    let captured = Capture { tree, coverage, coverage_id, blind, fresh_cache, memory, start, troubled };
+    if purpose == Purpose::Look && is_plain {
+        let subject = request.last.map(|last| Subject { root: ground.root, store: ground.store, tree: last.tree });
+        request.memory.keep_look(start, subject, &captured);
+    }
+    Ok(Some(captured))
 }
 
 fn root_identity(root: &Path) -> Result<RootIdentity> {
@@ -126,34 +229,62 @@ fn root_identity(root: &Path) -> Result<RootIdentity> {
 }
 
 /// The cache if it speaks of this root, this store and the latest snapshot; else one made from the snapshot alone.
-fn usable_cache(request: &Request<'_>, root: RootIdentity, store: u64) -> Result<Cache> {
-    let Some(last) = request.last else { return Ok(Cache::default()) };
-    let cache = Cache::load(request.cache_file);
-    if cache.subject() == Some(Subject { root, store, tree: last.tree }) {
+fn usable_cache(request: &Request<'_>, root: RootIdentity, store: u64) -> Result<Arc<Cache>> {
+    let Some(last) = request.last else { return Ok(Arc::default()) };
+    let subject = Subject { root, store, tree: last.tree };
+    if let Some(cache) = request.memory.cache_about(|known| *known == subject) {
         return Ok(cache);
     }
+    let cache = Cache::load(request.cache_file);
+    if cache.subject() == Some(subject) {
+        return Ok(Arc::new(cache));
+    }
     match Cache::from_tree(&Source::new(request.store), &last.tree) {
-        Ok(cache) => Ok(cache),
+        Ok(cache) => Ok(Arc::new(cache)),
         // The snapshot before this one is damaged. That must not stop the present from being recorded: what is on disk
         // is read in full; only "captured before, ignored now" cannot be known.
-        Err(error) if error.code() == Code::Damaged => Ok(Cache::default()),
+        Err(error) if error.code() == Code::Damaged => Ok(Arc::default()),
         Err(error) => Err(error),
     }
 }
 
+/// Directories that the cache has and the walk did not find any more; each stands for what was below it.
+fn gone(cache: &Cache, scan: &Scan, contents: &[Option<Contents>], children: &[Vec<usize>]) -> Vec<Vec<u8>> {
+    let mut gone = Vec::new();
+    for (index, visited) in scan.directories.iter().enumerate().filter(|(_, visited)| visited.looked) {
+        let Some(known) = visited.cached.and_then(|position| cache.at(position)) else { continue };
+        if contents[index].is_none() {
+            gone.push(visited.path.clone());
+            continue;
+        }
+        if let Listing::Fresh(_) = visited.listing {
+            let stands: BTreeSet<&[u8]> =
+                children[index].iter().map(|&child| scan.directories[child].name.as_slice()).collect();
+            let directories = known.records().filter(|record| record.kind == RecordKind::Directory);
+            let missing = directories.filter(|record| !stands.contains(record.name));
+            gone.extend(missing.map(|record| join(&visited.path, record.name)));
+        }
+    }
+    gone
+}
+
 /// What the walk knows better than the cache.
-fn cache_changes(cache: &Cache, scan: &Scan, contents: &[Option<Contents>]) -> CacheChanges {
+fn cache_changes(
+    cache: &Cache,
+    scan: &Scan,
+    contents: &[Option<Contents>],
+    children: &[Vec<usize>],
+    gone: &[Vec<u8>],
+) -> CacheChanges {
     let mut changes = CacheChanges::default();
-    let mut stands = vec![false; cache.paths().count()];
-    let children = children_of(scan);
+    for top in gone {
+        cache.within(top).for_each(|known| changes.remove(known.path()));
+    }
     for (index, visited) in scan.directories.iter().enumerate() {
         if contents[index].is_none() {
             continue;
         }
         let known = visited.cached.and_then(|position| cache.at(position));
-        if let Some(position) = visited.cached {
-            stands[position] = true;
-        }
         match (&visited.listing, known) {
             (Listing::Cached, Some(known)) if known.contents() == contents[index] => {}
             (Listing::Cached, Some(known)) => changes.set(&visited.path, contents[index], known.records()),
@@ -179,7 +310,6 @@ fn cache_changes(cache: &Cache, scan: &Scan, contents: &[Option<Contents>]) -> C
             _ => {}
         }
     }
-    cache.paths().zip(stands).filter(|(_, stands)| !stands).for_each(|(path, _)| changes.remove(path));
     changes
 }
 
@@ -258,8 +388,10 @@ struct Work<'a> {
     sink: Sink<'a>,
     files_total: u64,
     bytes_total: u64,
-    /// Files the walk counted that could then not be read, or were gone.
-    dropped: u64,
+    /// What could not be read after all.
+    unread: Vec<Uncovered>,
+    /// Directories with such files, or with files that were gone.
+    troubled: BTreeSet<Vec<u8>>,
 }
 
 /// What became of a file that had to be read.
@@ -284,7 +416,7 @@ impl<'a> Work<'a> {
             Purpose::Record => Sink::Store(request.store.batch()),
             Purpose::Look => Sink::Memory(Mutex::default()),
         };
-        Ok(Work { request, cache, scan, sink, files_total, bytes_total, dropped: 0 })
+        Ok(Work { request, cache, scan, sink, files_total, bytes_total, unread: Vec::new(), troubled: BTreeSet::new() })
     }
 
     /// Reads every file the cache cannot vouch for, in parallel, directory by directory.
@@ -292,19 +424,28 @@ impl<'a> Work<'a> {
         let mut directories = std::mem::take(&mut self.scan.directories);
         let (files_done, bytes_done) = (AtomicU64::new(0), AtomicU64::new(0));
         let this = &*self;
-        let reports: Vec<(Vec<Uncovered>, u64)> = directories
-            .par_iter_mut()
-            .filter(|visited| unread_of(visited).next().is_some())
-            .map(|visited| {
-                let Listing::Fresh(found) = &mut visited.listing else { return Ok(Default::default()) };
-                this.read_directory(&visited.path, found, &files_done, &bytes_done)
-            })
-            .collect::<Result<_>>()?;
+        let read = |visited: &mut Visited| {
+            let Listing::Fresh(found) = &mut visited.listing else { return Ok(Default::default()) };
+            let (uncovered, dropped) = this.read_directory(&visited.path, found, &files_done, &bytes_done)?;
+            Ok((uncovered, (dropped > 0).then(|| visited.path.clone())))
+        };
+        let unread = |visited: &Visited| unread_of(visited).next().is_some();
+        // Waking other threads takes longer than reading a few files.
+        let reports: Vec<(Vec<Uncovered>, Option<Vec<u8>>)> = if self.files_total <= 4 {
+            directories.iter_mut().filter(|visited| unread(visited)).map(read).collect::<Result<_>>()?
+        } else {
+            directories.par_iter_mut().filter(|visited| unread(visited)).map(read).collect::<Result<_>>()?
+        };
         self.scan.directories = directories;
-        for (uncovered, dropped) in reports {
-            self.scan.uncovered.extend(uncovered);
-            self.dropped += dropped;
+        for (uncovered, troubled) in reports {
+            self.unread.extend(uncovered);
+            self.troubled.extend(troubled);
         }
+        // What is covered in an ignored directory follows from what was captured before: when that changes, whoever
+        // holds the directory is asked again.
+        let is_changed = |visited: &&Visited| visited.is_ignored && !matches!(visited.listing, Listing::Cached);
+        let changed = self.scan.directories.iter().filter(is_changed);
+        self.troubled.extend(changed.map(|visited| self.scan.directories[visited.parent].path.clone()));
         Ok(())
     }
 
@@ -325,22 +466,24 @@ impl<'a> Work<'a> {
                 ));
             }
         };
-        let outcomes: Vec<Option<Outcome>> = entries
-            .par_iter()
-            .with_min_len(8)
-            .map(|found| {
-                if found.id.is_some() {
-                    return Ok(None);
-                }
-                let outcome = self.read_entry(&directory, found)?;
-                let files = files_done.fetch_add(1, Ordering::Relaxed) + 1;
-                let bytes = bytes_done.fetch_add(found.stat.size, Ordering::Relaxed) + found.stat.size;
-                if files.is_multiple_of(256) {
-                    self.report(files, bytes);
-                }
-                Ok(Some(outcome))
-            })
-            .collect::<Result<_>>()?;
+        let read = |found: &Found| {
+            if found.id.is_some() {
+                return Ok(None);
+            }
+            self.request.caller.check()?;
+            let outcome = self.read_entry(&directory, found)?;
+            let files = files_done.fetch_add(1, Ordering::Relaxed) + 1;
+            let bytes = bytes_done.fetch_add(found.stat.size, Ordering::Relaxed) + found.stat.size;
+            if files.is_multiple_of(256) {
+                self.report(files, bytes);
+            }
+            Ok(Some(outcome))
+        };
+        let outcomes: Vec<Option<Outcome>> = if self.files_total <= 4 {
+            entries.iter().map(read).collect::<Result<_>>()?
+        } else {
+            entries.par_iter().with_min_len(8).map(read).collect::<Result<_>>()?
+        };
         let before = entries.len();
         let (mut uncovered, mut outcomes) = (Vec::new(), outcomes.into_iter());
         entries.retain_mut(|entry| match outcomes.next().flatten() {
@@ -360,7 +503,7 @@ impl<'a> Work<'a> {
 
     fn report(&self, files_done: u64, bytes_done: u64) {
         let (files_total, bytes_total) = (self.files_total, self.bytes_total);
-        (self.request.progress)(CaptureProgress::Reading { files_done, files_total, bytes_done, bytes_total });
+        (self.request.caller.progress)(CaptureProgress::Reading { files_done, files_total, bytes_done, bytes_total });
     }
 
     /// Reads until what was read is what the file was before and after, or gives up and says so.
@@ -424,7 +567,10 @@ impl<'a> Work<'a> {
     /// Nothing when the file does not hold exactly `size` bytes.
     fn read_content(&self, file: &File, size: u64) -> Result<Option<ObjectId>, ReadError> {
         if size > STREAM_LIMIT {
-            return self.sink.put_stream(file.take(size + 1), size).map_err(ReadError::Store);
+            let input = Interruptible { input: file.take(size + 1), caller: &self.request.caller };
+            let stored = self.sink.put_stream(input, size);
+            self.request.caller.check().map_err(ReadError::Store)?;
+            return stored.map_err(ReadError::Store);
         }
         let mut bytes = Vec::with_capacity(size as usize + 1);
         file.take(size + 1).read_to_end(&mut bytes).map_err(|_| ReadError::Input)?;
@@ -435,16 +581,15 @@ impl<'a> Work<'a> {
     }
 
     /// The contents of every directory, deepest first; directories of one depth in parallel.
-    fn build_trees(&self) -> Result<Vec<Option<Contents>>> {
+    fn build_trees(&self, children: &[Vec<usize>]) -> Result<Vec<Option<Contents>>> {
         let directories = &self.scan.directories;
-        let children = children_of(&self.scan);
         let mut contents: Vec<Option<Contents>> = vec![None; directories.len()];
         for level in by_depth(&self.scan).into_iter().rev() {
-            let built: Vec<(usize, Option<Contents>)> = level
-                .into_par_iter()
-                .with_min_len(16)
-                .map(|index| Ok((index, self.build_tree(index, &children[index], &contents)?)))
-                .collect::<Result<_>>()?;
+            let build = |index: usize| Ok((index, self.build_tree(index, &children[index], &contents)?));
+            let built: Vec<(usize, Option<Contents>)> = match level.len() {
+                ..16 => level.into_iter().map(build).collect::<Result<_>>()?,
+                _ => level.into_par_iter().with_min_len(16).map(build).collect::<Result<_>>()?,
+            };
             built.into_iter().for_each(|(index, built)| contents[index] = built);
         }
         if contents.first().copied().flatten().is_none_or(|root| root.tree.is_none()) {
@@ -495,8 +640,8 @@ impl<'a> Work<'a> {
     }
 
     /// Stores the list of what was not seen.
-    fn store_coverage(&self) -> Result<Option<ObjectId>> {
-        let Some(bytes) = Blind::new(&self.scan.ignored, &self.scan.uncovered, &[]).encode() else { return Ok(None) };
+    fn store_coverage(&self, notes: &Notes) -> Result<Option<ObjectId>> {
+        let Some(bytes) = Blind::new(&notes.ignored, &notes.uncovered, &[]).encode() else { return Ok(None) };
         let known = self.request.last.and_then(|last| last.coverage_id);
         if known == Some(object_id(ObjectKind::Blob, &bytes)?) {
             return Ok(known);
@@ -504,15 +649,63 @@ impl<'a> Work<'a> {
         self.sink.put(ObjectKind::Blob, &bytes).map(Some)
     }
 
-    fn coverage(&self) -> Coverage {
-        let mut uncovered = self.scan.uncovered.clone();
-        uncovered.sort();
-        Coverage {
-            complete: uncovered.is_empty(),
-            files: self.scan.files - self.dropped,
-            ignored: self.scan.ignored.len() as u64,
-            uncovered,
+    /// How many files the capture holds, those included that were not looked at.
+    fn files(&self, ground: &Ground<'_>, gone: &[Vec<u8>]) -> u64 {
+        let mut files = ground.part.map_or(0, |(base, _)| base.files);
+        for (index, visited) in self.scan.directories.iter().enumerate() {
+            match (&visited.listing, ground.part) {
+                (Listing::Fresh(found), None) => files += found.len() as u64,
+                (Listing::Fresh(found), Some(_)) => {
+                    let known = self.cached(index).map_or(0, |known| known.files());
+                    files = (files + found.len() as u64).saturating_sub(known);
+                }
+                (Listing::Cached, None) => files += visited.files,
+                _ => {}
+            }
         }
+        let gone = || gone.iter().flat_map(|top| self.cache.within(top));
+        if ground.part.is_some() { files.saturating_sub(gone().map(|known| known.files()).sum()) } else { files }
+    }
+
+    /// What was not captured, that included which was not looked at this time.
+    fn notes(&self, ground: &Ground<'_>, gone: &[Vec<u8>]) -> Notes {
+        let mut notes = Notes { uncovered: self.unread.clone(), ..Notes::default() };
+        for visited in &self.scan.directories {
+            notes.extend(visited.notes.clone());
+        }
+        let Some((base, _)) = ground.part.filter(|(base, _)| !base.notes.is_empty()) else { return notes };
+        let looked: BTreeSet<&[u8]> = self
+            .scan
+            .directories
+            .iter()
+            .filter(|visited| visited.looked)
+            .map(|visited| visited.path.as_slice())
+            .collect();
+        let is_gone = |path: &[u8]| {
+            gone.iter().any(|top| path.starts_with(top) && matches!(path.get(top.len()), None | Some(b'/')))
+        };
+        let stands = base.notes.iter().filter(|(path, _)| !looked.contains(path.as_slice()) && !is_gone(path));
+        stands.for_each(|(_, kept)| notes.extend(kept.clone()));
+        notes
+    }
+}
+
+fn coverage_of(notes: &Notes, files: u64) -> Coverage {
+    let mut uncovered = notes.uncovered.clone();
+    uncovered.sort();
+    Coverage { complete: uncovered.is_empty(), files, ignored: notes.ignored.len() as u64, uncovered }
+}
+
+/// A large file that is not read to its end when nobody waits for it any more.
+struct Interruptible<'a, R> {
+    input: R,
+    caller: &'a Caller<'a>,
+}
+
+impl<R: Read> Read for Interruptible<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.caller.check().map_err(std::io::Error::other)?;
+        self.input.read(buffer)
     }
 }
 
@@ -521,7 +714,7 @@ enum ReadError {
     Store(Error),
 }
 
-fn unread_of(visited: &crate::scan::Visited) -> impl Iterator<Item = &Found> {
+fn unread_of(visited: &Visited) -> impl Iterator<Item = &Found> {
     let found: &[Found] = match &visited.listing {
         Listing::Fresh(found) => found,
         _ => &[],
@@ -582,7 +775,9 @@ mod tests {
             options: &options,
             last: None,
             include: &include,
-            progress: &|_| {},
+            caller: Caller { progress: &|_| {}, cancelled: &|| false },
+            thorough: false,
+            memory: &Memory::default(),
             clock,
         };
         let captured = capture(&request, Purpose::Record).unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use backsight_core::{Error, ObjectId, RelPath, Result, Seq, Uncovered};
 use rayon::prelude::*;
@@ -12,9 +13,10 @@ use serde_json::Value;
 use crate::apply::{Applied, Applier};
 use crate::blind::Blind;
 use crate::cache::{Cache, FreshCache, RootIdentity, Subject};
-use crate::capture::{Capture, CaptureProgress, Last, Purpose, Request, capture, coarse_now};
+use crate::capture::{Caller, Capture, Last, Purpose, Request, capture, coarse_now};
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::Disk;
+use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
@@ -27,10 +29,21 @@ pub struct Files {
     journal: PathBuf,
     cache_file: PathBuf,
     objects: ObjectStore,
+    memory: Memory,
 }
 
-/// Told about a capture while it runs.
-pub type Progress<'a> = &'a (dyn Fn(CaptureProgress) + Sync);
+/// What a capture has to look at.
+#[derive(Clone, Copy)]
+pub struct Subjects<'a> {
+    /// What it covers.
+    pub options: &'a ScanOptions,
+    /// The latest snapshot.
+    pub last: Option<&'a Last>,
+    /// Covered whatever rules say.
+    pub include: &'a BTreeSet<Vec<u8>>,
+    /// Walk everything, whatever a watcher says.
+    pub thorough: bool,
+}
 
 impl Files {
     /// Opens the store in `store` for the workspace at `root`, making what is missing.
@@ -43,6 +56,7 @@ impl Files {
             journal: store.join("journal"),
             cache_file: cache.join("stat"),
             objects: ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), disk)?,
+            memory: Memory::default(),
         })
     }
 
@@ -56,47 +70,53 @@ impl Files {
         &self.objects
     }
 
-    /// Records the workspace as it is. `last` is the latest snapshot; `include` is covered whatever rules say.
-    /// The caller holds the workspace lock.
-    pub fn capture(
-        &self,
-        options: &ScanOptions,
-        last: Option<&Last>,
-        include: &BTreeSet<Vec<u8>>,
-        progress: Progress<'_>,
-    ) -> Result<Capture> {
+    /// Records the workspace as it is. The caller holds the workspace lock.
+    pub fn capture(&self, subjects: &Subjects<'_>, caller: Caller<'_>) -> Result<Capture> {
         self.objects.clean_temporaries()?;
-        capture(&self.request(options, last, include, progress), Purpose::Record)
+        capture(&self.request(subjects, caller), Purpose::Record)
     }
 
     /// Looks at the workspace without writing anything.
-    pub fn look(
-        &self,
-        options: &ScanOptions,
-        last: Option<&Last>,
-        include: &BTreeSet<Vec<u8>>,
-        progress: Progress<'_>,
-    ) -> Result<Capture> {
-        capture(&self.request(options, last, include, progress), Purpose::Look)
+    pub fn look(&self, subjects: &Subjects<'_>, caller: Caller<'_>) -> Result<Capture> {
+        capture(&self.request(subjects, caller), Purpose::Look)
     }
 
-    fn request<'a>(
-        &'a self,
-        options: &'a ScanOptions,
-        last: Option<&'a Last>,
-        include: &'a BTreeSet<Vec<u8>>,
-        progress: Progress<'a>,
-    ) -> Request<'a> {
+    fn request<'a>(&'a self, subjects: &Subjects<'a>, caller: Caller<'a>) -> Request<'a> {
         Request {
             root: &self.root,
             store: &self.objects,
             cache_file: &self.cache_file,
-            options,
-            last,
-            include,
-            progress,
+            options: subjects.options,
+            last: subjects.last,
+            include: subjects.include,
+            caller,
+            thorough: subjects.thorough,
+            memory: &self.memory,
             clock: coarse_now,
         }
+    }
+
+    /// Lets the kernel announce changes from now on, so that a capture costs what changed. Where it cannot, captures walk
+    /// as before.
+    pub fn watch(&self) {
+        self.memory.watch();
+    }
+
+    /// How the watcher is doing.
+    pub fn watch_state(&self) -> WatchState {
+        self.memory.report()
+    }
+
+    /// Looks at everything and compares it with what the watcher would have said: how many paths it missed. They are
+    /// known from now on.
+    pub fn verify_watch(&self, subjects: &Subjects<'_>, caller: Caller<'_>) -> Result<u64> {
+        let partial = self.look(&Subjects { thorough: false, ..*subjects }, caller)?;
+        let whole = self.look(&Subjects { thorough: true, ..*subjects }, caller)?;
+        let both = partial.memory.iter().chain(whole.memory.iter());
+        let memory = both.map(|(id, bytes)| (*id, bytes.clone())).collect();
+        let root = self.open_root()?;
+        let changes = compare(&Source::with_look(&self.objects, &memory, &root), &partial.tree, &whole.tree)?;
+        Ok(self.memory.count_missed(partial.start, changes.iter().map(|change| change.path.as_bytes())))
     }
 
     /// What differs between two stored trees.
@@ -281,7 +301,7 @@ impl Files {
     /// Keeps what a capture learned for the next one. Last of all: nothing waits for it and it can be lost.
     pub fn save_cache(&self, capture: &mut Capture) -> Result<()> {
         match capture.fresh_cache.take() {
-            Some((fresh, root)) => self.write_cache(&fresh, root, &capture.tree),
+            Some((fresh, root)) => self.write_cache(&fresh, root, &capture.tree, capture),
             None => Ok(()),
         }
     }
@@ -293,31 +313,37 @@ impl Files {
             return Ok(());
         };
         fresh.apply(changes);
-        self.write_cache(&fresh, root, result)
+        self.write_cache(&fresh, root, result, capture)
     }
 
     /// Tells the stat cache that objects moved within the store while every one it needs was kept.
     pub fn refresh_cache(&self, latest: &Tree) -> Result<()> {
-        match self.load_cache(latest) {
-            Some((fresh, root)) => self.write_cache(&fresh, root, latest),
-            None => Ok(()),
-        }
+        let Some((fresh, root)) = self.load_cache(latest) else { return Ok(()) };
+        let subject = Subject { root, store: self.objects.fingerprint()?, tree: *latest };
+        let written = fresh.write(&self.cache_file, self.objects.disk(), &subject);
+        let written = written.map_err(|error| Error::io("write the stat cache", error))?;
+        self.memory.saved(&fresh.cache, &fresh.changes, written, Start::default(), &BTreeSet::new());
+        Ok(())
     }
 
     fn load_cache(&self, tree: &Tree) -> Option<(FreshCache, RootIdentity)> {
-        let cache = Cache::load(&self.cache_file);
+        let cache = self.memory.cache_about(|subject| subject.tree == *tree);
+        let cache = cache.unwrap_or_else(|| Arc::new(Cache::load(&self.cache_file)));
         let subject = cache.subject().filter(|subject| subject.tree == *tree)?;
         Some((FreshCache { cache, ..FreshCache::default() }, subject.root))
     }
 
-    fn write_cache(&self, fresh: &FreshCache, root: RootIdentity, tree: &Tree) -> Result<()> {
+    fn write_cache(&self, fresh: &FreshCache, root: RootIdentity, tree: &Tree, capture: &Capture) -> Result<()> {
         let subject = Subject { root, store: self.objects.fingerprint()?, tree: *tree };
         let written = fresh.write(&self.cache_file, self.objects.disk(), &subject);
-        written.map_err(|error| Error::io("write the stat cache", error))
+        let written = written.map_err(|error| Error::io("write the stat cache", error))?;
+        self.memory.saved(&fresh.cache, &fresh.changes, written, capture.start, &capture.troubled);
+        Ok(())
     }
 
     /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.
     pub fn forget_cache(&self) -> Result<()> {
+        self.memory.forget("what was known was given up");
         match fs::remove_file(&self.cache_file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::io("remove the stat cache", error))

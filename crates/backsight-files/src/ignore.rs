@@ -10,6 +10,7 @@ use bstr::BStr;
 use gix_glob::pattern::Case;
 use gix_glob::wildmatch;
 
+use crate::cache::FileIdentity;
 use crate::git_config::Reading;
 use crate::git_index::TrackedPaths;
 
@@ -43,7 +44,7 @@ pub(crate) struct Rules {
     own: Option<List>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct List {
     /// The directory the patterns are relative to, inside the workspace.
     base: Vec<u8>,
@@ -60,11 +61,11 @@ struct Repository {
     base: Vec<u8>,
     /// For a repository that begins above the workspace: where the workspace is, seen from there.
     prefix: Vec<u8>,
-    tracked: OnceLock<TrackedPaths>,
+    tracked: OnceLock<(Option<FileIdentity>, TrackedPaths)>,
 }
 
 /// Where ignore rules outside the workspace are found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The user's home directory.
     pub home: Option<PathBuf>,
@@ -145,6 +146,25 @@ impl Rules {
         tracked.map(|path| join(directory, &path[inside.len() + usize::from(!inside.is_empty())..])).collect()
     }
 
+    /// Whether this link, not those outside it, says the same as another one.
+    pub(crate) fn says_the_same(&self, other: &Rules) -> bool {
+        let place = |rules: &Rules| {
+            rules.repository.as_ref().map(|found| (found.git_dir.clone(), found.base.clone(), found.prefix.clone()))
+        };
+        self.own == other.own && self.lists == other.lists && place(self) == place(other)
+    }
+
+    /// Whether the index of this link's repository is another one than when somebody asked what it tracks.
+    pub(crate) fn has_new_index(&self) -> bool {
+        let Some(repository) = &self.repository else { return false };
+        repository.tracked.get().is_some_and(|(identity, _)| *identity != FileIdentity::of(&repository.index()))
+    }
+
+    /// The rules outside this link.
+    pub(crate) fn outer(&self) -> Option<&Arc<Rules>> {
+        self.outer.as_ref()
+    }
+
     fn repository(&self) -> Option<&Repository> {
         let mut link = Some(self);
         while let Some(rules) = link {
@@ -172,11 +192,19 @@ impl Holds {
 
 impl Repository {
     fn tracked(&self) -> &TrackedPaths {
-        self.tracked.get_or_init(|| {
+        let load = || {
+            // Before it is read: a change while reading then shows as one.
+            let identity = FileIdentity::of(&self.index());
             let reading = Reading { home: None, git_dir: Some(&self.git_dir) };
             let format = reading.value(&common_dir(&self.git_dir).join("config"), "extensions", "objectformat");
-            TrackedPaths::load(&self.git_dir, if format.as_deref() == Some(b"sha256") { 32 } else { 20 })
-        })
+            let id_length = if format.as_deref() == Some(b"sha256") { 32 } else { 20 };
+            (identity, TrackedPaths::load(&self.git_dir, id_length))
+        };
+        &self.tracked.get_or_init(load).1
+    }
+
+    fn index(&self) -> PathBuf {
+        self.git_dir.join("index")
     }
 
     /// A workspace path as the repository spells it.

@@ -5,9 +5,12 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result};
+
+/// How often whoever waits is asked whether it still does.
+const ASKED_EVERY: Duration = Duration::from_millis(20);
 
 /// The right to change a workspace, given back when dropped.
 #[derive(Debug)]
@@ -16,8 +19,15 @@ pub struct WorkspaceLock {
 }
 
 impl WorkspaceLock {
-    /// Takes the lock in `path`. When another process holds it, `waiting` is told who, and after `wait` it is an error.
-    pub fn acquire(path: &Path, who: &str, wait: Duration, waiting: &dyn Fn(&str)) -> Result<Self> {
+    /// Takes the lock in `path`. When another process holds it, `waiting` is told who, and after `wait` it is an error;
+    /// so it is as soon as `cancelled` says that nobody waits for it any more.
+    pub fn acquire(
+        path: &Path,
+        who: &str,
+        wait: Duration,
+        waiting: &dyn Fn(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         let failed = |error| Error::io(format!("lock `{}`", path.display()), error);
         let mut options = OpenOptions::new();
         let file =
@@ -28,7 +38,11 @@ impl WorkspaceLock {
             Err(std::fs::TryLockError::WouldBlock) => {
                 let holder = read_holder(path);
                 waiting(&holder);
-                wait_for(file, wait).ok_or_else(|| busy(&holder, wait))?.map_err(failed)?
+                match wait_for(file, wait, cancelled) {
+                    Some(taken) => taken.map_err(failed)?,
+                    None if cancelled() => return Err(crate::scan::cancelled()),
+                    None => return Err(busy(&holder, wait)),
+                }
             }
         };
         let text = format!("{who} (pid {})\n", std::process::id());
@@ -47,14 +61,22 @@ impl Drop for WorkspaceLock {
 
 /// Blocks in a thread of its own, since the system has no lock with a time limit. If nobody waits any more when the
 /// lock comes, the thread drops it again.
-fn wait_for(file: File, wait: Duration) -> Option<std::io::Result<File>> {
+fn wait_for(file: File, wait: Duration, cancelled: &dyn Fn() -> bool) -> Option<std::io::Result<File>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let locked = file.lock().map(|()| file);
         // The receiver is gone when the time was up: dropping the file gives the lock back.
         drop(sender.send(locked));
     });
-    receiver.recv_timeout(wait).ok()
+    let until = Instant::now() + wait;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match receiver.recv_timeout(left.min(ASKED_EVERY)) {
+            Ok(locked) => return Some(locked),
+            Err(_) if left <= ASKED_EVERY || cancelled() => return None,
+            Err(_) => {}
+        }
+    }
 }
 
 fn read_holder(path: &Path) -> String {
@@ -81,14 +103,15 @@ mod tests {
     fn a_second_taker_is_told_who_holds_it_and_gives_up_in_time() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        let held = WorkspaceLock::acquire(&path, "backsight track", Duration::ZERO, &|_| {}).unwrap();
+        let held = WorkspaceLock::acquire(&path, "backsight track", Duration::ZERO, &|_| {}, &|| false).unwrap();
         let told = std::sync::Mutex::new(String::new());
-        let refused = WorkspaceLock::acquire(&path, "backsight gc", Duration::from_millis(20), &|holder| {
-            *told.lock().unwrap() = holder.to_owned();
-        });
+        let tell = |holder: &str| holder.clone_into(&mut told.lock().unwrap());
+        let refused = WorkspaceLock::acquire(&path, "backsight gc", Duration::from_millis(50), &tell, &|| false);
         assert_eq!(refused.unwrap_err().code(), Code::Busy);
+        let given_up = WorkspaceLock::acquire(&path, "backsight gc", Duration::from_secs(60), &tell, &|| true);
+        assert_eq!(given_up.unwrap_err().code(), Code::Cancelled);
         assert_eq!(*told.lock().unwrap(), format!("backsight track (pid {})", std::process::id()));
         drop(held);
-        WorkspaceLock::acquire(&path, "backsight gc", Duration::from_secs(5), &|_| {}).unwrap();
+        WorkspaceLock::acquire(&path, "backsight gc", Duration::from_secs(5), &|_| {}, &|| false).unwrap();
     }
 }

@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use backsight_core::{Code, Error, ObjectId, Result};
 use flate2::read::ZlibDecoder;
 
+use crate::cache::FileIdentity;
+use crate::capture::coarse_now;
 use crate::disk::Disk;
 use crate::object::{self, IdHasher, ObjectKind};
 use crate::pack::{Pack, PackEntry, PackWriter};
@@ -58,6 +60,8 @@ pub struct ObjectStore {
     disk: Disk,
     packs: RwLock<Option<Arc<Vec<Pack>>>>,
     unique: AtomicU64,
+    /// The last fingerprint, and the directories it was made of.
+    glimpse: Mutex<Option<([Option<FileIdentity>; 2], u64)>>,
 }
 
 impl ObjectStore {
@@ -70,6 +74,7 @@ impl ObjectStore {
             disk,
             packs: RwLock::new(None),
             unique: AtomicU64::new(0),
+            glimpse: Mutex::default(),
         };
         if !ObjectStore::is_made(directory, temporary) {
             store
@@ -323,6 +328,24 @@ impl ObjectStore {
             text.lines().filter(|line| name_of(line).is_none_or(is_kept)).map(|line| format!("{line}\n")).collect();
         let replaced = self.disk.replace(&file, kept.as_bytes(), crate::disk::Durability::Cache);
         replaced.map_err(|error| self.failed("write the references of", error))
+    }
+
+    /// The same for those who store nothing: not made anew while no object file came or went.
+    pub(crate) fn glimpse(&self) -> Result<u64> {
+        let directories = [self.directory.join("objects"), self.directory.join("objects/pack")];
+        let identities = directories.map(|directory| FileIdentity::of(&directory));
+        let mut glimpse = self.glimpse.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, fingerprint)) = &*glimpse
+            && *of == identities
+        {
+            return Ok(*fingerprint);
+        }
+        let now = coarse_now();
+        let fingerprint = self.fingerprint()?;
+        // Only of directories whose next change is bound to show.
+        let is_settled = |identity: &Option<FileIdentity>| identity.is_some_and(|found| found.is_older_than(now));
+        *glimpse = identities.iter().all(is_settled).then_some((identities, fingerprint));
+        Ok(fingerprint)
     }
 
     /// A number that changes when anything but this process's knowledge adds or removes objects: the stat cache is

@@ -29,6 +29,13 @@ pub struct Plan {
     pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
 }
 
+impl Plan {
+    /// What a merge came to, which no snapshot holds yet.
+    pub fn merged_content(&self, id: &ObjectId) -> Option<&[u8]> {
+        self.blobs.get(id).map(Vec::as_slice)
+    }
+}
+
 /// A path that cannot be reverted without losing a later edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {

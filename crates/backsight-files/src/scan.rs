@@ -1,6 +1,10 @@
 //! The parallel walk: what is in the workspace now, and which of it must be read because the stat cache cannot vouch
 //! for it. It opens directories only, never follows a symlink, and reports whatever it could not look at.
+//!
+//! A walk may be told which part of the tree to look at (`Part`): the rest is then taken from the cache. When it meets
+//! anything that the part does not account for, it says so instead of answering.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,12 +19,15 @@ use rustix::io::Errno;
 
 use crate::cache::{Cache, CachedDirectory, FileTime, Record, RecordKind, Stat};
 use crate::ignore::{Holds, Rules, Surroundings, join};
+use crate::names::{Names, Span, names_towards};
+use crate::part::{Entered, Notes, Part};
+use crate::watch::Watcher;
 
 /// The directory Backsight keeps for itself; never captured, at any depth.
 pub const OWN_DIRECTORY: &str = ".backsight";
 
 /// What a walk covers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
     /// Patterns in `.gitignore` syntax that go before all others.
     pub exclude: Vec<String>,
@@ -51,12 +58,15 @@ pub(crate) struct Scan {
     pub(crate) root: OwnedFd,
     /// Parents before children; the first is the workspace's root.
     pub(crate) directories: Vec<Visited>,
-    pub(crate) files: u64,
-    /// Paths an ignore rule hides; a directory stands for what is below it.
-    pub(crate) ignored: Vec<Vec<u8>>,
-    pub(crate) uncovered: Vec<Uncovered>,
-    /// What is Git's or Backsight's own, below the root.
-    pub(crate) reserved: Vec<Vec<u8>>,
+    /// The rules in force at the root.
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// How a walk ended.
+pub(crate) enum Walked {
+    Done(Scan),
+    /// The part to look at does not account for what was found: all of it must be walked.
+    Doubtful(&'static str),
 }
 
 /// One directory of the walk.
@@ -70,6 +80,17 @@ pub(crate) struct Visited {
     /// Its place in its parent's own order.
     pub(crate) order: u32,
     pub(crate) listing: Listing,
+    /// How many files the walk counted in it.
+    pub(crate) files: u64,
+    /// Whether it was looked at, or is taken from the cache.
+    pub(crate) looked: bool,
+    /// Whether it is ignored but for some files.
+    pub(crate) is_ignored: bool,
+    pub(crate) notes: Notes,
+    /// Inodes of its files that have other names too.
+    pub(crate) linked: Vec<u64>,
+    /// Rules that begin in it.
+    pub(crate) entered: Option<Entered>,
 }
 
 /// What a directory holds.
@@ -97,30 +118,41 @@ pub(crate) struct Found {
     pub(crate) order: u32,
 }
 
-/// Walks `root`. `cache` says what was captured last: such paths stay covered whatever the ignore rules say now.
-/// `include` names paths to look at even where rules ignore them.
-pub(crate) fn scan(
-    root: &Path,
-    options: &ScanOptions,
-    cache: &Cache,
-    include: &BTreeSet<Vec<u8>>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Scan> {
+/// What a walk starts from.
+#[derive(Clone, Copy)]
+pub(crate) struct ScanRequest<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) options: &'a ScanOptions,
+    /// What was captured last: such paths stay covered whatever the ignore rules say now.
+    pub(crate) cache: &'a Cache,
+    /// Paths to look at even where rules ignore them.
+    pub(crate) include: &'a BTreeSet<Vec<u8>>,
+    pub(crate) progress: &'a (dyn Fn(u64) + Sync),
+    pub(crate) cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// Watches every directory from before it is listed.
+    pub(crate) watcher: Option<&'a Watcher>,
+    /// Nothing means everything.
+    pub(crate) part: Option<&'a Part>,
+}
+
+/// Walks the workspace, or the part of it that is asked for.
+pub(crate) fn scan(request: &ScanRequest<'_>) -> Result<Walked> {
+    let root = request.root;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let descriptor = rustix::fs::open(root, flags, Mode::empty())
         .map_err(|error| Error::io(format!("open the workspace `{}`", root.display()), error.into()))?;
     let walk = Walk {
-        root,
-        options,
-        cache,
-        include,
-        progress,
+        request: *request,
         next: AtomicU32::new(1),
         files: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         output: Mutex::new(Output::default()),
     };
-    let rules = Rules::at_root(root, &options.surroundings, &options.exclude);
+    let options = request.options;
+    let rules = match request.part {
+        Some(part) => part.rules.clone(),
+        None => Rules::at_root(root, &options.surroundings, &options.exclude),
+    };
     let top = Arc::new(rustix::io::dup(&descriptor).map_err(|error| Error::io("walk the workspace", error.into()))?);
     let task = Task {
         index: 0,
@@ -128,34 +160,39 @@ pub(crate) fn scan(
         name: Vec::new(),
         path: Vec::new(),
         mode: 0o755,
-        cached: cache.position(b""),
+        cached: request.cache.position(b""),
         order: 0,
-        rules,
+        rules: rules.clone(),
         wanted: None,
+        deep: request.part.is_none_or(|part| part.is_deep(b"")),
+        entered: None,
     };
-    rayon::scope(|scope| walk.visit(scope, Opened::Already(top), task));
+    match request.part {
+        // Little to do: waking other threads for it would take longer.
+        Some(part) if part.dirty.len() <= 4 => {
+            let queue = RefCell::new(vec![(Opened::Already(top), task)]);
+            let next = || queue.borrow_mut().pop();
+            while let Some((opened, task)) = next() {
+                walk.visit(&Later::Queue(&queue), opened, task);
+            }
+        }
+        _ => rayon::scope(|scope| walk.visit(&Later::Pool(scope), Opened::Already(top), task)),
+    }
     let output = walk.output.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = output.error {
         return Err(error);
     }
+    if let Some(doubt) = output.doubt {
+        return Ok(Walked::Doubtful(doubt));
+    }
     let mut directories = output.directories;
     directories.sort_unstable_by_key(|(index, _)| *index);
-    Ok(Scan {
-        root: descriptor,
-        directories: directories.into_iter().map(|(_, visited)| visited).collect(),
-        files: walk.files.load(Ordering::Relaxed),
-        ignored: output.ignored,
-        uncovered: output.uncovered,
-        reserved: output.reserved,
-    })
+    let directories = directories.into_iter().map(|(_, visited)| visited).collect();
+    Ok(Walked::Done(Scan { root: descriptor, directories, rules }))
 }
 
 struct Walk<'a> {
-    root: &'a Path,
-    options: &'a ScanOptions,
-    cache: &'a Cache,
-    include: &'a BTreeSet<Vec<u8>>,
-    progress: &'a (dyn Fn(u64) + Sync),
+    request: ScanRequest<'a>,
     next: AtomicU32,
     files: AtomicU64,
     stop: AtomicBool,
@@ -165,10 +202,14 @@ struct Walk<'a> {
 #[derive(Default)]
 struct Output {
     directories: Vec<(u32, Visited)>,
-    ignored: Vec<Vec<u8>>,
-    uncovered: Vec<Uncovered>,
-    reserved: Vec<Vec<u8>>,
     error: Option<Error>,
+    doubt: Option<&'static str>,
+}
+
+/// Where a directory's subdirectories wait for their visit.
+enum Later<'l, 's> {
+    Pool(&'l Scope<'s>),
+    Queue(&'l RefCell<Vec<(Opened, Task)>>),
 }
 
 /// A directory to be visited.
@@ -184,51 +225,16 @@ struct Task {
     rules: Arc<Rules>,
     /// Inside an ignored directory: the only files to look at, sorted.
     wanted: Option<Arc<Vec<Vec<u8>>>>,
+    /// Whether everything below is to be looked at.
+    deep: bool,
+    /// Rules that begin in it, once they are known.
+    entered: Option<Entered>,
 }
 
 /// How to get at the directory of a task.
 enum Opened {
     Already(Arc<OwnedFd>),
     Inside(Arc<OwnedFd>),
-}
-
-/// The names of a directory, sorted, with what the directory itself says about each. One buffer holds them all: most
-/// directories are as the cache says, and then no name is ever copied.
-#[derive(Default)]
-struct Names {
-    bytes: Vec<u8>,
-    list: Vec<(Span, FileType)>,
-}
-
-/// Where a name is in its buffer, and which it was in the directory's own order.
-#[derive(Clone, Copy)]
-struct Span {
-    start: u32,
-    length: u16,
-    order: u32,
-}
-
-impl Names {
-    fn push(&mut self, name: &[u8], kind: FileType) {
-        let span = Span { start: self.bytes.len() as u32, length: name.len() as u16, order: self.list.len() as u32 };
-        self.bytes.extend_from_slice(name);
-        self.list.push((span, kind));
-    }
-
-    fn get(&self, span: Span) -> &[u8] {
-        let start = span.start as usize;
-        &self.bytes[start..start + usize::from(span.length)]
-    }
-
-    fn sort(&mut self) {
-        let mut list = std::mem::take(&mut self.list);
-        list.sort_unstable_by(|a, b| self.get(a.0).cmp(self.get(b.0)));
-        self.list = list;
-    }
-
-    fn has(&self, name: &[u8]) -> bool {
-        self.list.binary_search_by(|(span, _)| self.get(*span).cmp(name)).is_ok()
-    }
 }
 
 /// A file or symlink whose name is still in its directory's buffer.
@@ -244,10 +250,9 @@ struct Seen {
 #[derive(Default)]
 struct Yield {
     seen: Vec<Seen>,
-    ignored: Vec<Vec<u8>>,
-    uncovered: Vec<Uncovered>,
-    reserved: Vec<Vec<u8>>,
+    notes: Notes,
     children: Vec<Task>,
+    linked: Vec<u64>,
     /// How many names match the cache, subdirectories included.
     vouched: usize,
     entries: usize,
@@ -255,9 +260,12 @@ struct Yield {
 }
 
 impl<'a> Walk<'a> {
-    fn visit<'s>(&'s self, scope: &Scope<'s>, opened: Opened, mut task: Task) {
+    fn visit<'s>(&'s self, later: &Later<'_, 's>, opened: Opened, mut task: Task) {
         if self.stop.load(Ordering::Relaxed) {
             return;
+        }
+        if (self.request.cancelled)() {
+            return self.fail(cancelled());
         }
         let descriptor = match opened {
             Opened::Already(descriptor) => descriptor,
@@ -266,50 +274,147 @@ impl<'a> Walk<'a> {
                 Err(error) => return self.publish_nothing(task, error),
             },
         };
+        if let Some(part) = self.request.part
+            && !task.deep
+            && !part.is_dirty(&task.path)
+        {
+            return self.pass_through(later, &descriptor, task, part);
+        }
+        // Before the names are read: whatever changes from here on is announced.
+        if let Some(watcher) = self.request.watcher {
+            watcher.add(descriptor.as_fd(), &task.path);
+        }
         if let Some(known) = self.visit_known(&descriptor, &mut task) {
-            return self.conclude(scope, &descriptor, task, &Names::default(), known);
+            return self.conclude(later, &descriptor, task, &Names::default(), known);
         }
         let names = match self.names(&descriptor, &task) {
             Ok(names) => names,
             Err(error) => return self.publish_nothing(task, error),
         };
         let holds = Holds { gitignore: names.has(b".gitignore"), git: names.has(b".git") };
-        if holds.any() && task.wanted.is_none() {
-            task.rules = task.rules.enter(&task.path, &self.absolute(&task.path), holds);
+        if task.wanted.is_none() {
+            self.enter(&mut task, holds);
         }
         let mut yielded = Yield::default();
         self.match_names(&descriptor, &task, &names, &mut yielded);
         yielded.files = yielded.seen.len() as u64;
-        self.conclude(scope, &descriptor, task, &names, yielded);
+        self.conclude(later, &descriptor, task, &names, yielded);
+    }
+
+    /// Goes on to the directories that are to be looked at, through one that is as the cache has it.
+    fn pass_through<'s>(&'s self, later: &Later<'_, 's>, descriptor: &Arc<OwnedFd>, mut task: Task, part: &Part) {
+        let Some(cached) = self.cached(&task).filter(|cached| cached.contents().is_some()) else {
+            return self.doubt("a directory changed that nothing is known about");
+        };
+        if let Some(entered) = part.entered.get(&task.path).filter(|_| task.wanted.is_none()) {
+            task.rules = entered.rules.clone();
+        }
+        let dirty: Vec<Vec<u8>> = part.below(&task.path).cloned().collect();
+        let mut towards = names_towards(&dirty, &task.path);
+        let mut yielded = Yield { entries: cached.len(), vouched: cached.len(), ..Yield::default() };
+        for (order, record) in cached.records().enumerate().filter(|(_, record)| record.kind == RecordKind::Directory) {
+            let path = join(&task.path, record.name);
+            towards.retain(|name| *name != record.name);
+            let wanted = match part.concerns(&path) {
+                true => self.wanted(&task, &path),
+                false => Wanted::Everything,
+            };
+            // An ignored directory is in the cache only for files that are covered all the same.
+            let wanted = match wanted {
+                Wanted::Everything => None,
+                Wanted::Only(files) => Some(files),
+                Wanted::Nothing => return self.doubt("an ignored directory changed"),
+            };
+            yielded.children.push(self.child(&task, record.name, path, record.mode, order as u32, wanted));
+        }
+        if !towards.is_empty() {
+            return self.doubt("a directory changed that nothing is known about");
+        }
+        self.send(later, descriptor, &task, std::mem::take(&mut yielded.children));
+        self.push(assumed(task));
+    }
+
+    /// The rules inside a directory. Where nothing is said to have changed they are the ones of the walk before.
+    fn enter(&self, task: &mut Task, holds: Holds) {
+        let before = self.request.part.filter(|_| !task.deep).map(|part| part.entered.get(&task.path));
+        let entered = match before {
+            Some(Some(entered)) if entered.holds == holds => entered.clone(),
+            Some(None) if !holds.any() => return,
+            Some(_) => return self.doubt("a directory's ignore rules changed"),
+            None if !holds.any() => return,
+            None => Entered { rules: task.rules.enter(&task.path, &self.absolute(&task.path), holds), holds },
+        };
+        task.rules = entered.rules.clone();
+        task.entered = Some(entered);
+    }
+
+    fn cached(&self, task: &Task) -> Option<CachedDirectory<'a>> {
+        task.cached.and_then(|position| self.request.cache.at(position))
     }
 
     /// Counts, sends the subdirectories on their way, and publishes what the directory yielded.
     fn conclude<'s>(
         &'s self,
-        scope: &Scope<'s>,
+        later: &Later<'_, 's>,
         descriptor: &Arc<OwnedFd>,
         task: Task,
         names: &Names,
         mut yielded: Yield,
     ) {
         let total = self.files.fetch_add(yielded.files, Ordering::Relaxed) + yielded.files;
-        if total > self.options.max_files {
+        if total > self.request.options.max_files {
             return self.refuse(total);
         }
         if (total - yielded.files) / 4096 != total / 4096 {
-            (self.progress)(total);
+            (self.request.progress)(total);
         }
-        for child in std::mem::take(&mut yielded.children) {
-            let parent = descriptor.clone();
-            scope.spawn(move |scope| self.visit(scope, Opened::Inside(parent), child));
+        let is_new_name = |inode| self.request.part.is_some_and(|part| !part.linked.contains(inode));
+        if yielded.linked.iter().any(is_new_name) {
+            return self.doubt("a file got another name by a hard link");
         }
+        self.send(later, descriptor, &task, std::mem::take(&mut yielded.children));
         self.publish(task, names, yielded);
+    }
+
+    /// Lets subdirectories be visited, or takes them from the cache.
+    fn send<'s>(&'s self, later: &Later<'_, 's>, descriptor: &Arc<OwnedFd>, task: &Task, children: Vec<Task>) {
+        for mut child in children {
+            if let Some(part) = self.request.part {
+                let known = self.cached(&child).and_then(|known| known.contents());
+                child.deep = task.deep || known.is_none() || part.is_deep(&child.path);
+                if !child.deep && !part.concerns(&child.path) {
+                    self.push(assumed(child));
+                    continue;
+                }
+            }
+            let parent = Opened::Inside(descriptor.clone());
+            match later {
+                Later::Pool(scope) => {
+                    scope.spawn(move |scope| self.visit(&Later::Pool(scope), parent, child));
+                }
+                Later::Queue(queue) => queue.borrow_mut().push((parent, child)),
+            }
+        }
+    }
+
+    fn doubt(&self, why: &'static str) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).doubt.get_or_insert(why);
+    }
+
+    fn fail(&self, error: Error) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+    }
+
+    fn push(&self, visited: (u32, Visited)) {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).directories.push(visited);
     }
 
     /// The quick way for a directory that is exactly as the cache has it, name by name in its own order: no name is
     /// copied, sorted or asked about. At the first difference it gives up and the thorough way begins again.
     fn visit_known(&self, descriptor: &OwnedFd, task: &mut Task) -> Option<Yield> {
-        let cached = task.cached.and_then(|position| self.cache.at(position)).filter(|_| task.wanted.is_none())?;
+        let cached = self.cached(task).filter(|_| task.wanted.is_none())?;
         let mut yielded = Yield::default();
         let mut directories: Vec<(Record<'_>, u32)> = Vec::new();
         let mut holds = Holds::default();
@@ -330,13 +435,14 @@ impl<'a> Walk<'a> {
                     let record = records.next().filter(|record| record.name == bytes)?;
                     holds.gitignore |= bytes == b".gitignore";
                     let stat = rustix::fs::statat(descriptor, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-                    if !is_as_recorded(&record, &stat, self.options.max_file_size) {
+                    if !is_as_recorded(&record, &stat, self.request.options.max_file_size) {
                         return None;
                     }
                     match record.kind {
                         RecordKind::Directory => directories.push((record, yielded.entries as u32)),
                         _ => yielded.files += 1,
                     }
+                    note_links(&stat, &mut yielded);
                     yielded.entries += 1;
                 }
             }
@@ -345,16 +451,19 @@ impl<'a> Walk<'a> {
         if yielded.entries != cached.len() {
             return None;
         }
-        if holds.any() {
-            task.rules = task.rules.enter(&task.path, &self.absolute(&task.path), holds);
-        }
+        self.enter(task, holds);
+        let mut children = Vec::with_capacity(directories.len());
         for (record, order) in directories {
             let path = join(&task.path, record.name);
             if task.rules.is_ignored(&path, true) {
                 return None;
             }
-            yielded.children.push(self.child(task, record.name, path, record.mode, order, None));
+            children.push((record, path, order));
         }
+        // Only now that nothing sends us the thorough way: every child that is made must be published.
+        let child =
+            |(record, path, order): (Record<'_>, _, _)| self.child(task, record.name, path, record.mode, order, None);
+        yielded.children = children.into_iter().map(child).collect();
         Some(yielded)
     }
 
@@ -371,18 +480,20 @@ impl<'a> Walk<'a> {
             index: self.next.fetch_add(1, Ordering::Relaxed),
             parent: task.index,
             name: name.to_vec(),
-            cached: self.cache.position(&path),
+            cached: self.request.cache.position(&path),
             path,
             mode,
             order,
             rules: task.rules.clone(),
             wanted,
+            deep: true,
+            entered: None,
         }
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {
         use std::os::unix::ffi::OsStrExt;
-        self.root.join(std::ffi::OsStr::from_bytes(path))
+        self.request.root.join(std::ffi::OsStr::from_bytes(path))
     }
 
     /// The names to look at, sorted.
@@ -408,7 +519,7 @@ impl<'a> Walk<'a> {
     }
 
     fn match_names(&self, descriptor: &OwnedFd, task: &Task, names: &Names, yielded: &mut Yield) {
-        let cached = task.cached.and_then(|position| self.cache.at(position));
+        let cached = self.cached(task);
         let mut records: Vec<Record<'_>> = cached.iter().flat_map(CachedDirectory::records).collect();
         records.sort_unstable_by_key(|record| record.name);
         let mut records = records.into_iter().peekable();
@@ -429,7 +540,7 @@ impl<'a> Walk<'a> {
         let asks = named.known.is_none() && task.wanted.is_none();
         let is_file = !matches!(named.kind, FileType::Directory | FileType::Unknown);
         if asks && is_file && self.is_hidden_file(task, &path()) {
-            return yielded.ignored.push(path());
+            return yielded.notes.ignored.push(path());
         }
         let stat = match rustix::fs::statat(descriptor, named.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -441,11 +552,12 @@ impl<'a> Walk<'a> {
             FileType::Directory => self.match_directory(task, &named, mode, yielded),
             kind @ (FileType::RegularFile | FileType::Symlink) => {
                 if asks && !is_file && self.is_hidden_file(task, &path()) {
-                    return yielded.ignored.push(path());
+                    return yielded.notes.ignored.push(path());
                 }
-                if kind == FileType::RegularFile && stat.st_size as u64 > self.options.max_file_size {
+                if kind == FileType::RegularFile && stat.st_size as u64 > self.request.options.max_file_size {
                     return report(yielded, path(), Reason::TooLarge);
                 }
+                note_links(&stat, yielded);
                 let kind = if kind == FileType::Symlink { RecordKind::Symlink } else { RecordKind::File };
                 match_file(&named, kind, mode, stat_of(&stat), yielded);
             }
@@ -454,51 +566,60 @@ impl<'a> Walk<'a> {
     }
 
     fn is_hidden_file(&self, task: &Task, path: &[u8]) -> bool {
-        task.rules.is_ignored(path, false) && !self.include.contains(path) && !task.rules.is_tracked(path)
+        task.rules.is_ignored(path, false) && !self.request.include.contains(path) && !task.rules.is_tracked(path)
     }
 
     fn match_directory(&self, task: &Task, named: &Named<'_>, mode: u16, yielded: &mut Yield) {
         let path = join(&task.path, named.name);
-        let mut wanted = task.wanted.clone();
-        if wanted.is_none() && task.rules.is_ignored(&path, true) {
-            yielded.ignored.push(path.clone());
-            let files = self.wanted_below(task, &path);
-            if files.is_empty() {
-                return;
-            }
-            wanted = Some(Arc::new(files));
+        let wanted = self.wanted(task, &path);
+        if task.wanted.is_none() && !matches!(wanted, Wanted::Everything) {
+            yielded.notes.ignored.push(path.clone());
         }
+        let wanted = match wanted {
+            Wanted::Everything => None,
+            Wanted::Only(files) => Some(files),
+            Wanted::Nothing => return,
+        };
         let same = named.known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode);
         yielded.entries += 1;
         yielded.vouched += usize::from(same);
         yielded.children.push(self.child(task, named.name, path, mode, named.span.order, wanted));
     }
 
+    /// What of a subdirectory is to be looked at.
+    fn wanted(&self, task: &Task, path: &[u8]) -> Wanted {
+        if let Some(files) = &task.wanted {
+            return Wanted::Only(files.clone());
+        }
+        if !task.rules.is_ignored(path, true) {
+            return Wanted::Everything;
+        }
+        let files = self.wanted_below(task, path);
+        if files.is_empty() { Wanted::Nothing } else { Wanted::Only(Arc::new(files)) }
+    }
+
     /// Files inside an ignored directory that are covered all the same: captured before, tracked by Git, or asked for.
     fn wanted_below(&self, task: &Task, directory: &[u8]) -> Vec<Vec<u8>> {
-        let mut files = self.cache.files_below(directory);
+        let mut files = self.request.cache.files_below(directory);
         files.extend(task.rules.tracked_below(directory));
         let prefix = [directory, b"/"].concat();
-        files.extend(self.include.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).cloned());
+        files
+            .extend(self.request.include.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).cloned());
         files.sort_unstable();
         files.dedup();
         files
     }
 
-    fn publish(&self, task: Task, names: &Names, yielded: Yield) {
-        let cached = task.cached.and_then(|position| self.cache.at(position)).map(|directory| directory.len());
+    fn publish(&self, task: Task, names: &Names, mut yielded: Yield) {
+        let cached = self.cached(&task).map(|directory| directory.len());
         let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
         let found = |seen: Seen| {
             let Seen { name, kind, mode, stat, id } = seen;
             Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some(), order: name.order }
         };
-        let listing =
-            if unchanged { Listing::Cached } else { Listing::Fresh(yielded.seen.into_iter().map(found).collect()) };
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        output.ignored.extend(yielded.ignored);
-        output.uncovered.extend(yielded.uncovered);
-        output.reserved.extend(yielded.reserved);
-        output.directories.push((task.index, visited(task, listing)));
+        let seen = std::mem::take(&mut yielded.seen);
+        let listing = if unchanged { Listing::Cached } else { Listing::Fresh(seen.into_iter().map(found).collect()) };
+        self.push(visited(task, listing, yielded));
     }
 
     fn publish_nothing(&self, task: Task, error: Errno) {
@@ -508,30 +629,42 @@ impl<'a> Walk<'a> {
             Errno::NOTDIR | Errno::LOOP => Some(Reason::Raced),
             _ => Some(Reason::Unreadable),
         };
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut yielded = Yield::default();
         match (reason, RelPath::new(task.path.as_slice())) {
-            (Some(reason), Ok(path)) => output.uncovered.push(Uncovered { path, reason }),
-            (Some(_), Err(_)) => output.error = Some(Error::io("read the workspace's directory", error.into())),
+            (Some(reason), Ok(path)) => yielded.notes.uncovered.push(Uncovered { path, reason }),
+            (Some(_), Err(_)) => self.fail(Error::io("read the workspace's directory", error.into())),
             (None, _) => {}
         }
-        output.directories.push((task.index, visited(task, Listing::Nothing)));
+        self.push(visited(task, Listing::Nothing, yielded));
     }
 
     fn refuse(&self, files: u64) {
-        self.stop.store(true, Ordering::Relaxed);
-        let limit = self.options.max_files;
+        let limit = self.request.options.max_files;
         let error = Error::new(Code::TooLarge, format!("the workspace holds more than {limit} files that are not ignored"))
             .with_hint(format!(
                 "ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_files {}`",
                 (limit * 2).max(files)
             ))
             .with_details(serde_json::json!({ "max_files": limit }));
-        self.output.lock().unwrap_or_else(PoisonError::into_inner).error.get_or_insert(error);
+        self.fail(error);
     }
 }
 
-fn visited(task: Task, listing: Listing) -> Visited {
-    Visited {
+/// What of a directory is to be looked at.
+enum Wanted {
+    Everything,
+    /// It is ignored but for these files, sorted.
+    Only(Arc<Vec<Vec<u8>>>),
+    Nothing,
+}
+
+/// What whoever took a request back is told.
+pub(crate) fn cancelled() -> Error {
+    Error::new(Code::Cancelled, "the request was taken back; nothing was recorded and no file changed")
+}
+
+fn visited(task: Task, listing: Listing, yielded: Yield) -> (u32, Visited) {
+    let visited = Visited {
         path: task.path,
         name: task.name,
         mode: task.mode,
@@ -539,6 +672,26 @@ fn visited(task: Task, listing: Listing) -> Visited {
         cached: task.cached,
         order: task.order,
         listing,
+        files: yielded.files,
+        looked: true,
+        is_ignored: task.wanted.is_some(),
+        notes: yielded.notes,
+        linked: yielded.linked,
+        entered: task.entered,
+    };
+    (task.index, visited)
+}
+
+/// A directory that is as the cache has it, since nothing says otherwise.
+fn assumed(task: Task) -> (u32, Visited) {
+    let (index, visited) = visited(task, Listing::Cached, Yield::default());
+    (index, Visited { looked: false, ..visited })
+}
+
+/// A file with several names may be written through any of them.
+fn note_links(stat: &rustix::fs::Stat, yielded: &mut Yield) {
+    if stat.st_nlink > 1 && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        yielded.linked.push(stat.st_ino);
     }
 }
 
@@ -586,25 +739,14 @@ fn is_own_or_git(name: &[u8], directory: &[u8], yielded: &mut Yield) -> bool {
 /// Notes what occupies a directory without being anybody's business. The root is never removed, so there it is no news.
 fn reserve(name: &[u8], directory: &[u8], yielded: &mut Yield) {
     if !directory.is_empty() {
-        yielded.reserved.push(join(directory, name));
+        yielded.notes.reserved.push(join(directory, name));
     }
 }
 
 fn report(yielded: &mut Yield, path: Vec<u8>, reason: Reason) {
     if let Ok(path) = RelPath::new(path) {
-        yielded.uncovered.push(Uncovered { path, reason });
+        yielded.notes.uncovered.push(Uncovered { path, reason });
     }
-}
-
-/// The next parts of `wanted` paths below `directory`, sorted, as if a listing had named them.
-fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<&'w [u8]> {
-    let skip = if directory.is_empty() { 0 } else { directory.len() + 1 };
-    let prefix = [directory, b"/"].concat();
-    let below = wanted.iter().filter(|path| directory.is_empty() || path.starts_with(&prefix));
-    let mut names: Vec<&[u8]> = below.filter_map(|path| path[skip..].split(|&byte| byte == b'/').next()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 pub(crate) fn open_directory(parent: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {

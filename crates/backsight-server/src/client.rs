@@ -79,6 +79,7 @@ impl From<Reply> for ToolReply {
 
 /// What a tool is asked between two processes.
 #[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolRequest {
     /// Its arguments.
     pub arguments: Map<String, Value>,

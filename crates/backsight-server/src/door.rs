@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use backsight::{Progress, Workspace};
+use backsight::{CallSettings, Progress, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{Notify, mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Lost};
 use crate::office::{Caller, Office};
@@ -22,6 +23,9 @@ use crate::tool::Effect;
 const GLANCE: Duration = Duration::from_millis(250);
 /// How long a caller waits for somebody to take a lost server's place.
 const SUCCESSION: Duration = Duration::from_secs(5);
+
+/// How often the watcher is compared with a walk of the whole tree.
+const VERIFY: Duration = Duration::from_secs(60);
 
 /// The way to the workspace's server.
 pub struct Door {
@@ -112,9 +116,12 @@ impl Door {
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
         let work = tokio::task::spawn_blocking(move || {
-            let _ = (says, cancelled, said);
-            let workspace = office.workspace();
-            office.call(workspace, &name, arguments, &caller)
+            let workspace = office.workspace().for_call(CallSettings {
+                progress: Some(Arc::new(move |progress| drop(says.try_send(said(&progress))))),
+                cancelled: Some(Arc::new(move || cancelled.load(Ordering::Relaxed))),
+                wait: None,
+            });
+            office.call(&workspace, &name, arguments, &caller)
         });
         let reply = work.await.unwrap_or_else(|_| {
             let what = "the tool failed in a way it should not; nothing more is known";
@@ -134,6 +141,19 @@ impl Door {
         let done = tokio::task::spawn_blocking(move || work(office.workspace())).await;
         self.recorded.notify_one();
         done.unwrap_or_else(|_| Err(Gone.into()))
+    }
+
+    /// Watches the files from now on, and looks for itself now and then whether the watcher missed anything. Returns when
+    /// `ending` says so.
+    pub async fn keep_watch(self: Arc<Self>, ending: CancellationToken) {
+        let started = self.local(|workspace| workspace.watch()).await;
+        // Without a watcher every capture walks the tree: slower and just as right.
+        while started.is_ok() {
+            tokio::select! {
+                () = tokio::time::sleep(VERIFY) => drop(self.local(|workspace| workspace.verify_watch()).await),
+                () = ending.cancelled() => return,
+            }
+        }
     }
 
     /// Who answers after the server was lost: this process (none), or another one.

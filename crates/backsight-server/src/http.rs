@@ -2,6 +2,7 @@
 
 mod events;
 mod guard;
+mod hooks;
 mod openapi;
 mod operation;
 mod query;
@@ -55,6 +56,7 @@ pub fn router_with<H: rmcp::ServerHandler>(
     let router = routes::all().into_iter().fold(Router::new(), |router, operation| operation.add_to(router));
     router
         .merge(events::router())
+        .merge(hooks::router())
         .merge(tools::router())
         .merge(openapi::router())
         .with_state(shared)

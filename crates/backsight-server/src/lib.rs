@@ -4,6 +4,7 @@
 mod advice;
 mod client;
 mod door;
+pub mod hook;
 mod http;
 mod mcp;
 mod office;

@@ -98,6 +98,15 @@ pub fn find(store: &Path) -> Result<Option<Address>> {
     }
 }
 
+/// The same without waiting for a server that is only just starting, and without a word when it cannot be told.
+pub fn find_ready(store: &Path) -> Option<Address> {
+    let file = File::open(store.join(LOCK)).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => read(store).ok()?,
+        _ => None,
+    }
+}
+
 const LOCK: &str = "server.lock";
 
 fn lock_file(store: &Path) -> Result<File> {

@@ -13,7 +13,7 @@ use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,10 +25,14 @@ use crate::mcp::Mcp;
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
 
-/// Connections served at once; others wait in the kernel's queue.
-const CONNECTIONS: usize = 512;
+/// Connections served at once, if the system grants that many descriptors; others are told to come back.
+const CONNECTIONS: usize = 4096;
+/// What those others are told.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
+    content-type: application/json\r\ncontent-length: 99\r\n\r\n\
+    {\"ok\":false,\"error\":{\"code\":\"BUSY\",\"message\":\"the server has no connection left\",\"retryable\":true}}";
 /// How long a connection may take to say what it wants, the next time too.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD: Duration = Duration::from_secs(20);
 /// How long requests under way have to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -144,8 +148,7 @@ impl Listening {
             return Err(Error::new(Code::Usage, message).with_hint("set BACKSIGHT_TOKEN, or listen on 127.0.0.1"));
         }
         let wanted = SocketAddr::new(options.address, options.port);
-        let listener =
-            TcpListener::bind(wanted).await.map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
+        let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
         let address = Address {
@@ -158,6 +161,7 @@ impl Listening {
         let guard = Guard::new(token, authorities(bound, &options.hosts), Limits::default());
         let tasks = TaskTracker::new();
         tasks.spawn(accept(listener, router(door.clone(), guard, ending.clone()), tasks.clone(), ending.clone()));
+        tasks.spawn(door.clone().keep_watch(ending.clone()));
         seat.publish(&address)?;
         Ok(Listening { address, seat, tasks })
     }
@@ -168,6 +172,14 @@ impl Listening {
         let _ = tokio::time::timeout(GRACE, self.tasks.wait()).await;
         drop(self.seat);
     }
+}
+
+/// Listens with room for a burst of connections.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(4096)
 }
 
 /// Every way a client that means us may write where it connects to.
@@ -182,25 +194,34 @@ fn authorities(bound: SocketAddr, hosts: &[String]) -> Vec<String> {
 }
 
 async fn accept(listener: TcpListener, router: Router, tasks: TaskTracker, ending: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Arc::new(Semaphore::new(CONNECTIONS.min(descriptors() / 2)));
     loop {
-        let Ok(permit) = room.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = ending.cancelled() => return,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let (router, ending) = (router.clone(), ending.clone());
-                tasks.spawn(async move {
-                    converse(stream, router, ending).await;
-                    drop(permit);
-                });
-            }
+            Ok((stream, _)) => match room.clone().try_acquire_owned() {
+                Ok(permit) => {
+                    let (router, ending) = (router.clone(), ending.clone());
+                    tasks.spawn(async move {
+                        converse(stream, router, ending).await;
+                        drop(permit);
+                    });
+                }
+                // Whatever the kernel takes without waiting is enough; the stream is closed either way.
+                Err(_) => drop(stream.try_write(FULL)),
+            },
             // Out of descriptors, most likely: some connection has to end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+}
+
+/// How many files the process may have open.
+fn descriptors() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
 async fn converse(stream: TcpStream, router: Router, ending: CancellationToken) {

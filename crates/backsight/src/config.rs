@@ -125,7 +125,12 @@ const SETTINGS: [Setting; 13] = [
 impl Config {
     /// The settings in `file`; a missing file means the defaults.
     pub(crate) fn load(file: &Path) -> Result<Config> {
-        let document = read(file)?;
+        Config::parse(&text_of(file)?, file)
+    }
+
+    /// The settings in `text`, which `file` holds.
+    pub(crate) fn parse(text: &str, file: &Path) -> Result<Config> {
+        let document = parse(text, file)?;
         let text = |key: &str| value_of(&document, setting(key)?, file);
         Ok(Config {
             any_root: text("any_root")? == "true",
@@ -199,12 +204,20 @@ fn setting(key: &str) -> Result<&'static Setting> {
     })
 }
 
+/// What a settings file says; a missing one says nothing.
+pub(crate) fn text_of(file: &Path) -> Result<String> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Error::io(format!("read `{}`", file.display()), error)),
+    }
+}
+
 fn read(file: &Path) -> Result<DocumentMut> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Error::io(format!("read `{}`", file.display()), error)),
-    };
+    parse(&text_of(file)?, file)
+}
+
+fn parse(text: &str, file: &Path) -> Result<DocumentMut> {
     let document: DocumentMut = text.parse().map_err(|error| {
         Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display()))
             .with_hint("mend or remove the file")

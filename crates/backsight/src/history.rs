@@ -18,26 +18,67 @@ pub(crate) struct Stacks {
 
 /// Replays the timeline, oldest first. A step that is brought back counts as newest again.
 pub(crate) fn stacks(outlines: &[Outline]) -> Stacks {
-    let mut undos: Vec<&Outline> = Vec::new();
-    let mut steps: Vec<Seq> = Vec::new();
-    for outline in outlines {
+    let mut replay = Replay::default();
+    outlines.iter().for_each(|outline| replay.push(outline));
+    replay.stacks()
+}
+
+/// The timeline as far as it was replayed; rows never change, so whoever keeps it needs only the newer ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Replay {
+    /// Undos in effect, with what they took back.
+    undos: Vec<(Seq, Vec<Seq>)>,
+    steps: Vec<Seq>,
+    /// Every snapshot.
+    snapshots: Vec<Seq>,
+}
+
+impl Replay {
+    pub(crate) fn push(&mut self, outline: &Outline) {
+        self.snapshots.push(outline.seq);
         match outline.kind {
-            Kind::Track | Kind::Restore | Kind::Revert if outline.has_base => steps.push(outline.seq),
+            Kind::Track | Kind::Restore | Kind::Revert if outline.has_base => self.steps.push(outline.seq),
             Kind::Undo => {
-                steps.retain(|seq| !outline.targets.contains(seq));
-                undos.push(outline);
+                self.steps.retain(|seq| !outline.targets.contains(seq));
+                self.undos.push((outline.seq, outline.targets.clone()));
             }
             Kind::Redo => {
-                let (redone, rest): (Vec<&Outline>, Vec<&Outline>) =
-                    undos.into_iter().partition(|undo| outline.targets.contains(&undo.seq));
+                let (redone, rest) =
+                    std::mem::take(&mut self.undos).into_iter().partition(|(seq, _)| outline.targets.contains(seq));
+                let redone: Vec<(Seq, Vec<Seq>)> = redone;
                 // The newest undo is taken back first, and an undo of several took the newest of them back first.
-                steps.extend(redone.iter().rev().flat_map(|undo| undo.targets.iter().rev()));
-                undos = rest;
+                self.steps.extend(redone.iter().rev().flat_map(|(_, targets)| targets.iter().rev()));
+                self.undos = rest;
             }
             _ => {}
         }
     }
-    Stacks { undoable: steps.into_iter().rev().collect(), redoable: undos.iter().rev().map(|undo| undo.seq).collect() }
+
+    pub(crate) fn stacks(&self) -> Stacks {
+        Stacks {
+            undoable: self.steps.iter().rev().copied().collect(),
+            redoable: self.undos.iter().rev().map(|(seq, _)| *seq).collect(),
+        }
+    }
+
+    /// How many steps can be undone, and redone.
+    pub(crate) fn depths(&self) -> (u64, u64) {
+        (self.steps.len() as u64, self.undos.len() as u64)
+    }
+
+    /// The newest snapshot that was replayed.
+    pub(crate) fn newest(&self) -> Seq {
+        self.snapshots.last().copied().unwrap_or(Seq(0))
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.snapshots.len() as u64
+    }
+
+    /// How many snapshots come after `seq`.
+    pub(crate) fn count_after(&self, seq: Seq) -> u64 {
+        (self.snapshots.len() - self.snapshots.partition_point(|known| *known <= seq)) as u64
+    }
 }
 
 /// Limits on what is kept; zero means no limit.
@@ -70,6 +111,7 @@ mod tests {
             seq: Seq(seq),
             kind,
             targets: targets.iter().copied().map(Seq).collect(),
+            whole: true,
             has_base: seq > 1,
             timestamp: Timestamp(seq as i64 * 86_400_000),
             pinned: false,

@@ -10,6 +10,7 @@ mod place;
 mod reference;
 pub mod report;
 pub mod request;
+mod session;
 mod settings;
 mod timeline;
 mod unknown;
@@ -20,5 +21,5 @@ pub use backsight_core::{
 };
 pub use backsight_files::Disk;
 pub use config::size as parse_size;
-pub use settings::{Progress, Settings};
+pub use settings::{CallSettings, Progress, Settings};
 pub use workspace::Workspace;

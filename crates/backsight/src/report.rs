@@ -5,7 +5,9 @@ mod continuity;
 mod lines;
 mod milestone;
 mod row;
+mod session;
 mod unknown;
+mod watch;
 
 use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use schemars::JsonSchema;
@@ -15,10 +17,15 @@ pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadat
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
+pub use session::{
+    NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,
+    SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
+};
 pub use unknown::{
     Begun, Call, ChangeType, HandleResult, Others, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
     ValidationResult,
 };
+pub use watch::{Watch, WatchMood};
 
 /// The answer to `track`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use backsight_core::{RelPath, Timestamp};
 
-use crate::report::{Kind, OnConflict, Origin, Strategy};
+use crate::report::{Kind, OnConflict, Origin, Phase, Strategy};
 
 /// A request to record the files as they are.
 #[derive(Clone, Debug, Default)]
@@ -254,4 +254,94 @@ pub struct ExportGit {
     pub squash: bool,
     /// Only say what would be written.
     pub dry_run: bool,
+}
+
+/// A request to start a session.
+#[derive(Clone, Debug, Default)]
+pub struct NewSession {
+    /// Its id; absent means a random one.
+    pub id: Option<String>,
+    /// What a person calls it.
+    pub title: Option<String>,
+}
+
+/// Which sessions to list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sessions {
+    /// At most this many, the most recent ones; 0 means all.
+    pub limit: usize,
+}
+
+/// A request to record what a session did.
+#[derive(Clone, Debug, Default)]
+pub struct SessionTrack {
+    /// Which session.
+    pub session: String,
+    /// The message; `before` and `after` need one.
+    pub message: Option<String>,
+    /// The part of the message.
+    pub part: Option<String>,
+    /// Whether the message's work is about to begin, has ended, or neither is said.
+    pub phase: Phase,
+    /// The tool that makes the change.
+    pub tool: Option<String>,
+    /// What was done.
+    pub description: String,
+    /// The paths it writes; empty means all that changed.
+    pub declared: Vec<RelPath>,
+    /// What is done about changes that are not its own.
+    pub unknown: Unknown,
+}
+
+/// What of a session to compare.
+#[derive(Clone, Debug)]
+pub struct SessionDiff {
+    /// Which session.
+    pub session: String,
+    /// Only this message.
+    pub message: Option<String>,
+    /// Only these paths and what lies below them; empty means all.
+    pub paths: Vec<RelPath>,
+    /// Files with more bytes than this on either side are counted but their text is left out, and say so.
+    pub max_file_bytes: u64,
+    /// Lines of context in the unified diff.
+    pub context: usize,
+}
+
+impl SessionDiff {
+    /// Everything the session did, with the ordinary bounds.
+    pub fn new(session: impl Into<String>) -> Self {
+        let Diff { max_file_bytes, context, .. } = Diff::new("", None);
+        SessionDiff { session: session.into(), message: None, paths: Vec::new(), max_file_bytes, context }
+    }
+}
+
+/// A request to take a session back to before a message.
+#[derive(Clone, Debug, Default)]
+pub struct RevertSession {
+    /// Which session.
+    pub session: String,
+    /// This message and everything later of the session is undone.
+    pub message: String,
+    /// Only from this part of the message on.
+    pub part: Option<String>,
+    /// What to do about overlaps.
+    pub on_conflict: OnConflict,
+    /// Only plan.
+    pub dry_run: bool,
+    /// Who asks; the row is the session's whatever is said here.
+    pub origin: Origin,
+}
+
+/// A request to take a session's reverts back.
+#[derive(Clone, Debug, Default)]
+pub struct Unrevert {
+    /// Which session.
+    pub session: String,
+    /// What to do about overlaps.
+    pub on_conflict: OnConflict,
+    /// Only plan.
+    pub dry_run: bool,
+    /// Who asks; the row is the session's whatever is said here.
+    pub origin: Origin,
 }

@@ -62,10 +62,24 @@ pub struct Settings {
     pub process_name: String,
     /// Told about long work.
     pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    /// Asked now and then during long work: once it says yes the work ends with `CANCELLED`, and nothing was recorded and
+    /// no file changed. Files that are being put back are put back to the end.
+    pub cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The time.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// The disk; tests hand in one that stops.
     pub disk: Disk,
+}
+
+/// What one call of many wants of its own; what it does not name is as in the workspace's settings.
+#[derive(Clone, Default)]
+pub struct CallSettings {
+    /// How long to wait for another process.
+    pub wait: Option<Duration>,
+    /// Told about long work.
+    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    /// Asked now and then whether the answer is still wanted.
+    pub cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Settings {
@@ -79,6 +93,7 @@ impl Settings {
             wait: Duration::from_secs(60),
             process_name: "backsight".to_owned(),
             progress: Arc::new(|_| {}),
+            cancelled: Arc::new(|| false),
             clock: Arc::new(|| Timestamp::from_system(SystemTime::now())),
             disk: Disk::new(),
         }

@@ -5,6 +5,7 @@ mod chain;
 mod format;
 mod query;
 mod row;
+mod sessions;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,11 +19,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
-pub(crate) use row::{Lines, NewEvent, NewStep, Outline, Step, TouchedFile};
+pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Step, StepDetails, TouchedFile};
+pub(crate) use sessions::{KnownSession, SeenMessage};
 
 use crate::report::{ChainProblem, Event, Kind};
 use format::FORMAT;
-use row::{Found, find, find_rows, insert_event, insert_step, json, json_text};
+use row::{Found, find, find_rows, insert_event, insert_step, json, json_text, optional_json};
 
 /// The write-ahead log is folded into the file when it is larger than this: every ten steps or so.
 const LOG_LIMIT: u64 = 256 << 10;
@@ -102,7 +104,7 @@ impl Timeline {
             }
         };
         if let Some(call) = beside.finished_call {
-            transaction.execute("DELETE FROM calls WHERE id = ?1", [call.as_str()]).map_err(broken)?;
+            sessions::finish_call(&transaction, call, step.timestamp, Some((seq, &step.origin)))?;
         }
         let step = find(&transaction, "seq = ?1", &[&seq.0])?
             .into_iter()
@@ -188,6 +190,12 @@ impl Timeline {
         Ok(find(&self.lock(), condition, &[&seq.0])?.into_iter().next())
     }
 
+    /// The latest snapshot at or before `seq`.
+    pub(crate) fn latest_snapshot_at(&self, seq: Seq) -> Result<Option<Step>> {
+        let condition = "seq = (SELECT max(seq) FROM rows WHERE tree IS NOT NULL AND seq <= ?1)";
+        Ok(find(&self.lock(), condition, &[&seq.0])?.into_iter().next())
+    }
+
     /// The number of the first snapshot after `seq`.
     pub(crate) fn number_after(&self, seq: Seq) -> Result<Option<Seq>> {
         let sql = "SELECT min(seq) FROM rows WHERE tree IS NOT NULL AND seq > ?1";
@@ -235,17 +243,35 @@ impl Timeline {
         find(&self.lock(), &format!("{} = ?1", column.name()), &[&value])
     }
 
+    /// A pair that differs whenever anything in the file may be another than before, whoever wrote it.
+    pub(crate) fn version(&self) -> Result<(i64, i64)> {
+        // SQLite counts the commits of others in the one and the changes of this connection in the other.
+        let connection = self.lock();
+        let sql = "SELECT data_version, total_changes() FROM pragma_data_version";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(broken)
+    }
+
     /// Every step in brief, oldest first.
     pub(crate) fn outlines(&self) -> Result<Vec<Outline>> {
+        self.outlines_after(Seq(0))
+    }
+
+    /// The same, only those after `seq`.
+    pub(crate) fn outlines_after(&self, seq: Seq) -> Result<Vec<Outline>> {
         let connection = self.lock();
-        let sql = "SELECT s.seq, s.kind, s.targets, s.base_tree IS NOT NULL, s.timestamp, p.seq IS NOT NULL, e.seq IS NOT NULL
-                   FROM rows s LEFT JOIN pinned p USING (seq) LEFT JOIN expired e USING (seq) WHERE s.tree IS NOT NULL ORDER BY s.seq";
-        let mut statement = connection.prepare(sql).map_err(broken)?;
-        let rows = statement.query_map([], |row| {
+        let sql = "SELECT s.seq, s.kind, s.targets, s.base_tree IS NOT NULL, s.timestamp, p.seq IS NOT NULL, e.seq IS NOT NULL, s.details
+                   FROM rows s LEFT JOIN pinned p USING (seq) LEFT JOIN expired e USING (seq)
+                   WHERE s.tree IS NOT NULL AND s.seq > ?1 ORDER BY s.seq";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        let rows = statement.query_map([seq.0], |row| {
+            let kind = json_text(row, 1)?;
+            let details: Option<StepDetails> = optional_json(row, 7)?;
             Ok(Outline {
                 seq: Seq(row.get(0)?),
-                kind: json_text(row, 1)?,
+                kind,
                 targets: json(row, 2)?,
+                whole: details.map_or(matches!(kind, Kind::Undo | Kind::Redo), |details| details.whole),
                 has_base: row.get(3)?,
                 timestamp: Timestamp(row.get(4)?),
                 pinned: row.get(5)?,
@@ -263,11 +289,6 @@ impl Timeline {
     /// How many rows there are, of any kind.
     pub(crate) fn count_all(&self) -> Result<u64> {
         self.count_rows("1")
-    }
-
-    /// How many snapshots there are after `seq`.
-    pub(crate) fn count_after(&self, seq: Seq) -> Result<u64> {
-        self.count_rows(&format!("tree IS NOT NULL AND seq > {}", seq.0))
     }
 
     fn count_rows(&self, condition: &str) -> Result<u64> {
@@ -395,6 +416,7 @@ mod tests {
             files: Vec::new(),
             unknown: Vec::new(),
             pinned: false,
+            details: None,
         }
     }
 

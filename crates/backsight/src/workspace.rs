@@ -1,33 +1,37 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, and `keep` (room, checks).
+//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, and `keep` (room, checks).
 
 mod call;
 mod checkpoint;
 mod continuity;
 mod diff;
 mod export;
+mod glance;
 mod go;
 mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod session;
 mod since;
 mod track;
 mod unknown;
+mod watch;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId};
-use backsight_files::{CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
+use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
+use backsight_files::{Caller, CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
 
 use crate::config::{self, Config};
 use crate::place;
 use crate::reference::{self, Reference};
 use crate::report::{ConfigEntry, Kind, SnapshotConfig};
 use crate::request::{ConfigChange, Init, StorePlace};
-use crate::settings::{Progress, Settings};
+use crate::settings::{CallSettings, Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
 
 /// One directory tree under Backsight's care.
@@ -54,7 +58,17 @@ use crate::timeline::{Making, NewStep, Step, Timeline};
 pub struct Workspace {
     root: PathBuf,
     settings: Settings,
+    shared: Arc<Shared>,
+}
+
+/// What all handles on a workspace have in common.
+#[derive(Default)]
+struct Shared {
     opened: OnceLock<Opened>,
+    /// Whether somebody asked for the watcher, perhaps before there was a store.
+    watches: AtomicBool,
+    /// The last time a whole walk proved the watcher right.
+    verified_at: Mutex<Option<Timestamp>>,
 }
 
 /// A workspace's store, opened.
@@ -62,6 +76,11 @@ struct Opened {
     store: PathBuf,
     files: Files,
     timeline: Timeline,
+    /// Device and inode of the timeline when it was opened.
+    identity: Option<(u64, u64)>,
+    glances: glance::Glances,
+    /// The settings file as it was last read, and what it says.
+    config: Mutex<Option<(String, Config)>>,
 }
 
 impl Workspace {
@@ -83,7 +102,28 @@ impl Workspace {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_found("does not exist")),
             Err(error) => return Err(Error::io(format!("open `{}`", given.display()), error)),
         };
-        Ok(Workspace { root, settings, opened: OnceLock::new() })
+        Ok(Workspace { root, settings, shared: Arc::default() })
+    }
+
+    /// A handle for one call: the same opened store, with a progress, a patience and a cancellation of its own.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use std::sync::Arc;
+    /// use backsight::{CallSettings, Code};
+    ///
+    /// let taken_back = CallSettings { cancelled: Some(Arc::new(|| true)), ..CallSettings::default() };
+    /// assert_eq!(workspace.for_call(taken_back).track().unwrap_err().code(), Code::Cancelled);
+    /// workspace.track()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn for_call(&self, call: CallSettings) -> Workspace {
+        let mut settings = self.settings.clone();
+        settings.wait = call.wait.unwrap_or(settings.wait);
+        settings.progress = call.progress.unwrap_or(settings.progress);
+        settings.cancelled = call.cancelled.unwrap_or(settings.cancelled);
+        Workspace { root: self.root.clone(), settings, shared: self.shared.clone() }
     }
 
     /// The nearest directory at or above `start` that has a store.
@@ -97,6 +137,11 @@ impl Workspace {
     /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The time, as the settings tell it.
+    pub fn now(&self) -> Timestamp {
+        self.settings.now()
     }
 
     /// Where the store is, once there is one.
@@ -185,18 +230,37 @@ impl Workspace {
     }
 
     fn config(&self) -> Result<Config> {
-        Config::load(&self.config_file()?)
+        let Some(opened) = self.shared.opened.get() else { return Config::load(&self.config_file()?) };
+        let file = opened.store.join("config.toml");
+        let text = config::text_of(&file)?;
+        let mut kept = opened.config.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, config)) = &*kept
+            && *of == text
+        {
+            return Ok(config.clone());
+        }
+        let config = Config::parse(&text, &file)?;
+        *kept = Some((text, config.clone()));
+        Ok(config)
     }
 
     /// The store, which must exist.
     fn opened(&self) -> Result<&Opened> {
-        let opened = match self.opened.get() {
+        let opened = match self.shared.opened.get() {
             Some(opened) => opened,
             None => {
                 let opened = self.open_store()?;
-                self.opened.get_or_init(|| opened)
+                if self.shared.watches.load(Ordering::Relaxed) {
+                    opened.files.watch();
+                }
+                self.shared.opened.get_or_init(|| opened)
             }
         };
+        if opened.identity != identity_of(&opened.store) {
+            let message =
+                format!("the store in `{}` was replaced while this process had it open", opened.store.display());
+            return Err(Error::new(Code::WorkspaceNotFound, message).with_hint("open the workspace again"));
+        }
         // Asked every time: another process may have died since.
         if opened.files.needs_recovery()? {
             let lock = self.lock(&opened.store)?;
@@ -222,12 +286,13 @@ impl Workspace {
         let timeline =
             Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
         drop(making);
-        Ok(Opened { files, timeline, store })
+        let identity = identity_of(&store);
+        Ok(Opened { identity, files, timeline, store, glances: Default::default(), config: Mutex::default() })
     }
 
     /// The store, made if need be.
     fn made(&self) -> Result<&Opened> {
-        if self.opened.get().is_none() && self.store_path()?.is_none() {
+        if self.shared.opened.get().is_none() && self.store_path()?.is_none() {
             self.init(&Init::default())?;
         }
         self.opened()
@@ -235,7 +300,8 @@ impl Workspace {
 
     fn lock(&self, store: &Path) -> Result<WorkspaceLock> {
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
-        WorkspaceLock::acquire(&store.join("lock"), &self.settings.process_name, self.settings.wait, &waiting)
+        let Settings { process_name, wait, cancelled, .. } = &self.settings;
+        WorkspaceLock::acquire(&store.join("lock"), process_name, *wait, &waiting, &**cancelled)
     }
 
     /// The store with the right to change it and nothing left over from a killed process.
@@ -281,6 +347,11 @@ impl Workspace {
                 config_home: self.settings.config_home.clone(),
             },
         }
+    }
+
+    /// Runs something that looks at the files, on behalf of whoever made this handle.
+    fn with_caller<T>(&self, run: impl FnOnce(Caller<'_>) -> T) -> T {
+        run(Caller { progress: &|progress| self.report_capture(progress), cancelled: &*self.settings.cancelled })
     }
 
     fn report_capture(&self, progress: CaptureProgress) {
@@ -358,6 +429,12 @@ impl Workspace {
             .map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
         Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
     }
+}
+
+/// What tells a store's timeline from another one that took its place.
+fn identity_of(store: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(store.join("timeline.db")).ok().map(|found| (found.dev(), found.ino()))
 }
 
 fn still_held(step: &Step) -> Result<()> {

@@ -74,18 +74,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 /// Keeps only the lines asked for.
 fn clip(blame: &mut Blame, lines: Lines) -> Result<()> {
-    let total: usize = blame.hunks.iter().map(|hunk| hunk.lines.len()).sum();
+    let total = blame.line_count();
     if lines.start > total {
         let message = format!("`{}` has {}, so none from {} on", blame.path, count(total as u64, "line"), lines.start);
         return Err(Error::new(Code::Usage, message).with_hint("lines are counted from 1"));
     }
-    for hunk in &mut blame.hunks {
-        let skipped = lines.start.saturating_sub(hunk.start_line).min(hunk.lines.len());
-        hunk.lines.drain(..skipped);
-        hunk.start_line += skipped;
-        hunk.lines.truncate(lines.end.saturating_add(1).saturating_sub(hunk.start_line));
-    }
-    blame.hunks.retain(|hunk| !hunk.lines.is_empty());
+    blame.keep_lines(lines.start, lines.end);
     Ok(())
 }
 

@@ -55,26 +55,34 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     };
     let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
     if args.stat {
-        context.answer(&Counts::of(&diff), |page| stat(page, &diff))?;
+        context.answer(&Counts::of(&diff), |page| {
+            stat(page, &diff.diffs, (diff.additions, diff.deletions));
+            coverage::unseen(page, &diff.unseen);
+        })?;
     } else {
-        context.answer(&diff, |page| show(page, &diff))?;
+        context.answer(&diff, |page| {
+            show(page, &diff.diffs);
+            coverage::unseen(page, &diff.unseen);
+        })?;
     }
     Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))
 }
 
-fn show(page: &mut Page, diff: &Diff) {
-    for file in &diff.diffs {
+/// The files as one unified diff.
+pub(super) fn show(page: &mut Page, files: &[FileDiff]) {
+    for file in files {
         unified::show(&mut page.data, &file.unified);
     }
-    for file in diff.diffs.iter().filter(|file| file.unified.is_empty()) {
+    for file in files.iter().filter(|file| file.unified.is_empty()) {
         page.note(format_args!("{}: {}, which this format cannot show", file.file, what_else(file.status)));
     }
-    finish(page, diff);
+    finish(page, files);
 }
 
-fn stat(page: &mut Page, diff: &Diff) {
-    let width = diff.diffs.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
-    for file in &diff.diffs {
+/// The files with how many lines come and go in each.
+pub(super) fn stat(page: &mut Page, files: &[FileDiff], (additions, deletions): (u64, u64)) {
+    let width = files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+    for file in files {
         let (letter, style) = changes::letter(file.status);
         let letter = page.data.paint(style, letter);
         let counts = match &file.cut {
@@ -85,11 +93,11 @@ fn stat(page: &mut Page, diff: &Diff) {
         };
         page.data.line(format_args!("{letter} {:<width$}  {counts}", name(file)));
     }
-    if !diff.diffs.is_empty() {
-        let (added, removed) = (count(diff.additions, "line"), count(diff.deletions, "line"));
-        page.data.line(format_args!("{}: {added} added, {removed} removed", count_of(&diff.diffs, "path")));
+    if !files.is_empty() {
+        let (added, removed) = (count(additions, "line"), count(deletions, "line"));
+        page.data.line(format_args!("{}: {added} added, {removed} removed", count_of(files, "path")));
     }
-    finish(page, diff);
+    finish(page, files);
 }
 
 /// What a path differs in when no line does.
@@ -117,21 +125,20 @@ fn plus_minus(sheet: &Sheet, file: &FileDiff) -> String {
     format!("{added} {removed}")
 }
 
-fn finish(page: &mut Page, diff: &Diff) {
-    let cut = diff.diffs.iter().filter(|file| file.cut.is_some()).count();
+fn finish(page: &mut Page, files: &[FileDiff]) {
+    let cut = files.iter().filter(|file| file.cut.is_some()).count();
     if cut > 0 {
         page.warning(format_args!("{} too large to compare line by line", count(cut as u64, "file")));
         page.hint("raise the bound with `--max-file-bytes SIZE`");
     }
-    if diff.diffs.is_empty() {
+    if files.is_empty() {
         page.note("no differences");
     }
-    coverage::unseen(page, &diff.unseen);
 }
 
 /// `--stat --json`: the report without the texts.
 #[derive(Serialize)]
-struct Counts<'a> {
+pub(super) struct Counts<'a> {
     from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
@@ -143,7 +150,7 @@ struct Counts<'a> {
 }
 
 #[derive(Serialize)]
-struct FileCounts<'a> {
+pub(super) struct FileCounts<'a> {
     file: &'a RelPath,
     additions: u64,
     deletions: u64,
@@ -157,8 +164,9 @@ struct FileCounts<'a> {
 }
 
 impl<'a> Counts<'a> {
-    fn of(diff: &'a Diff) -> Self {
-        let diffs = diff.diffs.iter().map(|file| FileCounts {
+    /// The files without their texts.
+    pub(super) fn files(files: &'a [FileDiff]) -> Vec<FileCounts<'a>> {
+        let counts = files.iter().map(|file| FileCounts {
             file: &file.file,
             additions: file.additions,
             deletions: file.deletions,
@@ -167,10 +175,14 @@ impl<'a> Counts<'a> {
             binary: file.binary,
             cut: file.cut.as_deref(),
         });
+        counts.collect()
+    }
+
+    fn of(diff: &'a Diff) -> Self {
         Counts {
             from: diff.from.to_string(),
             to: diff.to.map(|tree| tree.to_string()),
-            diffs: diffs.collect(),
+            diffs: Counts::files(&diff.diffs),
             additions: diff.additions,
             deletions: diff.deletions,
             unseen: &diff.unseen,

@@ -13,7 +13,9 @@ pub mod diff;
 pub mod doctor;
 pub mod finish;
 pub mod gc;
+pub mod hook;
 pub mod init;
+pub mod install;
 pub mod known;
 pub mod log;
 pub mod ls;
@@ -25,6 +27,7 @@ pub mod redo;
 pub mod restore;
 pub mod revert;
 pub mod serve;
+pub mod session;
 pub mod show;
 pub mod status;
 pub mod track;
@@ -87,6 +90,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Restore(args) => restore::run(args, context),
         Command::Undo(args) => undo::run(args, context),
         Command::Redo(args) => redo::run(args, context),
+        Command::Session(args) => session::run(args, context),
         Command::Milestone(args) => milestone::run(args, context),
         Command::Unknown(args) => unknown::run(args, context),
         Command::Continuity(args) => continuity::run(args, context),
@@ -102,5 +106,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Mcp(args) => mcp::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
+        Command::Install(args) => install::run(args, context),
+        // It needs no context and answers for itself, in `main`.
+        Command::Hook(_) => Ok(Verdict::Done),
     }
 }

@@ -25,6 +25,11 @@ pub fn show(page: &mut Page, applied: &Applied, verb: &Verb) {
     let headline = headline(applied, verb);
     let headline = page.data.bold(headline);
     page.data.line(headline);
+    body(page, applied, verb.back);
+}
+
+/// Everything below the headline; `back` is the command that takes it back.
+pub fn body(page: &mut Page, applied: &Applied, back: &str) {
     changes::list(&mut page.data, &applied.reverted);
     for change in &applied.merged {
         let line = changes::line(&page.data, change);
@@ -36,7 +41,7 @@ pub fn show(page: &mut Page, applied: &Applied, verb: &Verb) {
     for warning in &applied.warnings {
         page.warning(safe(warning));
     }
-    way_back(page, applied, verb);
+    way_back(page, applied, back);
 }
 
 /// `Reverted #2: 1 file put back, 1 merged`
@@ -55,7 +60,8 @@ fn headline(applied: &Applied, verb: &Verb) -> String {
     }
 }
 
-fn totals(applied: &Applied) -> String {
+/// `1 path put back, 1 path merged`
+pub fn totals(applied: &Applied) -> String {
     let mut parts = Vec::new();
     let mut part = |count: String, what: &str| parts.push(format!("{count} {what}"));
     if !applied.reverted.is_empty() {
@@ -94,7 +100,7 @@ fn kept(page: &mut Page, kept: &[Kept]) {
     }
 }
 
-fn way_back(page: &mut Page, applied: &Applied, verb: &Verb) {
+fn way_back(page: &mut Page, applied: &Applied, back: &str) {
     if applied.dry_run {
         return page.note("this was a dry run, nothing changed");
     }
@@ -107,7 +113,7 @@ fn way_back(page: &mut Page, applied: &Applied, verb: &Verb) {
     if !applied.conflicts.is_empty() {
         page.hint("search the files above for `<<<<<<<` and settle each conflict");
     }
-    page.hint(format_args!("take it back with `{}`", verb.back));
+    page.hint(format_args!("take it back with `{back}`"));
 }
 
 fn capitalised(word: &str) -> String {

@@ -7,6 +7,7 @@ pub mod coverage;
 pub mod failure;
 pub mod graph;
 pub mod milestone;
+pub mod session;
 pub mod snapshot;
 pub mod timeline;
 pub mod tracked;

@@ -21,7 +21,7 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
     let arguments = match command {
         "finish" | "abandon" => return fixture.ok("begin")["id"].as_str().unwrap().to_owned(),
         "call" => "-- /bin/true",
-        "milestone" | "known" => "list",
+        "milestone" | "known" | "session" => "list",
         "unknown" => "detect",
         "continuity" => "state",
         "blame" => "a.txt",
@@ -29,6 +29,8 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "cat" => "@ a.txt",
         "revert" => "'#2'",
         "completions" => "bash",
+        "install" => "claude-code --print",
+        "hook" => "claude-code",
         _ => "",
     };
     arguments.to_owned()
@@ -38,7 +40,7 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
 fn every_command_has_help() {
     let fixture = Fixture::new();
     let commands = commands(&fixture);
-    assert!(commands.len() >= 31, "{commands:?}");
+    assert!(commands.len() >= 32, "{commands:?}");
     for command in commands {
         for flag in ["-h", "--help"] {
             let seen = fixture.run(&format!("{command} {flag}"));

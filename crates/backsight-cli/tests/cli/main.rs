@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agents;
+mod attacks;
 mod blame;
 mod calls;
 mod chains;
@@ -18,7 +19,9 @@ mod going_back;
 mod graph;
 mod guards;
 mod history;
+mod hooks;
 mod ignore_rules;
+mod install;
 mod json;
 mod kills;
 mod known;
@@ -26,6 +29,7 @@ mod milestones;
 mod modes;
 mod names;
 mod nested;
+mod packaging;
 mod picture;
 mod racy;
 mod random;
@@ -33,6 +37,8 @@ mod recording;
 mod reference;
 mod retention;
 mod reverts;
+mod serving;
+mod sessions;
 mod several_processes;
 mod special_files;
 mod status;

@@ -29,7 +29,7 @@ fn the_reference_is_what_the_commands_say() {
 }
 
 /// A command and those below it, such as `config` and `config get`.
-fn with_subcommands(fixture: &Fixture, command: &str) -> Vec<String> {
+pub fn with_subcommands(fixture: &Fixture, command: &str) -> Vec<String> {
     let help = help(fixture, &format!("{command} -h"));
     let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
     let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use backsight_core::{Error, ObjectId, Timestamp};
-use backsight_files::{Disk, Exported, Files, GitExport, NewCommit, Onto, Person, ScanOptions, export_commits};
+use backsight_files::{
+    Caller, Disk, Exported, Files, GitExport, NewCommit, Onto, Person, ScanOptions, Subjects, export_commits,
+};
 use tempfile::TempDir;
 
 /// One test's directory.
@@ -57,7 +59,10 @@ impl Lab {
 
     /// Records the workspace as it is.
     pub fn record(&self) -> ObjectId {
-        self.files.capture(&ScanOptions::default(), None, &BTreeSet::new(), &|_| {}).unwrap().tree.id
+        let (options, include) = (ScanOptions::default(), BTreeSet::new());
+        let subjects = Subjects { options: &options, last: None, include: &include, thorough: false };
+        let caller = Caller { progress: &|_| {}, cancelled: &|| false };
+        self.files.capture(&subjects, caller).unwrap().tree.id
     }
 
     /// Makes every object of the store a file of its own, so that each can be damaged by itself.

@@ -7,12 +7,28 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::get;
+use serde_json::{Value, json};
 use tokio_stream::{Stream, StreamExt};
 
-use super::Shared;
+use super::{Shared, openapi};
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/events", get(events))
+}
+
+/// Its place in the OpenAPI document.
+pub(super) fn described() -> (&'static str, &'static str, Value) {
+    let mut responses = openapi::guarded(&[]);
+    let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+    let meaning = "A stream of events `now` whose data is `{\"sequence_number\": N}` and whose id is N; it stays open.";
+    responses.insert("200".to_owned(), json!({ "description": meaning, "content": content }));
+    let described = json!({
+        "operationId": "events",
+        "tags": ["Live"],
+        "summary": "The newest row's number at once, and again whenever it grows, whoever recorded it",
+        "responses": responses,
+    });
+    ("/events", "get", described)
 }
 
 /// The newest row's number at once, and again whenever it grows. A client that was away sees the newest one, and asks
@@ -21,7 +37,7 @@ async fn events(State(shared): State<Shared>) -> Sse<impl Stream<Item = Result<E
     let ending = shared.ending.clone();
     let numbers = tokio_stream::wrappers::WatchStream::new(shared.door.now());
     let events = numbers.map(|number| {
-        let data = serde_json::json!({ "sequence_number": number });
+        let data = json!({ "sequence_number": number });
         Ok(Event::default().event("now").id(number.to_string()).data(data.to_string()))
     });
     let ended = Box::pin(async move { ending.cancelled().await });

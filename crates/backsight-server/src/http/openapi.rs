@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 document, made from the operations and the schemas of what they take and give.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Router;
 use axum::routing::get;
@@ -11,32 +11,20 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::operation::Operation;
-use super::{Shared, query, routes};
+use super::{Shared, events, query, routes, tools};
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/openapi.json", get(async || axum::Json(document())))
 }
 
 /// How every request can fail, whatever it asks.
-const ALWAYS: &[Code] = &[
-    Code::Usage,
-    Code::Unauthorized,
-    Code::Forbidden,
-    Code::RequestTimeout,
-    Code::BodyTooLarge,
-    Code::InvalidPath,
-    Code::InvalidConfig,
-    Code::WorkspaceRefused,
-    Code::RefNotFound,
-    Code::RefExpired,
-    Code::Damaged,
-    Code::DiskFull,
-    Code::Busy,
-];
+const GUARDED: &[Code] = &[Code::Unauthorized, Code::Forbidden, Code::RequestTimeout, Code::BodyTooLarge];
+/// How every request about the workspace can fail.
+const ALWAYS: &[Code] = &[Code::Usage, Code::Damaged, Code::StoreVersion, Code::Io, Code::Busy];
 
 /// The document.
 pub fn document() -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
     settings.meta_schema = None;
     let mut generator = settings.into_generator();
@@ -45,8 +33,12 @@ pub fn document() -> Value {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method.as_str().to_ascii_lowercase()] = described(&operation, &mut generator);
     }
+    for (path, method, described) in [events::described(), tools::described(), itself()] {
+        paths.insert(path.to_owned(), json!({ method: described }));
+    }
     let mut schemas: Map<String, Value> = generator.take_definitions(true);
     schemas.insert("Failure".to_owned(), failure());
+    let tags: BTreeSet<&str> = routes::all().iter().map(|operation| operation.topic).chain(["Live"]).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -56,6 +48,7 @@ pub fn document() -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "security": [{ "token": [] }],
+        "tags": tags.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
@@ -64,36 +57,48 @@ pub fn document() -> Value {
     })
 }
 
+fn itself() -> (&'static str, &'static str, Value) {
+    let mut responses = failures(&[GUARDED]);
+    let content = json!({ "application/json": { "schema": { "type": "object" } } });
+    responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
+    let described = json!({
+        "operationId": "openapi", "tags": ["Live"], "summary": "This document", "responses": responses,
+    });
+    ("/openapi.json", "get", described)
+}
+
 fn described(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     let in_path: Vec<&str> = operation.parameters().collect();
-    let mut parameters: Vec<Value> = in_path
-        .iter()
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
-        .collect();
-    let input = (operation.input)(
-        &mut SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator(),
-    );
-    let required: Vec<&str> = input
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
+    let (taken, required) = query::input(operation);
+    let is_required = |name: &str| required.iter().any(|required| required == name);
+    let (of_path, taken): (Vec<_>, Vec<_>) = taken
+        .into_iter()
+        .map(|(name, schema)| (name, bounded(schema)))
+        .partition(|(name, _)| in_path.contains(&name.as_str()));
+    let mut parameters: Vec<Value> =
+        of_path.into_iter().map(|(name, schema)| parameter(&name, "path", true, schema)).collect();
     let mut described = json!({
         "operationId": operation.id,
+        "tags": [operation.topic],
         "summary": operation.summary,
         "responses": responses(operation, generator),
     });
-    let taken = query::properties(operation).into_iter().filter(|(name, _)| !in_path.contains(&name.as_str()));
     if operation.method == Method::GET {
-        parameters.extend(taken.map(|(name, schema)| {
-            json!({ "name": name, "in": "query", "required": required.contains(&name.as_str()), "schema": not_null(schema) })
+        parameters.extend(taken.into_iter().map(|(name, schema)| {
+            let is_required = is_required(&name);
+            parameter(&name, "query", is_required, not_null(schema))
         }));
     } else {
-        let properties: Map<String, Value> = taken.collect();
-        let required: Vec<&str> = required.into_iter().filter(|name| !in_path.contains(name)).collect();
-        let schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        let required: Vec<&str> =
+            taken.iter().map(|(name, _)| name.as_str()).filter(|name| is_required(name)).collect();
+        let mut schema = json!({
+            "type": "object",
+            "properties": taken.iter().cloned().collect::<Map<String, Value>>(),
+            "additionalProperties": false,
         });
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
         described["requestBody"] =
             json!({ "required": !required.is_empty(), "content": { "application/json": { "schema": schema } } });
     }
@@ -101,6 +106,15 @@ fn described(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         described["parameters"] = json!(parameters);
     }
     described
+}
+
+/// One parameter; what its schema says of its meaning is said of the parameter.
+fn parameter(name: &str, place: &str, is_required: bool, mut schema: Value) -> Value {
+    let meaning = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
+    if place == "path" {
+        schema["minLength"] = json!(1);
+    }
+    json!({ "name": name, "in": place, "required": is_required, "description": meaning, "schema": schema })
 }
 
 /// What is absent from a query is absent; there is no null to write there.
@@ -117,37 +131,66 @@ fn not_null(mut schema: Value) -> Value {
     if let Some(choices) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         choices.retain(|choice| choice["type"] != "null");
         if let [choice] = choices.as_slice() {
-            return choice.clone();
+            let mut choice = choice.clone();
+            if let Some(meaning) = schema.get("description") {
+                choice["description"] = meaning.clone();
+            }
+            return choice;
         }
     }
+    schema
+}
+
+/// A machine's integers end somewhere, which their format alone does not say to everybody.
+fn bounded(mut schema: Value) -> Value {
+    let most = match schema["format"].as_str() {
+        Some("uint16") => u64::from(u16::MAX),
+        Some("uint32") => u64::from(u32::MAX),
+        Some("uint64" | "uint") => u64::MAX,
+        _ => return schema,
+    };
+    schema["maximum"] = json!(most);
     schema
 }
 
 fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     let output = (operation.output)(generator).to_value();
     let fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });
+    let groups: Vec<&[Code]> = [GUARDED, ALWAYS].into_iter().chain(operation.codes.iter().copied()).collect();
     let mut responses = Map::new();
     responses.insert(
         "200".to_owned(),
         json!({ "description": "Done", "content": { "application/json": { "schema": { "allOf": [fine, output] } } } }),
     );
-    let codes: BTreeSet<(u16, &str)> =
-        ALWAYS.iter().chain(operation.codes).map(|code| (code.http_status(), code.as_str())).collect();
-    for (status, name) in codes {
-        let entry = responses.entry(status.to_string()).or_insert_with(|| {
-            let schema = json!({ "$ref": "#/components/schemas/Failure" });
-            json!({ "description": "", "content": { "application/json": { "schema": schema } } })
-        });
-        let before = entry["description"].as_str().unwrap_or_default().to_owned();
-        entry["description"] = json!(if before.is_empty() { name.to_owned() } else { format!("{before}, {name}") });
-    }
+    responses.extend(failures(&groups));
     Value::Object(responses)
+}
+
+/// What can go wrong, by status, each with exactly the codes it can have.
+pub(super) fn failures(groups: &[&[Code]]) -> Map<String, Value> {
+    let mut by_status: BTreeMap<u16, BTreeSet<&str>> = BTreeMap::new();
+    for code in groups.iter().copied().flatten() {
+        by_status.entry(code.http_status()).or_default().insert(code.as_str());
+    }
+    let response = |codes: BTreeSet<&str>| {
+        let narrowed = json!({ "properties": { "error": { "properties": { "code": { "enum": codes } } } } });
+        let schema = json!({ "allOf": [{ "$ref": "#/components/schemas/Failure" }, narrowed] });
+        let names: Vec<&str> = codes.into_iter().collect();
+        json!({ "description": names.join(", "), "content": { "application/json": { "schema": schema } } })
+    };
+    by_status.into_iter().map(|(status, codes)| (status.to_string(), response(codes))).collect()
+}
+
+/// How those routes can fail that ask the workspace nothing.
+pub(super) fn guarded(codes: &[Code]) -> Map<String, Value> {
+    failures(&[GUARDED, codes])
 }
 
 fn failure() -> Value {
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     json!({
         "type": "object",
+        "description": "Why a request was not carried out.",
         "required": ["ok", "error"],
         "properties": {
             "ok": { "const": false },
@@ -155,14 +198,60 @@ fn failure() -> Value {
                 "type": "object",
                 "required": ["code", "message", "retryable"],
                 "properties": {
-                    "code": { "type": "string", "enum": codes },
-                    "message": { "type": "string" },
-                    "retryable": { "type": "boolean" },
-                    "hint": { "type": "string" },
-                    "next": { "type": "object" },
-                    "details": {},
+                    "code": { "type": "string", "enum": codes, "description": "What to branch on." },
+                    "message": { "type": "string", "description": "What happened, to which thing, with the value." },
+                    "retryable": {
+                        "type": "boolean", "description": "Whether the same request may succeed later.",
+                    },
+                    "hint": { "type": "string", "description": "What to do next." },
+                    "next": {
+                        "type": "object",
+                        "description": "The tool call an agent should make next.",
+                        "required": ["tool", "arguments"],
+                        "properties": { "tool": { "type": "string" }, "arguments": { "type": "object" } },
+                    },
+                    "details": { "description": "Facts a program can read." },
                 },
             },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(object) => {
+                if let Some(name) = object.get("$ref").and_then(Value::as_str) {
+                    found.insert(name.trim_start_matches("#/components/schemas/").to_owned());
+                }
+                object.values().for_each(|value| references(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_schema_is_used_and_every_reference_leads_somewhere() {
+        let document = document();
+        let mut used = BTreeSet::new();
+        references(&document, &mut used);
+        let there: BTreeSet<String> = document["components"]["schemas"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(used, there);
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own_and_say_what_each_thing_they_take_means() {
+        let mut names = BTreeSet::new();
+        for operation in routes::all() {
+            assert!(names.insert(operation.id), "{}", operation.id);
+            let (taken, _) = query::input(&operation);
+            for (name, schema) in taken {
+                assert!(schema["description"].is_string(), "{}: {name}: {schema}", operation.id);
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -19,6 +20,7 @@ use serde_json::Value;
 use super::query::Shape;
 use super::{Shared, failure};
 
+type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
 type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
 
 /// One operation.
@@ -28,8 +30,10 @@ pub struct Operation {
     /// Its name in the document, and what generated clients call it.
     pub id: &'static str,
     pub summary: &'static str,
+    /// What it belongs to.
+    pub topic: &'static str,
     /// How it can fail, beside what every request can.
-    pub codes: &'static [Code],
+    pub codes: &'static [&'static [Code]],
     pub input: fn(&mut SchemaGenerator) -> Schema,
     pub output: fn(&mut SchemaGenerator) -> Schema,
     run: Run,
@@ -69,12 +73,18 @@ impl Operation {
                 .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
         });
         let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
-        Operation { method, path, id, summary, codes: &[], input, output, run }
+        Operation { method, path, id, summary, topic: "", codes: &[], input, output, run }
     }
 
     /// How it can fail, beside what every request can.
-    pub fn fails(mut self, codes: &'static [Code]) -> Operation {
+    pub fn fails(mut self, codes: &'static [&'static [Code]]) -> Operation {
         self.codes = codes;
+        self
+    }
+
+    /// What it belongs to.
+    pub fn about(mut self, topic: &'static str) -> Operation {
+        self.topic = topic;
         self
     }
 
@@ -87,13 +97,16 @@ impl Operation {
     pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
         let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
-        let handler =
-            async move |State(shared): State<Shared>, parameters: RawPathParams, uri: Uri, body: Bytes| match shape
-                .read(&parameters, uri.query().unwrap_or_default(), &body)
-            {
+        let handler = async move |State(shared): State<Shared>, parameters: Parameters, uri: Uri, body: Bytes| {
+            let read = match &parameters {
+                Ok(parameters) => shape.read(parameters, uri.query().unwrap_or_default(), &body),
+                Err(_) => Err(Error::new(Code::Usage, "the address is not UTF-8 in percent encoding")),
+            };
+            match read {
                 Ok(input) => answer(shared.door.local(move |workspace| run(workspace, input)).await),
                 Err(error) => failure(&error),
-            };
+            }
+        };
         router.route(path, on(filter, handler))
     }
 }

@@ -28,7 +28,7 @@ enum Kind {
 
 impl Shape {
     pub fn of(operation: &Operation) -> Shape {
-        let kinds = properties(operation).iter().map(|(name, schema)| (name.clone(), kind(schema))).collect();
+        let kinds = input(operation).0.iter().map(|(name, schema)| (name.clone(), kind(schema))).collect();
         Shape { in_body: operation.method == Method::POST, parameters: operation.parameters().collect(), kinds }
     }
 
@@ -51,7 +51,14 @@ impl Shape {
             return Ok(Map::new());
         }
         match serde_json::from_slice(body) {
-            Ok(Value::Object(object)) => Ok(object),
+            Ok(Value::Object(mut object)) => {
+                for (name, value) in &mut object {
+                    if self.kind(name)? == Kind::Number {
+                        whole(value);
+                    }
+                }
+                Ok(object)
+            }
             Ok(other) => Err(usage(format!("the body is {}, not an object", kind_of(&other)))),
             Err(error) => Err(usage(format!("the body is not JSON: {error}"))),
         }
@@ -62,30 +69,38 @@ impl Shape {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decoded(name)?, decoded(value)?);
-            let Some(kind) = self.kinds.get(&name).filter(|_| !self.parameters.contains(&name.as_str())) else {
-                let known: Vec<&str> = self.kinds.keys().map(String::as_str).collect();
-                let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-                return Err(
-                    usage(format!("`{name}` is not understood here")).with_hint(format!("this address takes {known}"))
-                );
-            };
+            let kind = self.kind(&name)?;
             match (kind, object.get_mut(&name)) {
                 (Kind::List, Some(Value::Array(list))) => list.push(json!(value)),
                 (Kind::List, _) => drop(object.insert(name, json!([value]))),
                 (_, Some(_)) => return Err(usage(format!("`{name}` is there twice"))),
-                (kind, None) => drop(object.insert(name.clone(), single(*kind, &name, value)?)),
+                (kind, None) => drop(object.insert(name.clone(), single(kind, &name, value)?)),
             }
         }
         Ok(object)
     }
+
+    /// Of what kind a name is; what nobody knows is refused, for silence would look like obedience.
+    fn kind(&self, name: &str) -> Result<Kind> {
+        let mut known = self.kinds.iter().filter(|(name, _)| !self.parameters.contains(&name.as_str()));
+        if let Some((_, kind)) = known.clone().find(|(known, _)| *known == name) {
+            return Ok(*kind);
+        }
+        let known: Vec<&str> = known.by_ref().map(|(name, _)| name.as_str()).collect();
+        let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+        let name = backsight_core::quote(name.as_bytes());
+        Err(usage(format!("`{name}` is not understood here")).with_hint(format!("this address takes {known}")))
+    }
 }
 
-/// The properties of what an operation takes, with everything they refer to in place.
-pub fn properties(operation: &Operation) -> Map<String, Value> {
+/// What an operation takes, by name, and which of it must be there; everything schemas refer to is in place.
+pub fn input(operation: &Operation) -> (Map<String, Value>, Vec<String>) {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let schema = (operation.input)(&mut settings.into_generator());
-    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
+    let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    (properties, required.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 fn kind(schema: &Value) -> Kind {
@@ -105,16 +120,32 @@ fn kind(schema: &Value) -> Kind {
 fn single(kind: Kind, name: &str, value: String) -> Result<Value> {
     match kind {
         Kind::Text | Kind::List => Ok(json!(value)),
-        Kind::Number => match serde_json::from_str(&value) {
-            Ok(number @ Value::Number(_)) => Ok(number),
-            _ => Err(usage(format!("`{name}` is `{value}`, not a number"))),
+        // Only the spelling JSON has: what reads as a number elsewhere (` 1`, `+1`, `01`) may be a mistake.
+        Kind::Number => match value.parse::<u64>() {
+            Ok(number) if number.to_string() == value => Ok(json!(number)),
+            _ => Err(usage(format!("`{name}` is `{}`, not a whole number", shown(&value)))),
         },
         Kind::Truth => match value.as_str() {
-            "true" | "1" | "" => Ok(json!(true)),
-            "false" | "0" => Ok(json!(false)),
-            _ => Err(usage(format!("`{name}` is `{value}`, not true or false"))),
+            "true" => Ok(json!(true)),
+            "false" => Ok(json!(false)),
+            _ => Err(usage(format!("`{name}` is `{}`, not true or false", shown(&value)))),
         },
     }
+}
+
+/// JSON knows one kind of number, so `1.0` is a whole one.
+fn whole(value: &mut Value) {
+    const LARGEST: f64 = (1u64 << 53) as f64;
+    if let Some(number) = value.as_f64().filter(|_| value.is_f64())
+        && number.fract() == 0.0
+        && (0.0..=LARGEST).contains(&number)
+    {
+        *value = json!(number as u64);
+    }
+}
+
+fn shown(value: &str) -> String {
+    backsight_core::quote(value.as_bytes())
 }
 
 fn kind_of(value: &Value) -> &'static str {

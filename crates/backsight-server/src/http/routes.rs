@@ -1,30 +1,129 @@
-//! Every operation of the API.
+//! Every operation of the API, by topic. What comes over the wire is turned into the library's requests here and nothing
+//! is decided.
 
-use backsight::Workspace;
-use backsight::report::{Tracked, WorkspaceStatus};
-use backsight_core::{Code, Result};
-use schemars::JsonSchema;
+mod calls;
+mod compare;
+mod continuity;
+mod files;
+mod going;
+mod history;
+mod known;
+mod milestones;
+mod sessions;
+mod settings;
+mod unknown;
+mod upkeep;
+
+use std::borrow::Cow;
+
+use backsight::report::{Origin, Strategy};
+use backsight::request;
+use backsight_core::{Code, RelPath, Result};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::operation::Operation;
 
 /// Every operation, in the order of the document.
 pub fn all() -> Vec<Operation> {
-    vec![
-        Operation::get("/api/status", "status", "What changed on disk since the latest snapshot", status),
-        Operation::post("/api/track", "track", "Record the files as they are", track).fails(&[Code::StateMismatch]),
-    ]
+    let topics = [
+        ("Workspace", settings::operations()),
+        ("Recording", calls::operations()),
+        ("Going back", going::operations()),
+        ("History", history::operations()),
+        ("Files", files::operations()),
+        ("Comparing", compare::operations()),
+        ("Milestones", milestones::operations()),
+        ("Unknown changes", unknown::operations()),
+        ("Continuity", continuity::operations()),
+        ("Known files", known::operations()),
+        ("Sessions", sessions::operations()),
+        ("Upkeep", upkeep::operations()),
+    ];
+    let tagged = |(topic, operations): (&'static str, Vec<Operation>)| {
+        operations.into_iter().map(move |operation| operation.about(topic))
+    };
+    topics.into_iter().flat_map(tagged).collect()
 }
+
+/// A reference that names nothing, several things, or something whose contents are gone.
+const REFERENCE: &[Code] = &[Code::RefNotFound, Code::RefAmbiguous, Code::RefExpired];
+/// A row outlives its contents.
+const ROW: &[Code] = &[Code::RefNotFound, Code::RefAmbiguous];
+/// A path that leaves the workspace.
+const PATH: &[Code] = &[Code::InvalidPath];
+/// A look at the files on disk, which the settings bound.
+const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge];
+/// Something is written.
+const WRITE: &[Code] = &[Code::DiskFull];
 
 /// Nothing beside the address.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-fn status(workspace: &Workspace, _: Nothing) -> Result<WorkspaceStatus> {
-    workspace.status()
+/// A path on the wire, not yet checked.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct PathText(String);
+
+impl PathText {
+    fn inside(&self) -> Result<RelPath> {
+        self.0.parse()
+    }
+
+    fn all(texts: &[PathText]) -> Result<Vec<RelPath>> {
+        texts.iter().map(PathText::inside).collect()
+    }
 }
 
-fn track(workspace: &Workspace, _: Nothing) -> Result<Tracked> {
-    workspace.track()
+impl JsonSchema for PathText {
+    fn schema_name() -> Cow<'static, str> {
+        "Path".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // No part is empty, `.`, `..` or `.git`; none holds a NUL.
+        const PART: &str = r"(?!(\.{1,2}|\.git)(/|$))[^/\x00]+";
+        json_schema!({ "type": "string", "pattern": format!("^{PART}(/{PART})*$"), "examples": ["src/main.rs"] })
+    }
+}
+
+/// On whose behalf a step is recorded.
+#[derive(Deserialize, JsonSchema)]
+struct Who {
+    /// The tool that makes the change.
+    tool: Option<String>,
+    /// The agent conversation.
+    session: Option<String>,
+    /// The message within the session.
+    message: Option<String>,
+    /// The part within the message.
+    part: Option<String>,
+}
+
+impl Who {
+    fn origin(self, declared: &[PathText]) -> Result<Origin> {
+        let Who { tool, session, message, part } = self;
+        Ok(Origin { tool, session, message, part, declared: PathText::all(declared)? })
+    }
+}
+
+/// What to do about changes that are not the caller's.
+#[derive(Deserialize, JsonSchema)]
+struct Policy {
+    /// What to do about changes that are not the step's own, instead of the setting.
+    strategy: Option<Strategy>,
+    /// Go on whatever the strategy: what is not the step's own is listed.
+    #[serde(default)]
+    force: bool,
+}
+
+impl Policy {
+    fn unknown(&self) -> request::Unknown {
+        request::Unknown { strategy: self.strategy, force: self.force }
+    }
 }

@@ -3,24 +3,61 @@
 
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use backsight_core::{Code, Error};
 use http::header;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Shared, failure};
+use super::{Shared, failure, openapi};
 use crate::client::{Line, ToolRequest};
 use crate::office::Caller;
+use crate::tool;
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/api/tools/{name}", post(call))
 }
 
-async fn call(State(shared): State<Shared>, Path(name): Path<String>, body: Bytes) -> Response {
+/// Its place in the OpenAPI document.
+pub(super) fn described() -> (&'static str, &'static str, Value) {
+    let names: Vec<&str> = tool::all().iter().map(|tool| tool.name).collect();
+    let mut responses = openapi::guarded(&[Code::Usage, Code::RouteNotFound]);
+    let meaning = "Lines of JSON: any number of `{\"progress\": {...}}`, then one `{\"reply\": {...}}`. A tool that \
+                   fails says so in its reply.";
+    let content = json!({ "application/x-ndjson": { "schema": { "type": "string" } } });
+    responses.insert("200".to_owned(), json!({ "description": meaning, "content": content }));
+    let body = json!({
+        "type": "object",
+        "properties": {
+            "arguments": { "type": "object", "description": "What the tool takes." },
+            "client": { "type": ["string", "null"], "description": "Who asks, when the arguments do not say." },
+        },
+        "required": ["arguments"],
+        "additionalProperties": false,
+    });
+    let described = json!({
+        "operationId": "callTool",
+        "tags": ["Live"],
+        "summary": "Call a tool as an agent does, for the short answer",
+        "parameters": [{
+            "name": "name", "in": "path", "required": true, "description": "Which tool.",
+            "schema": { "type": "string", "enum": names },
+        }],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+        "responses": responses,
+    });
+    ("/api/tools/{name}", "post", described)
+}
+
+async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejection>, body: Bytes) -> Response {
+    let Ok(Path(name)) = name else {
+        return failure(&Error::new(Code::Usage, "the address is not UTF-8 in percent encoding"));
+    };
     let request: ToolRequest = match serde_json::from_slice(&body) {
         Ok(request) => request,
         Err(error) => return failure(&Error::new(Code::Usage, format!("the body is not understood: {error}"))),

@@ -52,6 +52,24 @@ pub struct Blame {
     pub hunks: Vec<BlameHunk>,
 }
 
+impl Blame {
+    /// How many lines there are.
+    pub fn line_count(&self) -> usize {
+        self.hunks.iter().map(|hunk| hunk.lines.len()).sum()
+    }
+
+    /// Keeps only the lines from `start` to `end`, counted from 1, both ends in it.
+    pub fn keep_lines(&mut self, start: usize, end: usize) {
+        for hunk in &mut self.hunks {
+            let skipped = start.saturating_sub(hunk.start_line).min(hunk.lines.len());
+            hunk.lines.drain(..skipped);
+            hunk.start_line += skipped;
+            hunk.lines.truncate(end.saturating_add(1).saturating_sub(hunk.start_line));
+        }
+        self.hunks.retain(|hunk| !hunk.lines.is_empty());
+    }
+}
+
 /// A run of lines of one origin.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct BlameHunk {

@@ -5,7 +5,7 @@ use backsight_files::Tree;
 use rusqlite::{Connection, Row as SqlRow, TransactionBehavior, params};
 
 use super::row::{id, json, malformed, tree_at};
-use super::{Timeline, broken, broken_text};
+use super::{Timeline, broken, broken_text, sessions};
 use crate::report::{Call, Checkpoint};
 
 /// An open tool call with the files it began with.
@@ -55,7 +55,9 @@ impl Timeline {
     pub(crate) fn open_call(&self, call: &OpenCall) -> Result<()> {
         let origin = serde_json::to_string(&call.call.origin).map_err(|error| broken_text(&error.to_string()))?;
         let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
-        self.lock()
+        let mut connection = self.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
+        transaction
             .execute(
                 "INSERT INTO calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
@@ -68,8 +70,9 @@ impl Timeline {
                     text(call.coverage_id),
                 ],
             )
-            .map(drop)
-            .map_err(broken)
+            .map_err(broken)?;
+        sessions::note_begun(&transaction, &call.call)?;
+        transaction.commit().map_err(broken)
     }
 
     /// Tool calls that have not finished, oldest first.
@@ -81,6 +84,7 @@ impl Timeline {
         rows.collect::<rusqlite::Result<_>>().map_err(broken)
     }
 
+    /// Forgets a call that comes to nothing.
     pub(crate) fn close_call(&self, call: &SnapshotId) -> Result<()> {
         self.lock().execute("DELETE FROM calls WHERE id = ?1", [call.as_str()]).map(drop).map_err(broken)
     }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 use super::{broken, chain};
 
 /// The format this version writes; kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = 2;
+pub(super) const FORMAT: i64 = 3;
 
 /// Every column of a row but its chain hash, in the order in which they are hashed. Adding one is a new format.
 pub(super) const COLUMNS: &str = "seq, previous_chain, id, kind, timestamp, description, tool, session, message, part, \
@@ -63,6 +63,21 @@ CREATE TABLE checkpoints (
 ) STRICT;
 ";
 
+/// Sessions that were started, and the messages and parts they were seen with, also those that changed nothing. `part`
+/// is empty for the message itself; `seen` is the latest row when it was first seen.
+const SESSIONS: &str = "
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY, title TEXT, started INTEGER NOT NULL, baseline INTEGER NOT NULL
+) STRICT;
+CREATE TABLE messages (
+    ordinal INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL, message TEXT NOT NULL, part TEXT NOT NULL,
+    seen INTEGER NOT NULL, at INTEGER NOT NULL,
+    before_tree TEXT, after_tree TEXT, step INTEGER, finished INTEGER,
+    UNIQUE (session, message, part)
+) STRICT;
+";
+
 const KEPT_FROM_FORMAT_1: &str = "
 CREATE TABLE pinned (seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE expired (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
@@ -84,13 +99,15 @@ DROP TABLE snapshots;
 pub(super) fn make(transaction: &Transaction<'_>, found: i64) -> Result<()> {
     let run = |sql: &str| transaction.execute_batch(sql).map_err(broken);
     match found {
-        0 => [TABLES, INDEXES, BESIDE, KEPT_FROM_FORMAT_1].into_iter().try_for_each(run)?,
+        0 => [TABLES, INDEXES, BESIDE, SESSIONS, KEPT_FROM_FORMAT_1].into_iter().try_for_each(run)?,
         1 => {
             run("ALTER TABLE touched RENAME TO touched_1;")?;
-            [TABLES, FROM_FORMAT_1, INDEXES, BESIDE].into_iter().try_for_each(run)?;
+            [TABLES, FROM_FORMAT_1, INDEXES, BESIDE, SESSIONS].into_iter().try_for_each(run)?;
             // The history before the change of format is taken as it is found; from here on it cannot be altered.
             chain::hash_all(transaction)?;
         }
+        // Format 2 had no sessions beside the rows.
+        2 => run(SESSIONS)?,
         _ => {}
     }
     transaction.pragma_update(None, "user_version", FORMAT).map_err(broken)

@@ -35,6 +35,28 @@ pub(crate) struct NewStep {
     #[serde(default)]
     pub(crate) unknown: Vec<UnknownChange>,
     pub(crate) pinned: bool,
+    #[serde(default)]
+    pub(crate) details: Option<StepDetails>,
+}
+
+/// What a row that takes steps back remembers beside its targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StepDetails {
+    /// Every target was taken back with all its paths: none was left out or skipped.
+    pub(crate) whole: bool,
+    /// What it is to the session it acts on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<SessionMark>,
+}
+
+/// What a row is to the session it acts on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SessionMark {
+    /// It took the session back to before this message, or this part of it.
+    Revert { message: String, part: Option<String> },
+    /// It took such reverts back.
+    Unrevert,
 }
 
 /// How many lines a step added and removed.
@@ -74,9 +96,15 @@ pub(crate) struct Step {
     pub(crate) base: Option<Tree>,
     pub(crate) base_coverage_id: Option<ObjectId>,
     pub(crate) start: Option<Tree>,
+    pub(crate) details: Option<StepDetails>,
 }
 
 impl Step {
+    /// What the row is to its session, if it took it back or forth.
+    pub(crate) fn mark(&self) -> Option<&SessionMark> {
+        self.details.as_ref()?.session.as_ref()
+    }
+
     pub(crate) fn as_last(&self) -> Last {
         Last { tree: self.tree, coverage_id: self.coverage_id }
     }
@@ -99,6 +127,8 @@ pub(crate) struct Outline {
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) targets: Vec<Seq>,
+    /// Its targets are taken back as a whole. Rows of older versions do not say; an undo always was.
+    pub(crate) whole: bool,
     pub(crate) has_base: bool,
     pub(crate) timestamp: Timestamp,
     pub(crate) pinned: bool,
@@ -121,7 +151,7 @@ pub(super) fn insert_step(
     let seq = Seq(latest.0 + 1);
     let sql = format!(
         "INSERT INTO rows ({COLUMNS}, chain) VALUES (?1, NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-         ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, NULL, x'')"
+         ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, x'')"
     );
     connection
         .prepare_cached(&sql)
@@ -153,6 +183,7 @@ pub(super) fn insert_step(
             step.lines.map(|lines| lines.removed),
             step.execution_ms,
             encode(&step.coverage)?,
+            step.details.as_ref().map(encode).transpose()?,
         ])
         .map_err(broken)?;
     // Nobody but this row says what it touched.
@@ -201,6 +232,7 @@ pub(super) fn insert_event(connection: &Connection, event: &NewEvent, latest: Se
     Ok(seq)
 }
 
+const DETAILS: usize = 27;
 const PINNED: usize = 29;
 const EXPIRED: usize = 30;
 
@@ -260,7 +292,7 @@ fn event_of(row: &SqlRow<'_>) -> rusqlite::Result<Event> {
         timestamp: Timestamp(row.get(4)?),
         description: row.get(5)?,
         origin: origin_of(row)?,
-        details: json(row, 27)?,
+        details: json(row, DETAILS)?,
         chain_hash: chain::hex(&row.get::<_, Vec<u8>>(28)?),
     })
 }
@@ -300,7 +332,8 @@ fn step_of(row: &SqlRow<'_>) -> rusqlite::Result<Step> {
         pinned: row.get::<_, Option<i64>>(PINNED)?.is_some(),
         expired_at: row.get::<_, Option<i64>>(EXPIRED)?.map(Timestamp),
     };
-    Ok(Step { snapshot, tree, coverage_id: id(row, 12)?, base, base_coverage_id: id(row, 15)?, start })
+    let details = optional_json(row, DETAILS)?;
+    Ok(Step { snapshot, tree, coverage_id: id(row, 12)?, base, base_coverage_id: id(row, 15)?, start, details })
 }
 
 /// A tree id and, in the column after it, its attributes.
@@ -315,6 +348,14 @@ pub(super) fn id(row: &SqlRow<'_>, column: usize) -> rusqlite::Result<Option<Obj
 
 pub(super) fn json<T: for<'de> Deserialize<'de>>(row: &SqlRow<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(&row.get::<_, String>(column)?).map_err(|error| malformed(column, error.into()))
+}
+
+pub(super) fn optional_json<T: for<'de> Deserialize<'de>>(
+    row: &SqlRow<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| serde_json::from_str(&text).map_err(|error| malformed(column, error.into()))).transpose()
 }
 
 /// A value stored as bare text whose type reads JSON strings.

@@ -39,6 +39,11 @@ impl Workspace {
     /// ```
     pub fn begin(&self, request: &request::Begin) -> Result<Begun> {
         let (opened, _lock) = self.writing()?;
+        self.begin_in(opened, request)
+    }
+
+    /// The same for who holds the workspace lock.
+    pub(super) fn begin_in(&self, opened: &Opened, request: &request::Begin) -> Result<Begun> {
         let others = other_calls(opened, None)?;
         let last = opened.timeline.latest()?;
         let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
@@ -129,10 +134,16 @@ impl Workspace {
     /// write set, is somebody else's.
     pub fn finish(&self, request: &request::Finish) -> Result<Tracked> {
         let (opened, _lock) = self.writing()?;
+        self.finish_in(opened, request, None)
+    }
+
+    /// The same for who holds the workspace lock; `tool` replaces the one named when the call began.
+    pub(super) fn finish_in(&self, opened: &Opened, request: &request::Finish, tool: Option<&str>) -> Result<Tracked> {
         let call = self.call(opened, &request.call)?;
         let declared =
             if request.declared.is_empty() { call.call.origin.declared.clone() } else { request.declared.clone() };
-        let origin = Origin { declared, ..call.call.origin.clone() };
+        let tool = tool.map(str::to_owned).or_else(|| call.call.origin.tool.clone());
+        let origin = Origin { tool, declared, ..call.call.origin.clone() };
         self.record(
             opened,
             &Recording {

@@ -82,7 +82,7 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let calls = open_calls_in(opened)?;
         let before = opened.timeline.latest()?;
-        let mut now = self.capture(opened, before.as_ref(), &BTreeSet::new())?;
+        let mut now = self.capture_with(opened, before.as_ref(), &BTreeSet::new(), true)?;
         let changes = match &before {
             Some(last) if last.tree != now.tree => opened.files.compare(&last.tree, &now.tree).unwrap_or_default(),
             _ => Vec::new(),

@@ -159,9 +159,7 @@ impl Workspace {
     pub(super) fn tree_diff(&self, opened: &Opened, from: Tree, to: Tree) -> Result<String> {
         let changes = opened.files.compare(&from, &to)?;
         let compared = Comparison { from: Side::Tree(from), to: Side::Tree(to), changes, unseen: Vec::new() };
-        let diff = diff_of(opened, compared, &request::Diff::new("", None))?;
-        let texts: Vec<u8> = diff.diffs.into_iter().flat_map(|diff| diff.unified).collect();
-        Ok(String::from_utf8_lossy(&texts).into_owned())
+        Ok(joined(diff_of(opened, compared, &request::Diff::new("", None))?.diffs))
     }
 
     /// The unified diff of each path that differs between a snapshot and the disk.
@@ -172,16 +170,15 @@ impl Workspace {
         to: Capture,
         changes: &[Change],
     ) -> Result<Vec<(RelPath, Vec<u8>)>> {
-        let compared = Comparison {
-            from: Side::Stored(Box::new(from)),
-            to: Side::Now(Box::new(to)),
-            changes: Vec::new(),
-            unseen: Vec::new(),
+        let (from, to) = (Side::Stored(Box::new(from)), Side::Now(Box::new(to)));
+        let contents = Contents {
+            before: &|path, id| content(opened, &from, path, id),
+            after: &|path, id| content(opened, &to, path, id),
         };
         let request = request::Diff::new("", None);
         let text = |change: &Change| {
             let [old, new] = [change.before, change.after].map(|node| node.map(|node| (&change.path, node)));
-            let diff = file_diff(opened, &compared, &plain_change(change), old, new, &request)?;
+            let diff = file_diff(&contents, &plain_change(change), old, new, &request)?;
             Ok((change.path.clone(), diff.unified))
         };
         changes.iter().map(text).collect()
@@ -232,14 +229,11 @@ impl Workspace {
 }
 
 fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Result<Diff> {
-    let nodes: BTreeMap<&RelPath, &Change> = compared.changes.iter().map(|change| (&change.path, change)).collect();
-    let mut diffs = Vec::new();
-    for change in path_changes(&compared.changes) {
-        let before = change.from_path.as_ref().unwrap_or(&change.path);
-        let old = nodes.get(before).and_then(|found| found.before).map(|node| (before, node));
-        let new = nodes.get(&change.path).and_then(|found| found.after).map(|node| (&change.path, node));
-        diffs.push(file_diff(opened, &compared, &change, old, new, request)?);
-    }
+    let contents = Contents {
+        before: &|path, id| content(opened, &compared.from, path, id),
+        after: &|path, id| content(opened, &compared.to, path, id),
+    };
+    let diffs = file_diffs(&compared.changes, &contents, request)?;
     Ok(Diff {
         from: compared.from.tree().id,
         to: compared.to.recorded_tree(),
@@ -248,6 +242,34 @@ fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Re
         diffs,
         unseen: compared.unseen,
     })
+}
+
+/// How the bytes of each side are read.
+pub(super) struct Contents<'a> {
+    pub(super) before: &'a dyn Fn(&RelPath, &ObjectId) -> Result<Vec<u8>>,
+    pub(super) after: &'a dyn Fn(&RelPath, &ObjectId) -> Result<Vec<u8>>,
+}
+
+/// Each change with its contents.
+pub(super) fn file_diffs(
+    changes: &[Change],
+    contents: &Contents<'_>,
+    request: &request::Diff,
+) -> Result<Vec<FileDiff>> {
+    let nodes: BTreeMap<&RelPath, &Change> = changes.iter().map(|change| (&change.path, change)).collect();
+    let one = |change: PathChange| {
+        let before = change.from_path.as_ref().unwrap_or(&change.path);
+        let old = nodes.get(before).and_then(|found| found.before).map(|node| (before, node));
+        let new = nodes.get(&change.path).and_then(|found| found.after).map(|node| (&change.path, node));
+        file_diff(contents, &change, old, new, request)
+    };
+    path_changes(changes).into_iter().map(one).collect()
+}
+
+/// The unified diffs of files as one text.
+pub(super) fn joined(diffs: Vec<FileDiff>) -> String {
+    let texts: Vec<u8> = diffs.into_iter().flat_map(|diff| diff.unified).collect();
+    String::from_utf8_lossy(&texts).into_owned()
 }
 
 pub(super) fn content(opened: &Opened, side: &Side, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
@@ -260,20 +282,19 @@ pub(super) fn content(opened: &Opened, side: &Side, path: &RelPath, id: &ObjectI
 type At<'a> = Option<(&'a RelPath, Node)>;
 
 fn file_diff(
-    opened: &Opened,
-    compared: &Comparison,
+    contents: &Contents<'_>,
     change: &PathChange,
     old: At<'_>,
     new: At<'_>,
     request: &request::Diff,
 ) -> Result<FileDiff> {
-    let read = |side: &Side, at: At<'_>| -> Result<Vec<u8>> {
+    let read = |side: &dyn Fn(&RelPath, &ObjectId) -> Result<Vec<u8>>, at: At<'_>| -> Result<Vec<u8>> {
         match at.and_then(|(path, node)| Some((path, node.blob()?))) {
-            Some((path, id)) => content(opened, side, path, &id),
+            Some((path, id)) => side(path, &id),
             None => Ok(Vec::new()),
         }
     };
-    let (before, after) = (read(&compared.from, old)?, read(&compared.to, new)?);
+    let (before, after) = (read(contents.before, old)?, read(contents.after, new)?);
     let mut diff = FileDiff {
         file: change.path.clone(),
         before: String::new(),

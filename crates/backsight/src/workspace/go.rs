@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
-use backsight_files::{Capture, Change, Node, Plan, StepToUndo};
+use backsight_files::{Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
 use sha2::{Digest, Sha256};
 
 use super::look::plain_change;
@@ -15,7 +15,7 @@ use crate::history::stacks;
 use crate::report::{Applied, Conflict, Kept, Kind, OnConflict, Origin};
 use crate::request;
 use crate::settings::Progress;
-use crate::timeline::{NewStep, Step};
+use crate::timeline::{NewStep, SessionMark, Step, StepDetails};
 
 /// How often a plan is made anew because somebody edited a file while it was carried out.
 const ATTEMPTS: usize = 3;
@@ -30,7 +30,26 @@ struct Intent<'a> {
     on_conflict: OnConflict,
     /// Paths that may be written, which a capture must look at even where rules ignore them.
     include: BTreeSet<Vec<u8>>,
+    /// Only some paths are looked at.
+    is_partial: bool,
+    /// What the row is to the session it acts on.
+    session: Option<SessionMark>,
 }
+
+/// Steps to be taken back, and how.
+pub(super) struct TakeBack<'a> {
+    pub(super) kind: Kind,
+    pub(super) description: String,
+    pub(super) steps: Vec<Step>,
+    pub(super) paths: &'a [RelPath],
+    pub(super) on_conflict: OnConflict,
+    pub(super) dry_run: bool,
+    pub(super) origin: &'a Origin,
+    pub(super) session: Option<SessionMark>,
+}
+
+/// Looks at a plan before it is carried out.
+pub(super) type Observe<'a> = &'a dyn Fn(&Capture, &Plan) -> Result<()>;
 
 impl Workspace {
     /// Takes the whole tree to what it was in a snapshot: files made later go, after they are stored.
@@ -74,7 +93,10 @@ impl Workspace {
             dry_run: request.dry_run,
             on_conflict: OnConflict::Refuse,
             include: opened.files.paths_in(&opened.files.compare(&latest, &target.tree)?, &request.paths),
+            is_partial: !request.paths.is_empty(),
+            session: None,
         };
+        let _lock = if request.dry_run { None } else { Some(self.writing()?.1) };
         self.carry_out(opened, &intent, &|now| {
             check_selection(opened, now, &target, &request.paths)?;
             opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), &request.paths)
@@ -146,41 +168,68 @@ impl Workspace {
         opened: &Opened,
         kind: Kind,
         what: &str,
-        mut steps: Vec<Step>,
+        steps: Vec<Step>,
         paths: &[RelPath],
         request: &request::Undo,
     ) -> Result<Applied> {
-        steps.sort_by_key(|step| std::cmp::Reverse(step.snapshot.sequence_number));
-        steps.dedup_by_key(|step| step.snapshot.sequence_number);
+        let mut steps = newest_first(steps);
         // The first snapshot is what was there before: undoing it with others means undoing the others.
         if steps.len() > 1 {
             steps.retain(|step| step.base.is_some());
         }
-        let undoable = steps.iter().map(|step| step_to_undo(kind, step)).collect::<Result<Vec<_>>>()?;
+        let numbers: Vec<String> = steps.iter().map(|step| step.snapshot.sequence_number.to_string()).collect();
+        let take = TakeBack {
+            kind,
+            description: describe(&format!("{what} {}", numbers.join(", ")), paths),
+            steps,
+            paths,
+            on_conflict: request.on_conflict,
+            dry_run: request.dry_run,
+            origin: &request.origin,
+            session: None,
+        };
+        let lock = |dry_run: bool| if dry_run { Ok(None) } else { self.writing().map(|(_, lock)| Some(lock)) };
+        self.take_back(opened, take, &lock, &|_, _| Ok(()))
+    }
+
+    /// Takes steps back, newest first, and keeps everything else. `lock` takes the workspace lock, unless the caller
+    /// holds it.
+    pub(super) fn take_back(
+        &self,
+        opened: &Opened,
+        take: TakeBack<'_>,
+        lock: &dyn Fn(bool) -> Result<Option<WorkspaceLock>>,
+        observe: Observe<'_>,
+    ) -> Result<Applied> {
+        let undoable = take.steps.iter().map(|step| step_to_undo(take.kind, step)).collect::<Result<Vec<_>>>()?;
         let mut include = BTreeSet::new();
         for step in &undoable {
-            include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, paths));
+            include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, take.paths));
         }
-        let targets: Vec<Seq> = steps.iter().map(|step| step.snapshot.sequence_number).collect();
-        let numbers: Vec<String> = targets.iter().map(Seq::to_string).collect();
-        let description = describe(&format!("{what} {}", numbers.join(", ")), paths);
         let intent = Intent {
-            kind,
-            description,
-            targets,
-            origin: &request.origin,
-            dry_run: request.dry_run,
-            on_conflict: request.on_conflict,
+            kind: take.kind,
+            description: take.description,
+            targets: take.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
+            origin: take.origin,
+            dry_run: take.dry_run,
+            on_conflict: take.on_conflict,
             include,
+            is_partial: !take.paths.is_empty(),
+            session: take.session,
         };
-        let policy = match request.on_conflict {
+        let policy = match take.on_conflict {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
         };
-        self.carry_out(opened, &intent, &|now| opened.files.plan_revert(now, &undoable, paths, policy))
+        let _lock = lock(intent.dry_run)?;
+        self.carry_out(opened, &intent, &|now| {
+            let plan = opened.files.plan_revert(now, &undoable, take.paths, policy)?;
+            observe(now, &plan)?;
+            Ok(plan)
+        })
     }
 
-    /// Plans against the disk as it is, and unless it is a dry run carries the plan out.
+    /// Plans against the disk as it is, and unless it is a dry run carries the plan out, which needs the workspace lock.
     fn carry_out(
         &self,
         opened: &Opened,
@@ -188,13 +237,12 @@ impl Workspace {
         plan: &dyn Fn(&Capture) -> Result<Plan>,
     ) -> Result<Applied> {
         if intent.dry_run {
-            let now = self.look_at(opened, &intent.include)?;
+            let now = self.look_at(opened, &intent.include, true)?;
             let plan = plan(&now)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
             return Ok(report(opened, intent, &plan));
         }
-        let (opened, _lock) = self.writing()?;
         let mut attempt = 1;
         loop {
             match self.carry_out_once(opened, intent, plan) {
@@ -212,12 +260,12 @@ impl Workspace {
     ) -> Result<Applied> {
         let since = self.settings.now();
         let last = opened.timeline.latest()?;
-        let mut now = self.capture(opened, last.as_ref(), &intent.include)?;
+        let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
         let plan = plan(&now)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
         // An undo of what is gone already still counts, or the steps before it could never be undone.
-        let counts = matches!(intent.kind, Kind::Undo | Kind::Redo);
+        let counts = matches!(intent.kind, Kind::Undo | Kind::Redo) || intent.session.is_some();
         if plan.changes.is_empty() && !counts {
             self.save_cache(opened, &mut now)?;
             return Ok(answer);
@@ -232,6 +280,7 @@ impl Workspace {
             lines: self.count_lines(opened, &plan.changes),
             coverage: coverage_after(&now, &plan),
             files: touched(&plan.changes, false),
+            details: details(intent, &plan),
             ..self.new_step(intent.kind, &now, &intent.description, intent.origin)?
         };
         let note = serde_json::to_value(&step)
@@ -246,6 +295,19 @@ impl Workspace {
         answer.warnings.extend(warnings);
         Ok(answer)
     }
+}
+
+/// Whether the targets are taken back as a whole, which a restore does not do to its target.
+fn details(intent: &Intent<'_>, plan: &Plan) -> Option<StepDetails> {
+    // A session's revert counts as one whatever it had to skip: its row knows what it did, and is taken back as a row.
+    let whole = intent.session.is_some() || !intent.is_partial && plan.conflicts.is_empty();
+    (intent.kind != Kind::Restore).then(|| StepDetails { whole, session: intent.session.clone() })
+}
+
+pub(super) fn newest_first(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.sort_by_key(|step| std::cmp::Reverse(step.snapshot.sequence_number));
+    steps.dedup_by_key(|step| step.snapshot.sequence_number);
+    steps
 }
 
 /// The capture saw everything before the plan; the plan says how many files come and go.

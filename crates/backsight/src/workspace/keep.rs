@@ -56,7 +56,7 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let config = self.config()?;
         let mut outlines = opened.timeline.outlines()?;
-        // Milestones and file checkpoints keep what they stand on.
+        // Milestones, file checkpoints and reverts that can still be taken back keep what they stand on.
         let held = self.held(opened)?;
         for outline in &mut outlines {
             outline.pinned |= held.contains(&outline.seq);
@@ -115,7 +115,7 @@ impl Workspace {
     fn held(&self, opened: &Opened) -> Result<BTreeSet<Seq>> {
         let ends = milestones_in(opened)?.into_iter().map(|milestone| milestone.end_sequence_number);
         let known = opened.timeline.checkpoints()?.into_iter().map(|(checkpoint, _)| checkpoint.sequence_number);
-        Ok(ends.chain(known).collect())
+        Ok(ends.chain(known).chain(self.open_reverts(opened)?).collect())
     }
 
     /// Reads every object and every row and says what is wrong.

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
-use backsight_files::{Capture, Change, Unseen};
+use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use backsight_files::{Capture, Change, Subjects, Unseen};
 
-use super::call::open_calls_in;
 use super::diff::content;
-use super::milestone::milestones_in;
 use super::{Opened, Workspace};
+use crate::config::Config;
 use crate::convert::{attributes, path_changes, status};
-use crate::history::stacks;
 use crate::report::{
     FileEntry, Kind, LogPage, PathChange, Snapshot, SnapshotDetail, Status, Strategy, WorkspaceStatus,
 };
@@ -43,43 +41,58 @@ impl Workspace {
             return Ok(nothing);
         }
         let opened = self.opened()?;
-        let Some(last) = opened.timeline.latest()? else { return Ok(nothing) };
-        let now = self.look(opened)?;
-        let stacks = stacks(&opened.timeline.outlines()?);
-        let detected = self.sort_out(opened, &last, &now, &[], &self.config()?.snapshots)?;
-        let milestone = milestones_in(opened)?.into_iter().next();
-        let milestone_end = milestone.as_ref().map_or(Seq(0), |milestone| milestone.end_sequence_number);
-        let changes = opened.files.compare_with_now(&last.tree, &now)?;
-        let (changes, unseen) = opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?;
+        let glance = opened.glance()?;
+        let Some(last) = glance.latest.clone() else { return Ok(nothing) };
+        let config = self.config()?;
+        let now = self.look_since(opened, &config, Some(&last), &BTreeSet::new(), false)?;
+        let detected = self.sort_out(opened, &last, &now, &[], &config.snapshots)?;
+        let (changes, unseen) = match now.tree == last.tree {
+            true => Default::default(),
+            false => {
+                let changes = opened.files.compare_with_now(&last.tree, &now)?;
+                opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?
+            }
+        };
         Ok(WorkspaceStatus {
-            snapshots: opened.timeline.count()?,
+            snapshots: glance.snapshots,
             clean: changes.is_empty() && unseen.is_empty(),
             changes: path_changes(&changes),
             unseen,
             coverage: now.coverage,
-            undoable: stacks.undoable.len() as u64,
-            redoable: stacks.redoable.len() as u64,
-            open_calls: open_calls_in(opened)?,
+            undoable: glance.undoable,
+            redoable: glance.redoable,
+            open_calls: glance.open_calls.clone(),
             pending: detected.pending,
             unknown: detected.unknown.into_iter().map(|change| change.file_path).collect(),
-            strategy: self.strategy()?,
-            snapshots_since_milestone: opened.timeline.count_after(milestone_end)?,
-            milestone,
+            strategy: config.snapshots.unknown_change_strategy,
+            snapshots_since_milestone: glance.snapshots_since_milestone,
+            milestone: glance.milestone.clone(),
             latest: Some(last.snapshot),
             ..nothing
         })
     }
 
     pub(super) fn look(&self, opened: &Opened) -> Result<Capture> {
-        self.look_at(opened, &BTreeSet::new())
+        self.look_at(opened, &BTreeSet::new(), false)
     }
 
-    pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
-        let last = opened.timeline.latest()?;
-        let options = self.scan_options(&self.config()?);
-        opened.files.look(&options, last.as_ref().map(Step::as_last).as_ref(), include, &|progress| {
-            self.report_capture(progress)
-        })
+    pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>, thorough: bool) -> Result<Capture> {
+        let glance = opened.glance()?;
+        self.look_since(opened, &self.config()?, glance.latest.as_ref(), include, thorough)
+    }
+
+    fn look_since(
+        &self,
+        opened: &Opened,
+        config: &Config,
+        last: Option<&Step>,
+        include: &BTreeSet<Vec<u8>>,
+        thorough: bool,
+    ) -> Result<Capture> {
+        let options = self.scan_options(config);
+        let last = last.map(Step::as_last);
+        let subjects = Subjects { options: &options, last: last.as_ref(), include, thorough };
+        self.with_caller(|caller| opened.files.look(&subjects, caller))
     }
 
     /// One page of the timeline: rows of every kind that meet all conditions. A cursor stays valid whatever is recorded

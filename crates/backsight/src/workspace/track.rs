@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
-use backsight_files::{Capture, Change, Node, Patterns, Tree, Unseen};
+use backsight_files::{Capture, Change, Node, Patterns, Subjects, Tree, Unseen};
 use rayon::prelude::*;
 
 use super::{Opened, Workspace};
@@ -103,6 +103,14 @@ impl Workspace {
                 self.record_apart(opened, last, &capture, apart, recording)?
             }
         };
+        if tracked.created {
+            tracked.warnings.extend(self.closing(opened, &tracked.snapshot)?);
+        }
+        let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
+        if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
+            // A message that changed nothing is one of its session's messages all the same.
+            opened.timeline.note_unchanged(recording.origin, self.settings.now())?;
+        }
         if tracked.created
             && let Err(error) = opened.files.objects().maintain()
         {
@@ -270,7 +278,7 @@ impl Workspace {
         if !tracked.created
             && let Some(call) = call
         {
-            opened.timeline.close_call(call)?;
+            opened.timeline.finish_call(call, self.settings.now())?;
         }
         let warnings = apart.warnings.into_iter().chain(tracked.warnings).collect();
         Ok(Tracked { unseen: apart.unseen, unknown_changes: found, left_to_open_calls: left, warnings, ..tracked })
@@ -377,6 +385,7 @@ impl Workspace {
             files: Vec::new(),
             unknown: Vec::new(),
             pinned: false,
+            details: None,
         })
     }
 
@@ -385,13 +394,24 @@ impl Workspace {
     }
 
     pub(super) fn capture(&self, opened: &Opened, last: Option<&Step>, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
+        self.capture_with(opened, last, include, false)
+    }
+
+    /// The same; `thorough` walks everything even while a watcher runs, for those who are about to change files.
+    pub(super) fn capture_with(
+        &self,
+        opened: &Opened,
+        last: Option<&Step>,
+        include: &BTreeSet<Vec<u8>>,
+        thorough: bool,
+    ) -> Result<Capture> {
         let config = self.config()?;
         if !config.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
-        opened.files.capture(&self.scan_options(&config), last.map(Step::as_last).as_ref(), include, &|progress| {
-            self.report_capture(progress)
-        })
+        let (options, last) = (self.scan_options(&config), last.map(Step::as_last));
+        let subjects = Subjects { options: &options, last: last.as_ref(), include, thorough };
+        self.with_caller(|caller| opened.files.capture(&subjects, caller))
     }
 
     /// Appends a row, its file checkpoint and its name, and closes the call it finishes. The warnings are about what

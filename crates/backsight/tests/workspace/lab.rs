@@ -80,6 +80,7 @@ pub fn settings(disk: Disk) -> Settings {
         wait: Duration::from_secs(10),
         process_name: "test".to_owned(),
         progress: Arc::new(|_| {}),
+        cancelled: Arc::new(|| false),
         clock: Arc::new(|| backsight::Timestamp(1_700_000_000_000)),
         disk,
     }

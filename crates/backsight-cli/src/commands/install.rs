@@ -1,0 +1,186 @@
+//! `backsight install CLIENT`: write Backsight into a client's configuration, after showing what will change.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use backsight_core::{Code, Error, Result};
+use serde::Serialize;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::install::{Client, FilePlan, Places, Scope, Wish, plan, write};
+use crate::page::Page;
+use crate::render::unified;
+use crate::words::safe;
+
+/// Write Backsight into an agent's or editor's configuration
+///
+/// Adds the MCP server and, where the client has hooks, the hooks that record every tool and every prompt by
+/// themselves. Shows the change first and asks; the rest of the file stays as it is, comments included, and a copy of it
+/// is kept beside it as FILE.before-backsight. Doing it twice changes nothing. `--uninstall` takes out exactly what was
+/// added.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight install claude-code              for this project
+  backsight install codex --scope user       for every project of yours
+  backsight install cursor --print           only show the change
+  backsight install gemini --uninstall       take it out again")]
+pub struct Args {
+    /// The client
+    #[arg(value_name = "CLIENT", value_enum)]
+    client: Client,
+    /// Whose configuration
+    #[arg(long, value_enum, default_value_t = Scope::Project)]
+    scope: Scope,
+    /// Show the change as a diff and write nothing
+    #[arg(long)]
+    print: bool,
+    /// Take out what was added
+    #[arg(long)]
+    uninstall: bool,
+    /// Write without asking; needed where nobody can be asked
+    #[arg(long, short)]
+    yes: bool,
+    /// Only the MCP server
+    #[arg(long)]
+    no_hooks: bool,
+    /// The program the client starts, instead of this one
+    #[arg(long, value_name = "PATH")]
+    command: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    client: &'static str,
+    scope: &'static str,
+    changed: bool,
+    written: bool,
+    files: Vec<FileReport>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FileReport {
+    path: String,
+    action: &'static str,
+    diff: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<String>,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let wish = Wish {
+        scope: args.scope,
+        program: args.command.clone().map_or_else(program, Ok)?,
+        // What is there goes, whichever way it was installed.
+        hooks: args.uninstall || !args.no_hooks,
+    };
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let places = Places { project: context.root(), home: variable("HOME"), variable };
+    let files = args.client.files(&wish, &places)?;
+    let plans: Vec<FilePlan> = files.iter().map(|file| plan(file, args.uninstall)).collect::<Result<_>>()?;
+    let changes: Vec<&FilePlan> = plans.iter().filter(|plan| plan.changes()).collect();
+    let written = !changes.is_empty() && !args.print && agreed(args, context, &changes)?;
+    if written {
+        write_all(&changes)?;
+    }
+    let report = report(args, &wish, &plans, &places.project, written);
+    context.answer(&report, |page| show(page, args, &report, &changes, &places.project))?;
+    Ok(Verdict::Done)
+}
+
+fn report(args: &Args, wish: &Wish, plans: &[FilePlan], base: &Path, written: bool) -> Report {
+    let file = |plan: &FilePlan| FileReport {
+        path: plan.path.display().to_string(),
+        action: plan.action(),
+        diff: String::from_utf8_lossy(&plan.diff(base)).into_owned(),
+        backup: plan.backup.as_ref().map(|backup| backup.display().to_string()),
+    };
+    Report {
+        client: args.client.name(),
+        scope: if args.scope == Scope::User { "user" } else { "project" },
+        changed: plans.iter().any(FilePlan::changes),
+        written,
+        files: plans.iter().map(file).collect(),
+        next: if args.uninstall { Vec::new() } else { args.client.next_steps(wish) },
+    }
+}
+
+/// Writes one file after the other; a failure says which ones are written.
+fn write_all(changes: &[&FilePlan]) -> Result<()> {
+    for (done, plan) in changes.iter().enumerate() {
+        write(plan).map_err(|error| {
+            let names: Vec<String> = changes[..done].iter().map(|plan| plan.path.display().to_string()).collect();
+            if names.is_empty() {
+                return error;
+            }
+            let message = format!("{}; already written: {}", error.message(), names.join(", "));
+            Error::new(error.code(), message).with_hint("mend what is wrong and run the command again")
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether to write. Whoever is asked has seen the change.
+fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool> {
+    if args.yes {
+        return Ok(true);
+    }
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !context.screen.is_json();
+    if !can_ask {
+        let count = changes.len();
+        let files = if count == 1 { "1 file" } else { &format!("{count} files") };
+        return Err(Error::new(Code::Usage, format!("{files} would be written, and nobody can be asked"))
+            .with_hint("add `--yes` to write, or `--print` to see the change"));
+    }
+    context.screen.print_aside(|page| diffs(page, changes, &context.root()))?;
+    let mut answer = String::new();
+    let mut stderr = std::io::stderr().lock();
+    let asked = write!(stderr, "Write this? [y/N] ").and_then(|()| stderr.flush());
+    asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer)).map_err(|error| Error::io("ask", error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn diffs(page: &mut Page, changes: &[&FilePlan], base: &Path) {
+    for plan in changes {
+        unified::show(&mut page.data, &plan.diff(base));
+    }
+}
+
+fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], base: &Path) {
+    let name = report.client;
+    if !report.changed {
+        let already = if args.uninstall { "is not installed" } else { "is already installed" };
+        page.data.line(format_args!("Backsight {already} in {name}; nothing was written"));
+        return;
+    }
+    if args.print || args.yes {
+        diffs(page, changes, base);
+    }
+    if !report.written {
+        if !args.print {
+            page.note("nothing was written");
+        }
+        return;
+    }
+    for plan in changes {
+        let path = safe(&plan.path.display().to_string());
+        match plan.action() {
+            "remove" => page.note(format_args!("removed {path}")),
+            _ => page.note(format_args!("wrote {path}")),
+        }
+    }
+    for step in &report.next {
+        page.hint(step);
+    }
+}
+
+/// `backsight` where that is this program, else where it is.
+fn program() -> Result<String> {
+    let this = std::env::current_exe().map_err(|error| Error::io("find this program", error))?;
+    let same = |path: &Path| path.canonicalize().ok() == this.canonicalize().ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|directory| directory.join("backsight")).find(|file| file.is_file());
+    Ok(if first.is_some_and(|file| same(&file)) { "backsight".to_owned() } else { this.display().to_string() })
+}

@@ -1,0 +1,304 @@
+//! `backsight session`: agent conversations: started, tracked around their messages, compared, taken back and forth.
+
+use std::ffi::OsString;
+
+use backsight::report::Phase;
+use backsight::request::{NewSession, RevertSession, SessionDiff, SessionTrack, Sessions, Unrevert};
+use backsight_core::Result;
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::arguments::{Conflicts, Paths, UnknownChanges};
+use crate::commands::Verdict;
+use crate::commands::diff::{self, Counts};
+use crate::context::Context;
+use crate::render::session as view;
+
+/// Follow agent conversations, and take one back to before a message
+///
+/// A session has messages, a message may have parts. What a message changed is told from what the user and other
+/// sessions changed, so taking it back leaves theirs alone.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session start s1 --title \"Fix the parser\"
+  backsight session track s1 --message m1 --before
+  ... the agent writes files ...
+  backsight session track s1 --message m1 --after
+  backsight session revert s1 --message m1 --dry-run
+  backsight session unrevert s1")]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Start(Start),
+    List(List),
+    Show(Show),
+    Track(Track),
+    Diff(Diff),
+    Revert(Revert),
+    Unrevert(Forth),
+}
+
+/// Start a session, with a snapshot of what is there
+///
+/// Prints the session's id, and nothing else, on stdout. A session that exists stays as it is; a new title is taken.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session start s1 --title \"Fix the parser\"
+  id=$(backsight session start)")]
+struct Start {
+    /// Its id; a random one when left out
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// What to call it
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+}
+
+/// List the sessions, the latest first
+///
+/// Sessions that nobody started and that only `--session` of `track`, `begin` or `call` names are among them.
+#[derive(clap::Args, Debug)]
+struct List {
+    /// At most this many; 0 means all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+/// Show one session: its messages, their steps, and where it is reverted to
+#[derive(clap::Args, Debug)]
+struct Show {
+    /// Which session
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Record what a message does: --before it begins, and --after it ended
+///
+/// What changed until --before is not the message's, what changed since is. Without either, everything that nobody
+/// recorded yet is the message's. Saying the same twice changes nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session track s1 --message m1 --before
+  backsight session track s1 --message m1 --after -m \"rename the parser\"
+  backsight session track s1 --message m1 --part p2 --tool edit --declare src/a.rs")]
+struct Track {
+    /// Which session
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The message
+    #[arg(long, value_name = "ID")]
+    message: Option<String>,
+    /// The part of the message
+    #[arg(long, value_name = "ID", requires = "message")]
+    part: Option<String>,
+    /// The message's work begins now
+    #[arg(long, requires = "message", conflicts_with = "after")]
+    before: bool,
+    /// The message's work has ended
+    #[arg(long, requires = "message")]
+    after: bool,
+    /// The tool that makes the change
+    #[arg(long)]
+    tool: Option<String>,
+    /// What was done
+    #[arg(short = 'm', long = "description", value_name = "TEXT", default_value = "", hide_default_value = true)]
+    description: String,
+    /// A path the message writes (repeatable): what else changed is not its own
+    #[arg(long, value_name = "PATH")]
+    declare: Vec<OsString>,
+    #[command(flatten)]
+    unknown: UnknownChanges,
+}
+
+/// Show what a session itself changed, and what is in effect of it
+///
+/// Others' changes are not in it, also where they were made in the same files. Where both wrote the same lines they
+/// cannot be told apart, and the file is named.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session diff s1 --stat
+  backsight session diff s1 --message m2 -- src")]
+struct Diff {
+    /// Which session
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Only this message
+    #[arg(long, value_name = "ID")]
+    message: Option<String>,
+    #[command(flatten)]
+    only: Paths,
+    /// Count added and removed lines instead of showing them
+    #[arg(long)]
+    stat: bool,
+    /// Exit with status 1 when there is any change
+    #[arg(long)]
+    exit_code: bool,
+    /// Lines of context around each change
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    context: usize,
+    /// Leave out the text of files larger than this, and say so
+    #[arg(long, value_name = "SIZE", default_value = "8MB", value_parser = backsight::parse_size)]
+    max_file_bytes: u64,
+}
+
+/// Take a session back to before a message, or before a part of it
+///
+/// That message and everything later of the session is undone; what the user and other sessions wrote stays. A second
+/// revert counts from the state before the first. `unrevert` takes all of it back, until the session makes a new step.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session revert s1 --message m2 --dry-run
+  backsight session revert s1 --message m2 --part p1")]
+struct Revert {
+    /// Which session
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The first message to undo
+    #[arg(long, value_name = "ID")]
+    message: String,
+    /// The first part of it to undo
+    #[arg(long, value_name = "ID")]
+    part: Option<String>,
+    #[command(flatten)]
+    conflicts: Conflicts,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Take a session's reverts back: the files are as before the first of them
+///
+/// What others wrote since stays. A new step of the session after the revert closes the way back.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight session unrevert s1 --dry-run
+  backsight session unrevert s1")]
+struct Forth {
+    /// Which session
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    conflicts: Conflicts,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    match &args.action {
+        Action::Start(args) => start(args, context)?,
+        Action::List(args) => list(args, context)?,
+        Action::Show(args) => show(args, context)?,
+        Action::Track(args) => track(args, context)?,
+        Action::Diff(args) => return changes(args, context),
+        Action::Revert(args) => revert(args, context)?,
+        Action::Unrevert(args) => unrevert(args, context)?,
+    }
+    Ok(Verdict::Done)
+}
+
+fn start(args: &Start, context: &Context) -> Result<()> {
+    let new = NewSession { id: args.id.clone(), title: args.title.clone() };
+    let started = context.workspace()?.start_session(&new)?;
+    context.answer(&started, |page| view::started(page, &started))
+}
+
+fn list(args: &List, context: &Context) -> Result<()> {
+    // One more than is shown says whether there are more.
+    let limit = if args.limit == 0 { 0 } else { args.limit.saturating_add(1) };
+    let mut sessions = context.workspace()?.sessions(&Sessions { limit })?;
+    let has_more = args.limit > 0 && sessions.len() > args.limit;
+    if has_more {
+        sessions.truncate(args.limit);
+    }
+    let report = json!({ "sessions": sessions, "has_more": has_more });
+    context.answer(&report, |page| view::list(page, &sessions, has_more, context.now))
+}
+
+fn show(args: &Show, context: &Context) -> Result<()> {
+    let detail = context.workspace()?.session(&args.id)?;
+    context.answer(&detail, |page| view::show(page, &detail, context.now))
+}
+
+fn track(args: &Track, context: &Context) -> Result<()> {
+    let workspace = context.workspace()?;
+    let request = SessionTrack {
+        session: args.id.clone(),
+        message: args.message.clone(),
+        part: args.part.clone(),
+        phase: match (args.before, args.after) {
+            (true, _) => Phase::Before,
+            (_, true) => Phase::After,
+            _ => Phase::None,
+        },
+        tool: args.tool.clone(),
+        description: args.description.clone(),
+        declared: context.paths(&workspace, &args.declare)?,
+        unknown: args.unknown.request(),
+    };
+    let tracked = workspace.track_session(&request)?;
+    context.answer(&tracked, |page| view::tracked(page, &tracked))
+}
+
+fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    let request = SessionDiff {
+        session: args.id.clone(),
+        message: args.message.clone(),
+        paths: context.paths(&workspace, &args.only.paths)?,
+        max_file_bytes: args.max_file_bytes,
+        context: args.context,
+    };
+    let report = workspace.session_diff(&request)?;
+    let total = (report.additions, report.deletions);
+    if args.stat {
+        let counts = json!({
+            "session": report.session, "message": report.message, "diffs": Counts::files(&report.diffs),
+            "additions": report.additions, "deletions": report.deletions, "mixed": report.mixed,
+        });
+        context.answer(&counts, |page| {
+            diff::stat(page, &report.diffs, total);
+            view::after_diff(page, &report);
+        })?;
+    } else {
+        context.answer(&report, |page| {
+            diff::show(page, &report.diffs);
+            view::after_diff(page, &report);
+        })?;
+    }
+    Ok(Verdict::no_if(args.exit_code && !report.diffs.is_empty()))
+}
+
+fn revert(args: &Revert, context: &Context) -> Result<()> {
+    let request = RevertSession {
+        session: args.id.clone(),
+        message: args.message.clone(),
+        part: args.part.clone(),
+        on_conflict: args.conflicts.policy(),
+        dry_run: args.dry_run,
+        ..RevertSession::default()
+    };
+    let reverted = context.workspace()?.revert_session(&request)?;
+    context.answer(&reverted, |page| view::reverted(page, &reverted))
+}
+
+fn unrevert(args: &Forth, context: &Context) -> Result<()> {
+    let request = Unrevert {
+        session: args.id.clone(),
+        on_conflict: args.conflicts.policy(),
+        dry_run: args.dry_run,
+        ..Unrevert::default()
+    };
+    let unreverted = context.workspace()?.unrevert_session(&request)?;
+    context.answer(&unreverted, |page| view::unreverted(page, &unreverted))
+}

@@ -1,0 +1,53 @@
+//! Claude Code: servers in `.mcp.json` (or the user's `.claude.json`), hooks in `settings.json`.
+
+use backsight_core::Result;
+
+use super::edit::Groups;
+use super::node::Node;
+use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Scope, Wish};
+
+/// The events that bracket tools and prompts. Those that only newer versions know are the ones that say how a tool
+/// ended that did not succeed; older versions skip them, and the end of the turn closes what stayed open.
+const EVENTS: [(&str, Groups); 10] = [
+    ("SessionStart", Groups::Plain),
+    ("UserPromptSubmit", Groups::Plain),
+    ("PreToolUse", Groups::WithMatcher),
+    ("PostToolUse", Groups::WithMatcher),
+    ("PostToolUseFailure", Groups::WithMatcher),
+    ("PermissionDenied", Groups::WithMatcher),
+    ("PostToolBatch", Groups::Plain),
+    ("Stop", Groups::Plain),
+    ("StopFailure", Groups::Plain),
+    ("SessionEnd", Groups::Plain),
+];
+
+/// The files.
+pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
+    let user = || (places.variable)("CLAUDE_CONFIG_DIR");
+    let (servers, settings) = match (wish.scope, user()) {
+        (Scope::Project, _) => (places.project.join(".mcp.json"), places.project.join(".claude/settings.json")),
+        (Scope::User, Some(directory)) => (directory.join(".claude.json"), directory.join("settings.json")),
+        (Scope::User, None) => (places.home()?.join(".claude.json"), places.home()?.join(".claude/settings.json")),
+    };
+    let mut files = vec![FileEdit { path: servers, edit: Edit::Json(vec![server(&wish.program)]) }];
+    if wish.hooks {
+        files.push(FileEdit { path: settings, edit: Edit::Json(hooks(wish)) });
+    }
+    Ok(files)
+}
+
+/// The entry of the server.
+pub fn server(program: &str) -> Piece {
+    let members = [("type", Node::from("stdio")), ("command", Node::from(program)), ("args", Node::texts(&["mcp"]))];
+    Piece::Entry { path: vec!["mcpServers", "backsight"], value: Node::object(members) }
+}
+
+/// The hooks, in the form Codex reads too.
+pub fn hooks(wish: &Wish) -> Vec<Piece> {
+    let handler = Node::object([
+        ("type", Node::from("command")),
+        ("command", Node::Text(wish.hook_command("claude-code"))),
+        ("timeout", Node::Number(HOOK_SECONDS)),
+    ]);
+    EVENTS.iter().map(|(event, groups)| Piece::Hook { event, handler: handler.clone(), groups: *groups }).collect()
+}

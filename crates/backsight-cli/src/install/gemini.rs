@@ -1,0 +1,34 @@
+//! Gemini CLI: servers and hooks in one `settings.json`. It counts timeouts in milliseconds.
+
+use backsight_core::Result;
+
+use super::edit::Groups;
+use super::node::Node;
+use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Wish};
+
+const EVENTS: [(&str, Groups); 6] = [
+    ("SessionStart", Groups::Plain),
+    ("BeforeAgent", Groups::Plain),
+    ("BeforeTool", Groups::WithMatcher),
+    ("AfterTool", Groups::WithMatcher),
+    ("AfterAgent", Groups::Plain),
+    ("SessionEnd", Groups::Plain),
+];
+
+/// The files.
+pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
+    let members = [("command", Node::from(wish.program.as_str())), ("args", Node::texts(&["mcp"]))];
+    let mut pieces = vec![Piece::Entry { path: vec!["mcpServers", "backsight"], value: Node::object(members) }];
+    if wish.hooks {
+        let handler = Node::object([
+            ("name", Node::from("backsight")),
+            ("type", Node::from("command")),
+            ("command", Node::Text(wish.hook_command("gemini"))),
+            ("timeout", Node::Number(HOOK_SECONDS * 1000)),
+        ]);
+        let hook =
+            |(event, groups): &(&'static str, Groups)| Piece::Hook { event, handler: handler.clone(), groups: *groups };
+        pieces.extend(EVENTS.iter().map(hook));
+    }
+    Ok(vec![FileEdit { path: places.of(wish.scope, ".gemini/settings.json")?, edit: Edit::Json(pieces) }])
+}

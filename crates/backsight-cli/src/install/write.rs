@@ -1,0 +1,179 @@
+//! What changes on disk, as a plan to be shown, and carrying it out: a backup beside the file, an atomic replacement,
+//! symlinks written through. What `install` added is taken out again exactly: the backup comes back when nobody
+//! touched the file since.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use backsight_core::{Code, Error, Result};
+use backsight_diff::{FileChange, FileSide, Options, generate_unified_diff};
+
+use super::FileEdit;
+
+/// What happens to one file.
+#[derive(Clone, Debug)]
+pub struct FilePlan {
+    /// The file as the client names it.
+    pub path: PathBuf,
+    /// Its text now; nothing when it is not there.
+    pub before: Option<String>,
+    /// Its text then; nothing when it goes.
+    pub after: Option<String>,
+    /// Where the text as it was is kept, when it is not kept already.
+    pub backup: Option<PathBuf>,
+    /// A backup that is of no more use.
+    pub used_backup: Option<PathBuf>,
+}
+
+impl FilePlan {
+    /// Whether anything happens.
+    pub fn changes(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// In a word.
+    pub fn action(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, Some(_)) => "create",
+            (Some(_), None) => "remove",
+            (before, after) if before == after => "keep",
+            _ => "change",
+        }
+    }
+
+    /// As a unified diff; paths below `base` are shown from there.
+    pub fn diff(&self, base: &Path) -> Vec<u8> {
+        let path = self.path.strip_prefix(base).unwrap_or(&self.path).to_string_lossy();
+        let path = path.trim_start_matches('/').as_bytes();
+        let side = |content| FileSide { path, mode: Some(0o100_644), id: None, content };
+        let (old, new) = (self.before.as_deref().map(str::as_bytes), self.after.as_deref().map(str::as_bytes));
+        let (old, new) = (old.map(side), new.map(side));
+        generate_unified_diff(&FileChange { old, new }, &Options::default()).text
+    }
+}
+
+/// What installing, or uninstalling, does to a file.
+pub fn plan(file: &FileEdit, uninstall: bool) -> Result<FilePlan> {
+    let name = file.path.display().to_string();
+    let in_file = |error: Error| {
+        let hint = error.hint().unwrap_or("mend the file first; nothing was written").to_owned();
+        Error::new(error.code(), format!("`{name}`: {}", error.message()))
+            .with_details(error.details().clone())
+            .with_hint(hint)
+    };
+    let before = read(&file.path)?;
+    let backup = backup_of(&file.path);
+    let kept = read(&backup)?;
+    let mut plan = FilePlan { path: file.path.clone(), before, after: None, backup: None, used_backup: None };
+    let text = plan.before.as_deref().unwrap_or_default();
+    if uninstall {
+        let Some(text) = plan.before.as_deref() else { return Ok(plan) };
+        let rest = file.edit.uninstall(text).map_err(in_file)?;
+        // Untouched since: exactly what was there before.
+        let brings_back =
+            |kept: &str| file.edit.is_absent_from(kept) && file.edit.install(kept).is_ok_and(|new| new == text);
+        if kept.as_deref().is_some_and(brings_back) {
+            plan.used_backup = Some(backup);
+            plan.after = kept;
+        } else if !rest.is_bare || kept.is_some() {
+            // A file that was there before is left, even when nothing is in it any more.
+            plan.after = Some(rest.text);
+        }
+        return Ok(plan);
+    }
+    let after = file.edit.install(text).map_err(in_file)?;
+    // A text that already holds something of ours is no state to go back to.
+    if after != text && plan.before.is_some() && file.edit.is_absent_from(text) {
+        plan.backup = Some(backup);
+    }
+    plan.after = Some(after);
+    Ok(plan)
+}
+
+/// Carries a plan out.
+pub fn write(plan: &FilePlan) -> Result<()> {
+    let target = target(&plan.path)?;
+    // Somebody may have written it while the question was open.
+    if read(&plan.path)? != plan.before {
+        let message = format!("`{}` changed meanwhile, so it was not written", plan.path.display());
+        return Err(Error::new(Code::Raced, message).with_hint("run the command again"));
+    }
+    if let (Some(backup), Some(before)) = (&plan.backup, &plan.before) {
+        replace(backup, before, mode_of(&target))?;
+    }
+    match &plan.after {
+        Some(text) => replace(&target, text, mode_of(&target))?,
+        None => remove(&target)?,
+    }
+    plan.used_backup.as_deref().map_or(Ok(()), remove)
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    let target = target(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(".before-backsight");
+    target.with_file_name(name)
+}
+
+fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
+            Error::new(Code::InvalidConfig, format!("`{}` is not UTF-8, so it is left alone", path.display()))
+        }),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(Error::io(format!("read `{}`", path.display()), error)),
+    }
+}
+
+/// The file behind symlinks, also when it is not there yet.
+fn target(path: &Path) -> Result<PathBuf> {
+    const LONGEST_CHAIN: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LONGEST_CHAIN {
+        match fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(Path::new("/")).join(link),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(Error::new(Code::InvalidPath, format!("`{}` is a loop of symlinks", path.display())))
+}
+
+fn mode_of(path: &Path) -> Option<u32> {
+    fs::metadata(path).ok().map(|metadata| metadata.mode() & 0o7777)
+}
+
+/// Writes beside the file and renames, so that nobody ever reads half of it.
+fn replace(path: &Path, text: &str, mode: Option<u32>) -> Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    let temporary = directory.join(name);
+    let attempt = || -> std::io::Result<()> {
+        fs::create_dir_all(directory)?;
+        let mut options = fs::OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(mode.unwrap_or(0o666)).open(&temporary)?;
+        if let Some(mode) = mode {
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    attempt().map_err(|error| {
+        // Whether it is there or not: nothing is left behind.
+        let _ = fs::remove_file(&temporary);
+        Error::io(format!("write `{}`", path.display()), error)
+    })
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io(format!("remove `{}`", path.display()), error))
+        }
+        _ => Ok(()),
+    }
+}

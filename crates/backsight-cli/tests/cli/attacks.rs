@@ -1,0 +1,342 @@
+//! The attacker's view of the server: a web page in the user's browser, a stranger on the same machine, a client that
+//! sends nonsense. Nobody gets in, nothing outside the workspace is read or written, and the server goes on.
+
+mod wire;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use self::wire::{Reply, Target};
+use crate::fixture::Fixture;
+
+/// One address of each kind: API, tools, MCP, events, document, session, and one that does not exist.
+const EVERYWHERE: [(&str, &str); 9] = [
+    ("GET", "/api/status"),
+    ("POST", "/api/track"),
+    ("POST", "/api/tools/workspace_status"),
+    ("POST", "/mcp"),
+    ("GET", "/mcp"),
+    ("GET", "/events"),
+    ("GET", "/openapi.json"),
+    ("GET", "/"),
+    ("POST", "/session"),
+];
+
+#[test]
+fn a_rebound_name_is_refused_on_every_route() {
+    let target = Target::start();
+    for (method, path) in EVERYWHERE {
+        for host in
+            ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1", "127.0.0.1:1", "localhost"]
+        {
+            let reply =
+                target.ask(&format!("{method} {path}"), &[("host", host), ("authorization", &target.bearer())], "{}");
+            reply.is_refused(403, "FORBIDDEN", &format!("{method} {path} for {host}"));
+        }
+    }
+}
+
+#[test]
+fn a_page_of_another_origin_is_refused_on_every_route_even_with_the_token() {
+    let target = Target::start();
+    let host = target.authority().to_owned();
+    for (method, path) in EVERYWHERE {
+        for origin in
+            ["http://evil.example", "null", "https://127.0.0.1", "http://localhost:1", "chrome-extension://abc"]
+        {
+            let headers = [("host", host.as_str()), ("origin", origin), ("authorization", &target.bearer())];
+            let reply = target.ask(&format!("{method} {path}"), &headers, "{}");
+            reply.is_refused(403, "FORBIDDEN", &format!("{method} {path} from {origin}"));
+        }
+        let headers = [("host", host.as_str()), ("sec-fetch-site", "cross-site"), ("authorization", &target.bearer())];
+        target.ask(&format!("{method} {path}"), &headers, "{}").is_refused(403, "FORBIDDEN", path);
+    }
+}
+
+#[test]
+fn a_page_cannot_post_without_asking_first() {
+    // What a form or `fetch` in `no-cors` mode sends: no preflight, a plain content type, cookies of nobody.
+    let target = Target::start();
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        let host = target.authority().to_owned();
+        let headers = [("host", host.as_str()), ("content-type", kind), ("origin", "http://evil.example")];
+        target.ask("POST /api/track", &headers, "{}").is_refused(403, "FORBIDDEN", kind);
+        let reply = target.ask("POST /api/track", &headers[..2], "{}");
+        reply.is_refused(401, "UNAUTHORIZED", kind);
+    }
+    let preflight = [
+        ("host", target.authority()),
+        ("origin", "http://evil.example"),
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "authorization"),
+    ];
+    let reply = target.ask("OPTIONS /api/track", &preflight, "");
+    assert_eq!(reply.status, 403);
+    assert!(!reply.head.contains("access-control-allow"), "{}", reply.head);
+    assert_eq!(target.rows(), 0);
+}
+
+#[test]
+fn without_the_token_nothing_is_told_on_any_route() {
+    let target = Target::start();
+    let host = target.authority().to_owned();
+    let token = target.token();
+    let wrong = [
+        String::new(),
+        "Bearer ".to_owned(),
+        format!("Bearer {}", &token[1..]),
+        format!("Bearer {token}0"),
+        format!("Basic {token}"),
+        token.to_owned(),
+        format!("Bearer {}", "0".repeat(token.len())),
+    ];
+    for (method, path) in EVERYWHERE {
+        for authorization in &wrong {
+            let headers = [("host", host.as_str()), ("authorization", authorization.as_str())];
+            let reply = target.ask(&format!("{method} {path}"), &headers, "{}");
+            reply.is_refused(401, "UNAUTHORIZED", &format!("{method} {path} with {authorization:?}"));
+            assert!(!reply.body.contains(token) && !reply.body.contains("ws"), "{}", reply.body);
+        }
+        // Not in the address either: addresses end up in logs and histories.
+        let reply = target.ask(&format!("{method} {path}?token={token}"), &[("host", host.as_str())], "{}");
+        assert_eq!(reply.status, 401);
+    }
+}
+
+#[test]
+fn the_token_is_long_random_private_and_never_printed_unasked() {
+    use std::os::unix::fs::PermissionsExt;
+    let (first, second) = (Target::start(), Target::start());
+    assert_ne!(first.token(), second.token());
+    assert!(first.token().len() >= 64);
+    let file = first.fixture().root().join(".backsight/store/server.json");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let token = first.token().to_owned();
+    let said = first.end();
+    assert!(!said.contains(&token), "{said}");
+    assert!(said.contains("http://127.0.0.1:"), "{said}");
+}
+
+#[test]
+fn no_path_leaves_the_workspace() {
+    let target = Target::start();
+    let fixture = target.fixture();
+    let secret = fixture.base().join("secret.txt");
+    std::fs::write(&secret, "the secret\n").unwrap();
+    std::os::unix::fs::symlink(&secret, fixture.root().join("link")).unwrap();
+    std::os::unix::fs::symlink(fixture.base(), fixture.root().join("out")).unwrap();
+    fixture.write("a.txt", "a\n");
+    fixture.done("track");
+    let absolute = secret.to_str().unwrap().to_owned();
+    let paths = [
+        "../secret.txt",
+        "a/../../secret.txt",
+        "..",
+        "/",
+        &absolute,
+        ".git/config",
+        "a/.git/x",
+        "out/secret.txt",
+        "./../secret.txt",
+        "a\0b",
+        "..\\secret.txt",
+        "%2e%2e/secret.txt",
+        ".backsight/store/server.json",
+    ];
+    for path in paths {
+        for reference in ["@", "now"] {
+            for (tool, arguments) in [
+                ("files_read", json!({ "path": path, "ref": reference })),
+                ("files_diff", json!({ "from": reference, "paths": [path] })),
+                ("history_query", json!({ "blame": path })),
+                ("files_restore", json!({ "ref": "@", "paths": [path], "dry_run": false })),
+                ("files_track", json!({ "declare": [path] })),
+            ] {
+                let text = target.tool(tool, arguments).to_string();
+                assert!(!text.contains("the secret") && !text.contains("Bearer"), "{tool} {path}: {text}");
+                assert!(!text.contains(target.token()), "{tool} {path}: {text}");
+            }
+        }
+    }
+    for uri in ["backsight://snapshot/../../secret.txt", "file:///etc/passwd", "backsight://snapshot/%2e%2e%2f%2e%2e"] {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": uri } });
+        let reply = target.mcp(&request.to_string());
+        assert!(!reply.body.contains("root:") && !reply.body.contains("the secret"), "{}", reply.body);
+    }
+    // A link is content: its text is shown, what it points at is not.
+    let text = target.tool("files_read", json!({ "path": "link", "ref": "now" })).to_string();
+    assert!(text.contains("secret.txt") && !text.contains("the secret"), "{text}");
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "the secret\n");
+    for escape in ["/api/../../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/mcp/../../etc/passwd"] {
+        let reply = target.get(escape);
+        assert!(matches!(reply.status, 400 | 404 | 405 | 406), "{escape}: {} {}", reply.status, reply.body);
+        assert!(!reply.body.contains("root:"), "{}", reply.body);
+    }
+}
+
+#[test]
+fn too_large_a_body_is_refused_while_it_arrives() {
+    let target = Target::start();
+    let mut stream = target.connect();
+    let head = target.head("POST", "/api/tools/workspace_status", &[("content-length", "5000000000")]);
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut sent = 0_u64;
+    while stream.write_all(&[b' '; 65536]).is_ok() && sent < 100_000_000 {
+        sent += 65536;
+    }
+    assert!(sent < 64_000_000, "the server took {sent} bytes");
+    let mut stream = target.connect();
+    stream.write_all(target.head("POST", "/api/track", &[("transfer-encoding", "chunked")]).as_bytes()).unwrap();
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    let mut chunks = 0;
+    while stream.write_all(chunk.as_bytes()).is_ok() && chunks < 2000 {
+        chunks += 1;
+    }
+    assert!(chunks < 1000, "the server took {chunks} chunks");
+    let body = format!("{{\"description\":\"{}\"}}", "x".repeat(5 << 20));
+    target.post("/api/track", &body).is_refused(413, "BODY_TOO_LARGE", "a body of 5 MB");
+    assert!(target.is_alive());
+}
+
+#[test]
+fn whoever_sends_slowly_is_not_waited_for() {
+    let target = Target::start();
+    // A head that never ends, a body that never comes, a connection that says nothing.
+    let mut head = target.connect();
+    head.write_all(b"GET /api/status HTTP/1.1\r\nhost: ").unwrap();
+    let mut body = target.connect();
+    body.write_all(target.head("POST", "/api/track", &[("content-length", "100")]).as_bytes()).unwrap();
+    body.write_all(b"{").unwrap();
+    let silent = target.connect();
+    let start = Instant::now();
+    let mut ends = Vec::new();
+    for mut stream in [head, body, silent] {
+        stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+        let mut text = String::new();
+        let outcome = stream.read_to_string(&mut text);
+        assert!(outcome.is_ok(), "still open after {:?}", start.elapsed());
+        ends.push(text);
+    }
+    assert!(start.elapsed() < Duration::from_secs(40));
+    assert!(ends[1].contains("REQUEST_TIMEOUT"), "{}", ends[1]);
+    assert!(target.is_alive());
+}
+
+#[test]
+fn ten_thousand_connections_do_not_end_it() {
+    let target = Target::start();
+    target.tool("files_track", json!({}));
+    let mut held: Vec<TcpStream> = Vec::new();
+    for _ in 0..10_000 {
+        match TcpStream::connect_timeout(&target.address(), Duration::from_secs(5)) {
+            Ok(stream) => held.push(stream),
+            Err(_) => break,
+        }
+    }
+    assert_eq!(held.len(), 10_000);
+    assert!(target.memory() < 200 << 20, "{} bytes", target.memory());
+    drop(held);
+    let start = Instant::now();
+    while !target.is_alive() {
+        assert!(start.elapsed() < Duration::from_secs(30), "no answer after the flood");
+    }
+    assert_eq!(target.tool("workspace_status", json!({}))["clean"], json!(true));
+}
+
+#[test]
+fn malformed_requests_get_an_answer_or_an_end_and_never_a_crash() {
+    let target = Target::start();
+    let raw: [&[u8]; 12] = [
+        b"\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
+        b"POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzzz\r\n",
+        b"GET /\0 HTTP/1.1\r\n\r\n",
+        b"\xff\xfe\xfd",
+    ];
+    for bytes in raw {
+        let mut stream = target.connect();
+        stream.write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(!answer.starts_with("HTTP/1.1 2"), "{bytes:?}: {answer}");
+    }
+    let long = "x".repeat(200_000);
+    let reply = target.ask("GET /api/status", &[("host", target.authority()), ("x-long", &long)], "");
+    assert!(matches!(reply.status, 0 | 400 | 431), "{}", reply.status);
+    assert!(target.is_alive());
+}
+
+#[test]
+fn malformed_json_rpc_is_answered_in_kind() {
+    let target = Target::start();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let cases = [
+        "",
+        "{",
+        "null",
+        "[]",
+        "[1,2]",
+        "42",
+        "\"x\"",
+        "{}",
+        "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":[]}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rm -rf\"}}",
+        "\u{feff}{\"jsonrpc\":\"2.0\"}",
+        &deep,
+    ];
+    for case in cases {
+        let reply = target.mcp(case);
+        let shown: String = case.chars().take(80).collect();
+        assert!((200..500).contains(&reply.status), "{shown}: {} {}", reply.status, reply.body);
+        assert!(!reply.body.contains("panicked"), "{shown}: {}", reply.body);
+    }
+    assert!(target.is_alive());
+    assert_eq!(target.rows(), 0);
+}
+
+#[test]
+fn another_user_of_the_machine_finds_nothing_but_a_closed_door() {
+    // What the process shows to others: its arguments and its listening address.
+    let target = Target::start();
+    let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", target.pid())).unwrap();
+    assert!(!arguments.contains(target.token()));
+    let listening = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let port = format!("{:04X}", target.address().port());
+    let lines: Vec<&str> =
+        listening.lines().filter(|line| line.contains(&format!(":{port} 00000000:0000 0A"))).collect();
+    assert!(!lines.is_empty());
+    assert!(lines.iter().all(|line| line.contains(&format!("0100007F:{port}"))), "{lines:?}");
+}
+
+#[test]
+fn other_machines_are_let_in_only_with_a_token_of_ones_own() {
+    let fixture = Fixture::new();
+    let (value, status) = fixture.json("serve --listen 0.0.0.0");
+    assert_eq!((value["error"]["code"].as_str(), status), (Some("USAGE"), 2));
+}
+
+impl Reply {
+    fn is_refused(&self, status: u16, code: &str, what: &str) {
+        assert_eq!(self.status, status, "{what}: {}", self.body);
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{what}: {}", self.body));
+        assert_eq!((body["ok"].as_bool(), body["error"]["code"].as_str()), (Some(false), Some(code)), "{what}");
+        assert!(!self.head.contains("access-control-allow"), "{what}: {}", self.head);
+    }
+}

@@ -1,0 +1,339 @@
+//! `install`: every client's files, twice, back again, and what people have written in them meanwhile.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::fixture::Fixture;
+
+const CLIENTS: [&str; 7] = ["claude-code", "cursor", "vscode", "codex", "gemini", "opencode", "zed"];
+
+/// Installs with a fixed program, so that what is written does not depend on the machine.
+fn install(fixture: &Fixture, line: &str) -> Value {
+    fixture.ok(&format!("install {line} --command backsight --yes"))
+}
+
+fn paths(answer: &Value) -> Vec<PathBuf> {
+    let files = answer["files"].as_array().unwrap();
+    files.iter().map(|file| PathBuf::from(file["path"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn installing_is_shown_written_and_explained() {
+    let fixture = Fixture::new();
+    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r#"
+    diff --git a/.codex/config.toml b/.codex/config.toml
+    new file mode 100644
+    --- /dev/null
+    +++ b/.codex/config.toml
+    @@ -0,0 +1,3 @@
+    +[mcp_servers.backsight]
+    +command = "backsight"
+    +args = ["mcp"]
+    ---- stderr
+    note: wrote [TMP]/ws/.codex/config.toml
+    hint: start `codex` anew
+    hint: trust this project in Codex: it reads `.codex/` of trusted projects only
+    ---- exit 0
+    "#);
+    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r"
+    Backsight is already installed in codex; nothing was written
+    ---- exit 0
+    ");
+    assert_snapshot!(fixture.run("install codex --uninstall --print"), @r#"
+    diff --git a/.codex/config.toml b/.codex/config.toml
+    deleted file mode 100644
+    --- a/.codex/config.toml
+    +++ /dev/null
+    @@ -1,3 +0,0 @@
+    -[mcp_servers.backsight]
+    -command = "backsight"
+    -args = ["mcp"]
+    ---- exit 0
+    "#);
+}
+
+#[test]
+fn every_client_gets_what_its_format_wants() {
+    let fixture = Fixture::new();
+    for client in CLIENTS {
+        install(&fixture, client);
+    }
+    let json_in = |path: &str| -> Value { serde_json::from_str(&fixture.read(path)).unwrap() };
+    let server = json!({"command": "backsight", "args": ["mcp"]});
+    let typed = json!({"type": "stdio", "command": "backsight", "args": ["mcp"]});
+    assert_eq!(json_in(".mcp.json")["mcpServers"]["backsight"], typed);
+    assert_eq!(json_in(".vscode/mcp.json")["servers"]["backsight"], typed);
+    assert_eq!(json_in(".cursor/mcp.json")["mcpServers"]["backsight"], server);
+    assert_eq!(json_in(".gemini/settings.json")["mcpServers"]["backsight"], server);
+    assert_eq!(json_in(".zed/settings.json")["context_servers"]["backsight"], server);
+    let local = json!({"type": "local", "command": ["backsight", "mcp"], "enabled": true});
+    assert_eq!(json_in("opencode.json")["mcp"]["backsight"], local);
+    assert_eq!(
+        fixture.read(".codex/config.toml"),
+        "[mcp_servers.backsight]\ncommand = \"backsight\"\nargs = [\"mcp\"]\n"
+    );
+    assert!(fixture.read(".opencode/plugins/backsight.js").contains("const PROGRAM = \"backsight\""));
+    let handler = json!({"type": "command", "command": "backsight hook claude-code", "timeout": 30});
+    let hooks = &json_in(".claude/settings.json")["hooks"];
+    assert_eq!(hooks["PreToolUse"], json!([{"matcher": "*", "hooks": [handler]}]));
+    assert_eq!(hooks["Stop"], json!([{"hooks": [handler]}]));
+    assert_eq!(json_in(".codex/hooks.json").as_object().unwrap().keys().collect::<Vec<_>>(), ["hooks"]);
+    assert_eq!(json_in(".gemini/settings.json")["hooks"]["BeforeTool"][0]["hooks"][0]["timeout"], 30000);
+    let cursor = json_in(".cursor/hooks.json");
+    assert_eq!(cursor["version"], 1);
+    assert_eq!(cursor["hooks"]["preToolUse"], json!([{"command": "backsight hook cursor", "timeout": 30}]));
+}
+
+#[test]
+fn twice_is_once_and_uninstalling_leaves_nothing() {
+    for scope in ["project", "user"] {
+        for client in CLIENTS {
+            let fixture = Fixture::new();
+            let empty = fixture.picture();
+            let first = install(&fixture, &format!("{client} --scope {scope}"));
+            assert_eq!((&first["changed"], &first["written"]), (&json!(true), &json!(true)), "{client}");
+            assert!(!first["next"].as_array().unwrap().is_empty(), "{client}");
+            let files = paths(&first);
+            let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+            let before: Vec<u64> = files.iter().map(|path| inode(path)).collect();
+            let again = install(&fixture, &format!("{client} --scope {scope}"));
+            assert_eq!((&again["changed"], &again["written"]), (&json!(false), &json!(false)), "{client}");
+            assert_eq!(files.iter().map(|path| inode(path)).collect::<Vec<_>>(), before, "{client}: not written again");
+            let home = if scope == "user" { fixture.base() } else { fixture.root().to_owned() };
+            assert!(files.iter().all(|path| path.starts_with(&home)), "{client}: {files:?}");
+            install(&fixture, &format!("{client} --scope {scope} --uninstall"));
+            assert!(files.iter().all(|path| !path.exists()), "{client}: {files:?}");
+            if scope == "user" {
+                assert_eq!(fixture.picture(), empty, "{client}: the project was not touched");
+            }
+            let gone = install(&fixture, &format!("{client} --scope {scope} --uninstall"));
+            assert_eq!(gone["changed"], false, "{client}");
+        }
+    }
+}
+
+/// Settings as people have them: comments, odd spaces, trailing commas, hooks and servers of their own.
+const SETTINGS: &str = r#"{
+    // my settings
+    "mcpServers": { "github": { "command": "github-mcp" } }, /* one line */
+    "servers": {},
+    "context_servers": {
+        "other": {"command": "x"}, // trailing
+    },
+    "mcp": {"other": {"type": "remote", "url": "u"}},
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}
+        ],
+        "preToolUse": [ { "command": "./audit" } ],
+        "BeforeTool": [],
+    },
+    "theme":   "dark",
+}
+"#;
+
+const TOML: &str =
+    "# mine\nmodel = \"gpt\"   # the best\n\n[mcp_servers.other]\ncommand = \"x\"\n\n[tui]\ntheme = 'dark'\n";
+
+#[test]
+fn other_settings_stay_and_come_back_byte_for_byte() {
+    for client in CLIENTS {
+        let fixture = Fixture::new();
+        let files = paths(&fixture.ok(&format!("install {client} --print")));
+        let files: Vec<&PathBuf> =
+            files.iter().filter(|file| file.extension().is_some_and(|end| end != "js")).collect();
+        let text = |file: &Path| if file.extension().unwrap() == "toml" { TOML } else { SETTINGS };
+        for file in &files {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text(file)).unwrap();
+            fs::set_permissions(file, fs::Permissions::from_mode(0o640)).unwrap();
+        }
+        install(&fixture, client);
+        for file in &files {
+            let new = fs::read_to_string(file).unwrap();
+            for line in text(file).lines().filter(|line| line.contains("//") || line.contains('#')) {
+                assert!(new.contains(line.trim_end()), "{client}: {line}\n{new}");
+            }
+            assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o640, "{client}");
+            let backup =
+                file.with_file_name(format!("{}.before-backsight", file.file_name().unwrap().to_str().unwrap()));
+            assert_eq!(fs::read_to_string(backup).unwrap(), text(file), "{client}");
+        }
+        install(&fixture, &format!("{client} --uninstall"));
+        for file in &files {
+            assert_eq!(fs::read_to_string(file).unwrap(), text(file), "{client}");
+            let left = fs::read_dir(file.parent().unwrap())
+                .unwrap()
+                .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("backsight"));
+            assert!(left.count() <= 1, "{client}: only a store or a plugin");
+        }
+    }
+}
+
+#[test]
+fn what_people_changed_after_installing_stays() {
+    let fixture = Fixture::new();
+    fixture.write(".claude/settings.json", SETTINGS);
+    install(&fixture, "claude-code");
+    let edited = fixture.read(".claude/settings.json").replace("\"dark\"", "\"light\"");
+    fixture.write(".claude/settings.json", &edited);
+    install(&fixture, "claude-code --uninstall");
+    assert_eq!(fixture.read(".claude/settings.json"), SETTINGS.replace("\"dark\"", "\"light\""));
+    // An environment that somebody added to our entry outlives an update.
+    install(&fixture, "cursor");
+    let with_env = fixture.read(".cursor/mcp.json").replace("[\"mcp\"]", "[\"mcp\"],\n      \"env\": {\"A\": \"1\"}");
+    fixture.write(".cursor/mcp.json", &with_env);
+    fixture.ok("install cursor --command /opt/backsight --yes");
+    let new: Value = serde_json::from_str(&fixture.read(".cursor/mcp.json")).unwrap();
+    assert_eq!(
+        new["mcpServers"]["backsight"],
+        json!({"command": "/opt/backsight", "args": ["mcp"], "env": {"A": "1"}})
+    );
+    let hooks: Value = serde_json::from_str(&fixture.read(".cursor/hooks.json")).unwrap();
+    assert_eq!(hooks["hooks"]["stop"], json!([{"command": "/opt/backsight hook cursor", "timeout": 30}]), "replaced");
+}
+
+#[test]
+fn a_broken_file_is_refused_with_its_place_and_nothing_is_written() {
+    let fixture = Fixture::new();
+    fixture.write(".claude/settings.json", "{\n  \"hooks\": {\n  ]\n}\n");
+    let before = fixture.picture();
+    assert_snapshot!(fixture.run("install claude-code --command backsight --yes"), @r"
+    ---- stderr
+    error: `[TMP]/ws/.claude/settings.json`: line 3, column 3: Unexpected token in object
+    hint: mend the file first; nothing was written
+    ---- exit 2
+    ");
+    assert_eq!(fixture.picture(), before, "not even the other file");
+    fixture.write(".codex/config.toml", "model = \n");
+    let error = fixture.ask("install codex --yes").fails("INVALID_CONFIG", 2);
+    assert_eq!(error["details"]["line"], 1, "{error}");
+    fixture.write(".mcp.json", "[]");
+    fixture.ask("install claude-code --yes --no-hooks").fails("INVALID_CONFIG", 2);
+}
+
+#[test]
+fn where_nobody_can_be_asked_nothing_is_written_without_yes() {
+    let fixture = Fixture::new();
+    assert_snapshot!(fixture.run("install zed --command backsight"), @r"
+    ---- stderr
+    error: 1 file would be written, and nobody can be asked
+    hint: add `--yes` to write, or `--print` to see the change
+    ---- exit 2
+    ");
+    assert!(!fixture.root().join(".zed").exists());
+    assert_snapshot!(fixture.run("install zed --command backsight --print"), @r#"
+    diff --git a/.zed/settings.json b/.zed/settings.json
+    new file mode 100644
+    --- /dev/null
+    +++ b/.zed/settings.json
+    @@ -0,0 +1,8 @@
+    +{
+    +  "context_servers": {
+    +    "backsight": {
+    +      "command": "backsight",
+    +      "args": ["mcp"]
+    +    }
+    +  }
+    +}
+    ---- exit 0
+    "#);
+    assert!(!fixture.root().join(".zed").exists());
+}
+
+#[test]
+fn a_symlinked_file_is_written_through() {
+    let fixture = Fixture::new();
+    let dotfiles = fixture.base().join("dotfiles");
+    fs::create_dir(&dotfiles).unwrap();
+    fs::write(dotfiles.join("mcp.json"), "{}\n").unwrap();
+    symlink(dotfiles.join("mcp.json"), fixture.root().join(".mcp.json")).unwrap();
+    fs::create_dir(fixture.root().join(".claude")).unwrap();
+    symlink("../../dotfiles/settings.json", fixture.root().join(".claude/settings.json")).unwrap();
+    install(&fixture, "claude-code");
+    for (link, file) in [(".mcp.json", "mcp.json"), (".claude/settings.json", "settings.json")] {
+        assert!(fs::symlink_metadata(fixture.root().join(link)).unwrap().is_symlink(), "{link}");
+        assert!(fs::read_to_string(dotfiles.join(file)).unwrap().contains("backsight"), "{file}");
+    }
+    install(&fixture, "claude-code --uninstall");
+    assert_eq!(fs::read_to_string(dotfiles.join("mcp.json")).unwrap(), "{}\n");
+}
+
+#[test]
+fn the_program_is_named_where_it_is_found() {
+    let fixture = Fixture::new();
+    let program = env!("CARGO_BIN_EXE_backsight");
+    fixture.ok("install cursor --yes");
+    assert!(fixture.read(".cursor/mcp.json").contains(program), "not on PATH");
+    let mut command = fixture.command("install cursor --yes");
+    command.env("PATH", Path::new(program).parent().unwrap());
+    assert!(command.output().unwrap().status.success());
+    assert!(fixture.read(".cursor/mcp.json").contains("\"command\": \"backsight\""), "on PATH");
+    fixture.ok("install gemini --yes --command '/opt/my tools/backsight'");
+    let settings: Value = serde_json::from_str(&fixture.read(".gemini/settings.json")).unwrap();
+    assert_eq!(settings["hooks"]["AfterTool"][0]["hooks"][0]["command"], "'/opt/my tools/backsight' hook gemini");
+    fixture.ok("install gemini --yes --uninstall");
+    assert!(!fixture.root().join(".gemini/settings.json").exists(), "recognised whatever the program");
+}
+
+#[test]
+fn only_the_server_when_asked_and_the_newer_opencode_layout() {
+    let fixture = Fixture::new();
+    assert_eq!(paths(&install(&fixture, "claude-code --no-hooks")).len(), 1);
+    fixture.write("opencode.jsonc", "{ \"mcp\": { \"servers\": {} } } // version 2\n");
+    install(&fixture, "opencode");
+    assert!(!fixture.root().join("opencode.json").exists());
+    let text = fixture.read("opencode.jsonc");
+    assert!(
+        text.contains("\"servers\": {\n") && text.ends_with("// version 2\n") && !text.contains("enabled"),
+        "{text}"
+    );
+}
+
+/// What opencode does with the plugin, done by node: a prompt, an edit, a command that fails, the end of the turn.
+const OPENCODE: &str = r#"
+import { writeFileSync } from "node:fs"
+const said = []
+const client = { app: { log: async ({ body }) => said.push(body.message) } }
+const { Backsight } = await import(process.argv[2])
+const hooks = await Backsight({ directory: process.cwd(), client })
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: { id: "msg_1" }, parts: [] })
+const edit = { tool: "edit", sessionID: "ses_1", callID: "call_1" }
+await hooks["tool.execute.before"](edit, { args: { filePath: "a.txt" } })
+writeFileSync("a.txt", "by the edit\n")
+await hooks["tool.execute.after"]({ ...edit, args: { filePath: "a.txt" } }, { title: "", output: "", metadata: {} })
+const bash = { tool: "bash", sessionID: "ses_1", callID: "call_2" }
+await hooks["tool.execute.before"](bash, { args: { command: "make" } })
+writeFileSync("b.txt", "by the command\n")
+const part = { type: "tool", ...bash, state: { status: "error", input: { command: "make" }, error: "no" } }
+await hooks.event({ event: { type: "message.part.updated", properties: { part } } })
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
+console.log(JSON.stringify(said))
+"#;
+
+#[test]
+fn the_plugin_for_opencode_reports_what_it_should() {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a\n");
+    fixture.ok("install opencode --yes");
+    let plugin = fixture.base().join("plugin.mjs");
+    fs::copy(fixture.root().join(".opencode/plugins/backsight.js"), &plugin).unwrap();
+    fs::write(fixture.base().join("opencode.mjs"), OPENCODE).unwrap();
+    let mut node = std::process::Command::new("node");
+    node.arg(fixture.base().join("opencode.mjs")).arg(&plugin).current_dir(fixture.root());
+    node.env("HOME", fixture.home());
+    let output = node.output().expect("node runs: install it");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[]\n", "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = fixture.ok("log")["rows"].clone();
+    let row = |index: usize| {
+        let row = &rows[index];
+        ["description", "session", "message", "part"].map(|key| row[key].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(row(0), ["bash: make (failed)", "ses_1", "msg_1", "call_2"]);
+    assert_eq!(row(1), ["edit: a.txt", "ses_1", "msg_1", "call_1"]);
+    assert_eq!(fixture.ok("status")["open_calls"].as_array().map_or(0, Vec::len), 0);
+}

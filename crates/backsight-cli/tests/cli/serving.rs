@@ -1,0 +1,11 @@
+//! The real `backsight serve`: every operation of its API, what it refuses, its events, and referees from outside.
+
+mod api;
+mod errors;
+mod events;
+mod paths;
+mod referees;
+mod schema;
+mod server;
+mod tools;
+mod twins;

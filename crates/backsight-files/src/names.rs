@@ -1,0 +1,53 @@
+//! The names of one directory, with as little copying as a walk over many thousand of them calls for.
+
+use rustix::fs::FileType;
+
+/// The names of a directory, sorted, with what the directory itself says about each. One buffer holds them all: most
+/// directories are as the cache says, and then no name is ever copied.
+#[derive(Default)]
+pub(crate) struct Names {
+    bytes: Vec<u8>,
+    pub(crate) list: Vec<(Span, FileType)>,
+}
+
+/// Where a name is in its buffer, and which it was in the directory's own order.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    start: u32,
+    length: u16,
+    pub(crate) order: u32,
+}
+
+impl Names {
+    pub(crate) fn push(&mut self, name: &[u8], kind: FileType) {
+        let span = Span { start: self.bytes.len() as u32, length: name.len() as u16, order: self.list.len() as u32 };
+        self.bytes.extend_from_slice(name);
+        self.list.push((span, kind));
+    }
+
+    pub(crate) fn get(&self, span: Span) -> &[u8] {
+        let start = span.start as usize;
+        &self.bytes[start..start + usize::from(span.length)]
+    }
+
+    pub(crate) fn sort(&mut self) {
+        let mut list = std::mem::take(&mut self.list);
+        list.sort_unstable_by(|a, b| self.get(a.0).cmp(self.get(b.0)));
+        self.list = list;
+    }
+
+    pub(crate) fn has(&self, name: &[u8]) -> bool {
+        self.list.binary_search_by(|(span, _)| self.get(*span).cmp(name)).is_ok()
+    }
+}
+
+/// The next parts of `wanted` paths below `directory`, sorted, as if a listing had named them.
+pub(crate) fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<&'w [u8]> {
+    let skip = if directory.is_empty() { 0 } else { directory.len() + 1 };
+    let prefix = [directory, b"/"].concat();
+    let below = wanted.iter().filter(|path| directory.is_empty() || path.starts_with(&prefix));
+    let mut names: Vec<&[u8]> = below.filter_map(|path| path[skip..].split(|&byte| byte == b'/').next()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

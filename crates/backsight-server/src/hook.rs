@@ -1,0 +1,26 @@
+//! What agents' hooks say, and what is recorded for it. Five clients call us before and after every tool and at every
+//! prompt, each with a payload of its own shape; [`parse`] turns all of them into one [`Event`], [`run`] brackets the
+//! tool's work with `begin` and `finish`, and [`Reply`] holds only what the client's published output schema allows.
+//!
+//! A hook never blocks an agent: whatever goes wrong becomes words in the reply, and the agent goes on.
+
+mod act;
+mod agent;
+mod deliver;
+mod event;
+mod parse;
+mod place;
+mod reply;
+mod tools;
+mod turns;
+
+pub use act::run;
+pub use agent::Agent;
+pub use deliver::deliver;
+pub use event::{Effect, Event, Outcome, ToolCall};
+pub use parse::{event_name, parse};
+pub use place::start_directories;
+pub use reply::Reply;
+
+/// How long another process may hold the workspace before the agent goes on unrecorded.
+pub const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(3);

@@ -1,0 +1,80 @@
+//! The agents whose hooks we understand.
+
+use std::fmt;
+use std::str::FromStr;
+
+use backsight_core::{Code, Error, Result, quote};
+use serde_json::Value;
+
+/// An agent with hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Cursor.
+    Cursor,
+    /// opencode, through the plugin that `backsight install opencode` writes.
+    OpenCode,
+}
+
+/// What is done with a tool call whose end was never reported, once the turn is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unended {
+    /// It was most likely denied, so what changed meanwhile is not its work.
+    Abandon,
+    /// It most likely failed, so what changed meanwhile is its work.
+    Finish,
+}
+
+impl Agent {
+    /// Every agent, in the order of the help.
+    pub const ALL: &'static [Agent] = &[Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Cursor, Agent::OpenCode];
+
+    /// The name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agent::ClaudeCode => "claude-code",
+            Agent::Codex => "codex",
+            Agent::Gemini => "gemini",
+            Agent::Cursor => "cursor",
+            Agent::OpenCode => "opencode",
+        }
+    }
+
+    /// Who speaks: Codex runs the hooks of Claude Code's plugins as they are, and is known by its turns.
+    pub fn speaking(self, payload: &Value) -> Agent {
+        let is_codex = payload.get("turn_id").is_some() && payload.get("prompt_id").is_none();
+        if self == Agent::ClaudeCode && is_codex { Agent::Codex } else { self }
+    }
+
+    /// Codex reports the end of a tool only when it succeeded. The others report failures too, so that with them only
+    /// a refused tool has no end.
+    pub(super) fn unended(self) -> Unended {
+        match self {
+            Agent::Codex => Unended::Finish,
+            Agent::ClaudeCode | Agent::Gemini | Agent::Cursor | Agent::OpenCode => Unended::Abandon,
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Agent {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Agent::ALL.iter().copied().find(|agent| agent.as_str() == text).ok_or_else(|| {
+            let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.as_str()).collect();
+            Error::new(Code::Usage, format!("no agent `{}` is known", quote(text.as_bytes())))
+                .with_hint(format!("one of {}", names.join(", ")))
+        })
+    }
+}

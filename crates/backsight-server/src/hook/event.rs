@@ -1,0 +1,91 @@
+//! What a hook says, whichever agent said it.
+
+use std::path::PathBuf;
+
+/// What happened in the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A conversation begins or is taken up again.
+    SessionStart {
+        /// Which.
+        session: String,
+    },
+    /// The user says something.
+    Prompt {
+        /// The conversation.
+        session: String,
+        /// The message, when the agent numbers them.
+        message: Option<String>,
+    },
+    /// A tool is about to run.
+    ToolBegin(ToolCall),
+    /// A tool has run, or was kept from it.
+    ToolEnd {
+        /// Which.
+        call: ToolCall,
+        /// How it went.
+        outcome: Outcome,
+    },
+    /// Every tool of a batch has ended; those without an end were refused.
+    BatchEnd {
+        /// The conversation.
+        session: String,
+        /// The tools of the batch.
+        parts: Vec<String>,
+    },
+    /// The agent has answered.
+    TurnEnd {
+        /// The conversation.
+        session: String,
+        /// Whether something goes on in the background: then an open call may still end.
+        in_background: bool,
+    },
+    /// The conversation is over.
+    SessionEnd {
+        /// Which.
+        session: String,
+    },
+    /// Nothing that concerns files.
+    Ignored,
+}
+
+/// One use of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The conversation.
+    pub session: String,
+    /// The message it belongs to, when the agent says so.
+    pub message: Option<String>,
+    /// The agent's id of this use.
+    pub part: String,
+    /// The tool, as the agent calls it.
+    pub tool: String,
+    /// What it can do to files.
+    pub effect: Effect,
+    /// What a person reads in the history when no paths are known: `Bash: npm test`.
+    pub title: String,
+    /// Where relative paths start.
+    pub directory: Option<PathBuf>,
+}
+
+/// What a tool can do to files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It writes none, or tools of its own report what it does.
+    Nothing,
+    /// It writes these.
+    Writes(Vec<PathBuf>),
+    /// It may write anything.
+    Anything,
+}
+
+/// How a tool's use ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ran.
+    Done,
+    /// It ran and failed; what it wrote before is its own.
+    Failed,
+    /// It did not run.
+    Denied,
+}

@@ -1,0 +1,168 @@
+//! Each client's payload, as its published types give it, as one [`Event`]. Pure: nothing is read but the payload.
+
+use std::path::PathBuf;
+
+use backsight_core::{Code, Error, Result, quote};
+use serde_json::Value;
+
+use super::agent::Agent;
+use super::event::{Event, Outcome, ToolCall};
+use super::tools;
+
+/// The longest id we take from a client.
+const LONGEST_ID: usize = 512;
+
+/// What the payload says happened. Fields that nobody documents are skipped, and events that do not concern files are
+/// [`Event::Ignored`]; a payload without what its event needs is an error.
+pub fn parse(agent: Agent, payload: &Value) -> Result<Event> {
+    if !payload.is_object() {
+        return Err(Error::new(Code::Usage, format!("the payload of {agent} is not a JSON object")));
+    }
+    match agent {
+        Agent::ClaudeCode | Agent::Codex | Agent::Gemini => claude_shaped(agent, payload),
+        Agent::Cursor => cursor(payload),
+        Agent::OpenCode => opencode(payload),
+    }
+}
+
+/// The client's name of the event.
+pub fn event_name(payload: &Value) -> Option<&str> {
+    payload.get("hook_event_name")?.as_str()
+}
+
+/// Claude Code's shape, which Codex and Gemini CLI follow with names of their own.
+fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
+    let event = text(payload, "hook_event_name")?;
+    let session = || text(payload, "session_id");
+    let message = optional(payload, if agent == Agent::Codex { "turn_id" } else { "prompt_id" });
+    let call = || -> Result<ToolCall> {
+        let input = payload.get("tool_input").unwrap_or(&Value::Null);
+        let tool = text(payload, "tool_name")?;
+        let part = match agent {
+            // Gemini CLI numbers no tool calls; it says the same input before and after.
+            Agent::Gemini => format!("{tool}-{:016x}", fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()])),
+            _ => text(payload, "tool_use_id")?,
+        };
+        Ok(tool_call(agent, session()?, message.clone(), part, tool, input, optional(payload, "cwd")))
+    };
+    Ok(match event.as_str() {
+        // A conversation that is compacted goes on.
+        "SessionStart" if payload["source"] == "compact" => Event::Ignored,
+        "SessionStart" => Event::SessionStart { session: session()? },
+        "UserPromptSubmit" | "BeforeAgent" => Event::Prompt { session: session()?, message },
+        "PreToolUse" | "BeforeTool" => Event::ToolBegin(call()?),
+        "PostToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
+        "AfterTool" => {
+            let failed = payload["tool_response"].get("error").is_some_and(|error| !error.is_null());
+            Event::ToolEnd { call: call()?, outcome: if failed { Outcome::Failed } else { Outcome::Done } }
+        }
+        "PostToolUseFailure" => Event::ToolEnd { call: call()?, outcome: Outcome::Failed },
+        "PermissionDenied" => Event::ToolEnd { call: call()?, outcome: Outcome::Denied },
+        "PostToolBatch" => Event::BatchEnd { session: session()?, parts: batch(payload) },
+        "Stop" | "StopFailure" | "AfterAgent" | "Interrupt" => {
+            let in_background = payload["background_tasks"].as_array().is_some_and(|tasks| !tasks.is_empty());
+            Event::TurnEnd { session: session()?, in_background }
+        }
+        "SessionEnd" => Event::SessionEnd { session: session()? },
+        _ => Event::Ignored,
+    })
+}
+
+fn batch(payload: &Value) -> Vec<String> {
+    let calls = payload["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    calls.iter().filter_map(|call| optional(call, "tool_use_id")).collect()
+}
+
+/// Cursor speaks of conversations and generations, and of roots instead of a directory.
+fn cursor(payload: &Value) -> Result<Event> {
+    let event = text(payload, "hook_event_name")?;
+    let session = || text(payload, "conversation_id").or_else(|error| text(payload, "session_id").map_err(|_| error));
+    let message = optional(payload, "generation_id");
+    let call = || -> Result<ToolCall> {
+        let tool = text(payload, "tool_name")?;
+        // Some of its events carry the input as a text that holds JSON.
+        let parsed = payload["tool_input"].as_str().and_then(|text| serde_json::from_str(text).ok());
+        let input = parsed.unwrap_or_else(|| payload["tool_input"].clone());
+        let root = payload["workspace_roots"].get(0).and_then(Value::as_str).map(str::to_owned);
+        let directory = optional(payload, "cwd").or(root);
+        let part = text(payload, "tool_use_id")?;
+        Ok(tool_call(Agent::Cursor, session()?, message.clone(), part, tool, &input, directory))
+    };
+    Ok(match event.as_str() {
+        "sessionStart" => Event::SessionStart { session: session()? },
+        "beforeSubmitPrompt" => Event::Prompt { session: session()?, message },
+        "preToolUse" => Event::ToolBegin(call()?),
+        "postToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
+        "postToolUseFailure" => {
+            let is_denied = payload["failure_type"] == "permission_denied";
+            Event::ToolEnd { call: call()?, outcome: if is_denied { Outcome::Denied } else { Outcome::Failed } }
+        }
+        "stop" => Event::TurnEnd { session: session()?, in_background: false },
+        "sessionEnd" => Event::SessionEnd { session: session()? },
+        _ => Event::Ignored,
+    })
+}
+
+/// What our plugin passes on: the name of opencode's hook or event, its input, and what the plugin remembers.
+fn opencode(payload: &Value) -> Result<Event> {
+    let event = text(payload, "hook_event_name")?;
+    let input = &payload["input"];
+    let message = optional(payload, "messageID");
+    let call = |arguments: &Value| -> Result<ToolCall> {
+        let (session, part) = (text(input, "sessionID")?, text(input, "callID")?);
+        let (tool, directory) = (text(input, "tool")?, optional(payload, "directory"));
+        Ok(tool_call(Agent::OpenCode, session, message.clone(), part, tool, arguments, directory))
+    };
+    Ok(match event.as_str() {
+        "session.created" => Event::SessionStart { session: text(input, "sessionID")? },
+        "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message },
+        "tool.execute.before" | "tool.execute.after" | "tool.execute.error" => {
+            let call = call(&input["args"])?;
+            match event.as_str() {
+                "tool.execute.before" => Event::ToolBegin(call),
+                "tool.execute.after" => Event::ToolEnd { call, outcome: Outcome::Done },
+                _ => Event::ToolEnd { call, outcome: Outcome::Failed },
+            }
+        }
+        "session.idle" | "session.error" => Event::TurnEnd { session: text(input, "sessionID")?, in_background: false },
+        "session.deleted" => Event::SessionEnd { session: text(input, "sessionID")? },
+        _ => Event::Ignored,
+    })
+}
+
+fn tool_call(
+    agent: Agent,
+    session: String,
+    message: Option<String>,
+    part: String,
+    tool: String,
+    input: &Value,
+    directory: Option<String>,
+) -> ToolCall {
+    let effect = tools::effect(agent, &tool, input);
+    let title = tools::title(&tool, input);
+    ToolCall { session, message, part, tool, effect, title, directory: directory.map(PathBuf::from) }
+}
+
+/// A text the event needs. Ids become part of the history, so one that is absurdly long is refused.
+fn text(value: &Value, key: &str) -> Result<String> {
+    match value.get(key).and_then(Value::as_str) {
+        Some("") | None => Err(Error::new(Code::Usage, format!("the payload has no `{key}`"))),
+        Some(text) if text.len() > LONGEST_ID => {
+            let start: String = text.chars().take(40).collect();
+            let start = quote(start.as_bytes());
+            Err(Error::new(Code::Usage, format!("`{key}` of the payload is longer than {LONGEST_ID}: `{start}...`")))
+        }
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+fn optional(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// FNV-1a: tells inputs apart, the same in every process.
+fn fingerprint(parts: &[&[u8]]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.iter().chain(&[0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,55 @@
+//! What a hook answers. Every client has its own idea of what may stand there, some refuse what they do not know, and
+//! some take silence for a mistake; an object with nothing but words for the user is right with all of them. None of
+//! them ever reads a decision from us: a hook that says "allow" would grant what the user should be asked about.
+
+use backsight_core::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+
+/// What a hook answers.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Reply {
+    /// The object for stdout.
+    pub output: Value,
+    /// What went less than perfectly, a line each, for stderr.
+    pub problems: Vec<String>,
+}
+
+impl Reply {
+    /// The answer of a hook that has these things to say to the user; mostly none.
+    pub fn new(agent: Agent, said: Vec<String>) -> Self {
+        let output = match (said.is_empty(), words_of(agent)) {
+            (false, Some(key)) => json!({ key: format!("Backsight: {}", said.join("; ")) }),
+            _ => json!({}),
+        };
+        Reply { output, problems: said }
+    }
+
+    /// The answer of a hook that could not do its work. The agent goes on.
+    pub fn failed(agent: Agent, error: &Error) -> Self {
+        Reply::new(agent, vec![in_words(error)])
+    }
+
+    /// The same when the user has heard it before: only stderr says it.
+    pub fn failed_again(error: &Error) -> Self {
+        Reply { output: json!({}), problems: vec![in_words(error)] }
+    }
+}
+
+/// The field that shows words to the user; Cursor's hooks that let things go on have none.
+fn words_of(agent: Agent) -> Option<&'static str> {
+    match agent {
+        Agent::ClaudeCode | Agent::Codex | Agent::Gemini => Some("systemMessage"),
+        Agent::OpenCode => Some("message"),
+        Agent::Cursor => None,
+    }
+}
+
+/// On one line, with the advice.
+fn in_words(error: &Error) -> String {
+    let advice = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let text = format!("this step is not recorded: {}{advice}", error.message());
+    text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,36 @@
+//! What agents' hooks say, from the processes the agents start for each.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use backsight::CallSettings;
+use backsight_core::{Code, Error, Result};
+
+use super::{Shared, failure};
+use crate::hook::{self, Agent};
+
+pub(super) fn router() -> Router<Shared> {
+    Router::new().route("/api/hooks/{agent}", post(heard))
+}
+
+async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: Bytes) -> Response {
+    match understand(&agent, &body) {
+        Err(error) => failure(&error),
+        Ok((agent, payload)) => {
+            let said = shared.door.local(move |workspace| {
+                // The agent waits: better a step that is not recorded than an agent that stands still.
+                let quick = CallSettings { wait: Some(hook::LONGEST_WAIT), ..CallSettings::default() };
+                Ok::<_, Error>(hook::run(&workspace.for_call(quick), agent, &payload))
+            });
+            said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
+        }
+    }
+}
+
+fn understand(agent: &str, body: &[u8]) -> Result<(Agent, serde_json::Value)> {
+    let payload = serde_json::from_slice(body)
+        .map_err(|error| Error::new(Code::Usage, format!("the payload is not valid JSON: {error}")))?;
+    Ok((agent.parse()?, payload))
+}

@@ -1,0 +1,122 @@
+//! Going back: restore, revert, undo, redo. Each carries out what it plans unless only the plan is asked for.
+
+use backsight::Workspace;
+use backsight::report::{Applied, OnConflict};
+use backsight::request::{Restore, Revert, Undo};
+use backsight_core::{Code, Result};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{LOOK, PATH, PathText, REFERENCE, WRITE, Who};
+use crate::http::operation::Operation;
+
+/// How what changes files can fail.
+const GOING: &[Code] = &[Code::Conflict, Code::Raced, Code::NotCovered];
+const EMPTY: &[Code] = &[Code::NothingToUndo];
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        Operation::post("/api/restore", "restore", "Take the files to an earlier state", restore).fails(&[
+            REFERENCE,
+            &[Code::PathNotFound, Code::Raced, Code::NotCovered],
+            PATH,
+            LOOK,
+            WRITE,
+        ]),
+        Operation::post("/api/revert", "revert", "Undo steps and keep everything else", revert)
+            .fails(&[REFERENCE, GOING, PATH, LOOK, WRITE]),
+        Operation::post("/api/undo", "undo", "Take the newest steps back", undo).fails(&[
+            EMPTY,
+            GOING,
+            &[Code::RefExpired],
+            LOOK,
+            WRITE,
+        ]),
+        Operation::post("/api/redo", "redo", "Take the newest undos back", redo).fails(&[
+            EMPTY,
+            GOING,
+            &[Code::RefExpired],
+            LOOK,
+            WRITE,
+        ]),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RestoreInput {
+    /// Which snapshot, as a reference.
+    #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
+    reference: String,
+    /// Only these paths and what lies below them.
+    #[serde(default)]
+    paths: Vec<PathText>,
+    /// Say what would be done and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(flatten)]
+    who: Who,
+}
+
+fn restore(workspace: &Workspace, input: RestoreInput) -> Result<Applied> {
+    let RestoreInput { reference, paths, dry_run, who } = input;
+    let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
+    workspace.restore_with(&Restore { reference, paths, dry_run, origin })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RevertInput {
+    /// Which steps, as references; `session:ID` and `message:ID` name all their steps.
+    #[schemars(length(min = 1), example = ["@"])]
+    refs: Vec<String>,
+    /// Only these paths and what lies below them.
+    #[serde(default)]
+    paths: Vec<PathText>,
+    /// What to do where later edits overlap.
+    #[serde(default)]
+    on_conflict: OnConflict,
+    /// Say what would be done and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(flatten)]
+    who: Who,
+}
+
+fn revert(workspace: &Workspace, input: RevertInput) -> Result<Applied> {
+    let RevertInput { refs, paths, on_conflict, dry_run, who } = input;
+    if refs.is_empty() {
+        return Err(backsight_core::Error::new(Code::Usage, "no step was named: `refs` is empty"));
+    }
+    let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
+    workspace.revert_steps(&Revert { references: refs, paths, on_conflict, dry_run, origin })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UndoInput {
+    /// How many; 1 unless told otherwise.
+    #[schemars(range(min = 1))]
+    count: Option<u16>,
+    /// What to do where later edits overlap.
+    #[serde(default)]
+    on_conflict: OnConflict,
+    /// Say what would be done and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(flatten)]
+    who: Who,
+}
+
+impl UndoInput {
+    fn request(self) -> Result<Undo> {
+        let UndoInput { count, on_conflict, dry_run, who } = self;
+        Ok(Undo { count: count.map_or(1, usize::from), on_conflict, dry_run, origin: who.origin(&[])? })
+    }
+}
+
+fn undo(workspace: &Workspace, input: UndoInput) -> Result<Applied> {
+    workspace.undo(&input.request()?)
+}
+
+fn redo(workspace: &Workspace, input: UndoInput) -> Result<Applied> {
+    workspace.redo(&input.request()?)
+}

@@ -1,0 +1,157 @@
+//! What was recorded: the timeline, one row of it, the life of a file, and who wrote its lines.
+
+use backsight::Workspace;
+use backsight::report::{Blame, FileVersion, Kind, LogPage, PathChange, SnapshotDetail};
+use backsight::request::{Log, Order};
+use backsight_core::{Code, Error, Result, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LOOK, PATH, PathText, REFERENCE, ROW, compare};
+use crate::http::operation::Operation;
+
+/// As many rows as a page has when nobody says.
+const PAGE: u32 = 50;
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        Operation::get("/api/log", "log", "What was recorded, newest first, page by page", log).fails(&[PATH]),
+        Operation::get("/api/show", "show", "One snapshot and what it changed", show)
+            .fails(&[ROW, &[Code::RefExpired]]),
+        Operation::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
+            .fails(&[PATH, &[Code::PathNotFound]]),
+        Operation::get("/api/blame", "blame", "Who last wrote each line of a file", blame).fails(&[
+            REFERENCE,
+            PATH,
+            LOOK,
+            &[Code::PathNotFound, Code::InvalidRange],
+        ]),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LogInput {
+    /// Only rows of this session.
+    session: Option<String>,
+    /// Only rows of this tool.
+    tool: Option<String>,
+    /// Only this kind of row.
+    kind: Option<Kind>,
+    /// Only steps that changed this path or something below it.
+    file: Option<PathText>,
+    /// Only at or after this time.
+    since: Option<Timestamp>,
+    /// Only at or before this time.
+    until: Option<Timestamp>,
+    /// Only rows whose description, tool or session holds this text, in letters of any case.
+    text: Option<String>,
+    /// The oldest row first.
+    #[serde(default)]
+    oldest_first: bool,
+    /// At most this many; 0 means all, 50 unless told otherwise.
+    limit: Option<u32>,
+    /// The `next_cursor` of the page before, which must have been asked for in the same order.
+    #[schemars(regex(pattern = "^(before|after)-[0-9]{1,18}$"))]
+    cursor: Option<String>,
+}
+
+fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
+    let LogInput { session, tool, kind, file, since, until, text, oldest_first, limit, cursor } = input;
+    let file = file.map(|file| file.inside()).transpose()?;
+    let order = if oldest_first { Order::OldestFirst } else { Order::NewestFirst };
+    let limit = limit.unwrap_or(PAGE) as usize;
+    workspace.log(&Log { session, tool, kind, file, since, until, text, order, limit, cursor })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ShowInput {
+    /// Which snapshot, as a reference.
+    #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
+    reference: String,
+    /// Add what the step did as a unified diff.
+    #[serde(default)]
+    diff: bool,
+    /// Add what takes the step back as a unified diff.
+    #[serde(default)]
+    reverse_diff: bool,
+}
+
+/// One snapshot and what it changed.
+#[derive(JsonSchema, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    detail: SnapshotDetail,
+    /// What the step changed; absent when retention removed the contents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<PathChange>>,
+    /// What the step did, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// What takes it back, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reverse_diff: Option<String>,
+}
+
+fn show(workspace: &Workspace, input: ShowInput) -> Result<Shown> {
+    let detail = workspace.show_detail(&input.reference)?;
+    let id = detail.snapshot.id.as_str();
+    let diff = |is_wanted: bool, reversed: bool| -> Result<Option<String>> {
+        is_wanted.then(|| Ok(compare::text(&workspace.step_diff(id, reversed, &[])?))).transpose()
+    };
+    let is_held = detail.snapshot.expired_at.is_none();
+    Ok(Shown {
+        changes: is_held.then(|| workspace.changes_of(id)).transpose()?,
+        diff: diff(input.diff, false)?,
+        reverse_diff: diff(input.reverse_diff, true)?,
+        detail,
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct HistoryInput {
+    /// Which file.
+    path: PathText,
+}
+
+/// The life of one file.
+#[derive(JsonSchema, Serialize)]
+struct History {
+    /// Newest first.
+    versions: Vec<FileVersion>,
+}
+
+fn history(workspace: &Workspace, input: HistoryInput) -> Result<History> {
+    Ok(History { versions: workspace.file_history(&input.path.inside()?)? })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct BlameInput {
+    /// Which file.
+    path: PathText,
+    /// As of which snapshot, as a reference; the disk when left out.
+    #[serde(rename = "ref")]
+    #[schemars(example = &"@")]
+    reference: Option<String>,
+    /// The first line wanted, counted from 1.
+    #[schemars(range(min = 1))]
+    start_line: Option<u32>,
+    /// The last line wanted.
+    #[schemars(range(min = 1))]
+    end_line: Option<u32>,
+}
+
+fn blame(workspace: &Workspace, input: BlameInput) -> Result<Blame> {
+    // The disk has two names.
+    let reference = input.reference.filter(|reference| reference != "now");
+    let mut blame = workspace.blame(&input.path.inside()?, reference.as_deref())?;
+    let (start, total) = (input.start_line.unwrap_or(1) as usize, blame.line_count());
+    let end = input.end_line.map_or(usize::MAX, |end| end as usize);
+    if start > total.max(1) || end < start {
+        let end = input.end_line.map_or_else(|| "the end".to_owned(), |end| end.to_string());
+        let message = format!("`{}` has {total} lines, so none from {start} to {end}", blame.path);
+        return Err(Error::new(Code::InvalidRange, message).with_hint("lines are counted from 1"));
+    }
+    blame.keep_lines(start, end);
+    Ok(blame)
+}

@@ -1,0 +1,259 @@
+//! Taking a session back to before a message, and forth again. Both are the three-way revert of rows: the session's
+//! steps, or its reverts. What others wrote stays, or the overlap is named and nothing changes.
+
+use std::cell::RefCell;
+
+use backsight_core::{Code, Error, Result, Seq, quote};
+use backsight_files::{Capture, Plan};
+
+use super::{Story, cause, missing, reason};
+use crate::report::{Applied, Call, Kind, Origin, RevertInfo, SessionReverted, SessionUnreverted};
+use crate::request;
+use crate::session::{NoWayBack, Place};
+use crate::timeline::{SessionMark, Step};
+use crate::workspace::diff::{Contents, file_diffs, joined};
+use crate::workspace::go::TakeBack;
+use crate::workspace::track::Recording;
+use crate::workspace::{Opened, Workspace};
+
+impl Workspace {
+    /// Takes a session back to before a message, or before a part of it: that and everything later of the session is
+    /// undone, everything else stays. A second revert counts from the state before the first.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let root = directory.path();
+    /// # let workspace = backsight::Workspace::open(root)?;
+    /// use backsight::request::{RevertSession, SessionTrack, Unrevert};
+    ///
+    /// workspace.init_snapshot("s1")?;
+    /// for message in ["m1", "m2"] {
+    ///     std::fs::write(root.join(format!("{message}.txt")), "by the agent\n")?;
+    ///     workspace.track_session(&SessionTrack {
+    ///         session: "s1".to_owned(),
+    ///         message: Some(message.to_owned()),
+    ///         ..Default::default()
+    ///     })?;
+    /// }
+    /// let request =
+    ///     RevertSession { session: "s1".to_owned(), message: "m2".to_owned(), ..Default::default() };
+    /// let reverted = workspace.revert_session(&request)?;
+    /// assert_eq!(reverted.revert.message_id, "m2");
+    /// assert!(root.join("m1.txt").exists() && !root.join("m2.txt").exists());
+    ///
+    /// workspace.unrevert_session(&Unrevert { session: "s1".to_owned(), ..Default::default() })?;
+    /// assert!(root.join("m2.txt").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn revert_session(&self, request: &request::RevertSession) -> Result<SessionReverted> {
+        self.find_session(&request.session)?;
+        let (opened, _lock) = match request.dry_run {
+            true => (self.opened()?, None),
+            false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
+        };
+        let mut story = self.existing_story(opened, &request.session)?;
+        let place = story.place(request)?;
+        let unfinished = story.unfinished_from(&place);
+        if !request.dry_run && !unfinished.is_empty() {
+            // Half a turn is a turn: what it wrote must be recorded to be taken back, and not be taken for somebody
+            // else's.
+            unfinished.iter().try_for_each(|call| self.finish_for_revert(opened, call))?;
+            story = self.existing_story(opened, &request.session)?;
+        }
+        let place = story.place(request)?;
+        let to = story.session.revert_to(&place);
+        let mark = SessionMark::Revert { message: request.message.clone(), part: request.part.clone() };
+        let (mut applied, diff) = if to.is_there {
+            (nothing(request.dry_run), String::new())
+        } else {
+            let description = format!("revert session {} to before {}", request.session, name(&place));
+            let origin = origin(&request.origin, &request.session);
+            let take = story.take_back(&to.targets, description, request.on_conflict, request.dry_run, &origin, mark);
+            self.take_session_back(opened, take)?
+        };
+        if request.dry_run {
+            applied.warnings.extend(unfinished.iter().map(unfinished_warning));
+        }
+        let story = if request.dry_run { story } else { self.existing_story(opened, &request.session)? };
+        Ok(SessionReverted {
+            session: request.session.clone(),
+            revert: RevertInfo {
+                message_id: request.message.clone(),
+                part_id: request.part.clone(),
+                snapshot: story.before_reverts(),
+                diff: Some(diff),
+            },
+            finished_calls: if request.dry_run { Vec::new() } else { unfinished },
+            applied,
+        })
+    }
+
+    /// Takes the session's revert back, or all of several: the files are as they were before the first of them, with
+    /// what others wrote since.
+    pub fn unrevert_session(&self, request: &request::Unrevert) -> Result<SessionUnreverted> {
+        self.find_session(&request.session)?;
+        let (opened, _lock) = match request.dry_run {
+            true => (self.opened()?, None),
+            false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
+        };
+        let story = self.existing_story(opened, &request.session)?;
+        let targets = story.session.unrevert().map_err(|why| nothing_to_unrevert(&story, why))?;
+        let Some(info) = story.revert_info(None) else {
+            return Err(Error::new(Code::Damaged, format!("the revert of session `{}` cannot be read", story.id)));
+        };
+        let numbers: Vec<String> = targets.iter().map(Seq::to_string).collect();
+        let description = format!("unrevert session {}: take back {}", request.session, numbers.join(", "));
+        let origin = origin(&request.origin, &request.session);
+        let mark = SessionMark::Unrevert;
+        let take = story.take_back(&targets, description, request.on_conflict, request.dry_run, &origin, mark);
+        let (applied, diff) = self.take_session_back(opened, take)?;
+        Ok(SessionUnreverted {
+            session: request.session.clone(),
+            revert: RevertInfo { diff: Some(diff), ..info },
+            applied,
+        })
+    }
+
+    fn take_session_back(&self, opened: &Opened, take: TakeBack<'_>) -> Result<(Applied, String)> {
+        let diff = RefCell::new(String::new());
+        let applied = self.take_back(opened, take, &|_| Ok(None), &|now, plan| {
+            *diff.borrow_mut() = plan_diff(opened, now, plan)?;
+            Ok(())
+        })?;
+        Ok((applied, diff.into_inner()))
+    }
+
+    fn finish_for_revert(&self, opened: &Opened, call: &Call) -> Result<()> {
+        let Some(open) = opened.timeline.open_calls()?.into_iter().find(|open| open.call.id == call.id) else {
+            return Ok(());
+        };
+        let recording = Recording {
+            description: "unfinished when the session was reverted",
+            origin: &call.origin,
+            // What is not its own is told apart all the same; refusing would leave the caller no way back.
+            unknown: request::Unknown { strategy: None, force: true },
+            pinned: false,
+            call: Some(&open),
+            since: call.since,
+        };
+        self.record(opened, &recording).map(drop)
+    }
+}
+
+impl Story {
+    fn place<'a>(&self, request: &'a request::RevertSession) -> Result<Place<'a>> {
+        let (message, part) = (request.message.as_str(), request.part.as_deref());
+        self.session.place(message, part).map_err(|what| missing(self, message, part, what))
+    }
+
+    /// Work of the session at or after a place that began and has not finished.
+    fn unfinished_from(&self, place: &Place<'_>) -> Vec<Call> {
+        let is_from = |call: &&Call| {
+            let origin = &call.origin;
+            let next = Seq(call.based_on.0 + 1);
+            self.session.is_from(place, origin.message.as_deref(), origin.part.as_deref(), next)
+        };
+        self.open.iter().filter(is_from).cloned().collect()
+    }
+
+    fn take_back<'a>(
+        &self,
+        targets: &[Seq],
+        description: String,
+        on_conflict: crate::report::OnConflict,
+        dry_run: bool,
+        origin: &'a Origin,
+        mark: SessionMark,
+    ) -> TakeBack<'a> {
+        let steps: Vec<Step> = targets.iter().filter_map(|seq| self.step(*seq)).cloned().collect();
+        TakeBack {
+            kind: Kind::Revert,
+            description,
+            steps,
+            paths: &[],
+            on_conflict,
+            dry_run,
+            origin,
+            session: Some(mark),
+        }
+    }
+}
+
+/// The row belongs to the session and to none of its messages: `message:ID` still names the message's own steps.
+fn origin(asked: &Origin, session: &str) -> Origin {
+    Origin {
+        tool: asked.tool.clone(),
+        session: Some(session.to_owned()),
+        message: None,
+        part: None,
+        declared: Vec::new(),
+    }
+}
+
+fn name(place: &Place<'_>) -> String {
+    match place.part {
+        Some(part) => format!("{}, part {part}", place.message),
+        None => place.message.to_owned(),
+    }
+}
+
+fn unfinished_warning(call: &Call) -> String {
+    let message = call
+        .origin
+        .message
+        .as_deref()
+        .map_or_else(|| format!("tool call {}", call.id), |message| format!("message `{}`", quote(message.as_bytes())));
+    format!(
+        "{message} has not finished: what it wrote so far would be recorded first and taken back too, and is not in this plan"
+    )
+}
+
+fn nothing(dry_run: bool) -> Applied {
+    Applied {
+        dry_run,
+        changed: false,
+        snapshot: None,
+        safety: None,
+        targets: Vec::new(),
+        reverted: Vec::new(),
+        merged: Vec::new(),
+        kept: Vec::new(),
+        skipped: Vec::new(),
+        conflicts: Vec::new(),
+        warnings: Vec::new(),
+        fingerprint: String::new(),
+    }
+}
+
+/// What a plan changes, as one unified diff.
+fn plan_diff(opened: &Opened, now: &Capture, plan: &Plan) -> Result<String> {
+    let contents = Contents {
+        before: &|path, id| opened.files.content_now(now, path, id),
+        after: &|_, id| match plan.merged_content(id) {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None => opened.files.objects().read_blob(id),
+        },
+    };
+    Ok(joined(file_diffs(&plan.changes, &contents, &request::Diff::new("", None))?))
+}
+
+fn nothing_to_unrevert(story: &Story, why: NoWayBack) -> Error {
+    let id = quote(story.id.as_bytes());
+    let (hint, details) = match why {
+        NoWayBack::NeverReverted => (
+            format!("revert it with `backsight session revert {id} --message ID`"),
+            serde_json::json!({ "session": story.id, "reason": cause(why) }),
+        ),
+        NoWayBack::TakenBack { revert, by } => (
+            format!("see what it did with `backsight log --session {id}`"),
+            serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
+        ),
+        NoWayBack::Closed { revert, by } => (
+            format!("what the revert displaced is kept: bring it back with `backsight revert {}`", revert.0),
+            serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
+        ),
+    };
+    Error::new(Code::NothingToUnrevert, format!("session `{id}` cannot be unreverted: {}", reason(why)))
+        .with_hint(hint)
+        .with_details(details)
+}
