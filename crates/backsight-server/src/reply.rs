@@ -18,6 +18,7 @@ pub struct Draft {
     confirm: Option<Value>,
     lists: Vec<List>,
     body: Option<Body>,
+    onward: Option<Value>,
     news: Option<News>,
 }
 
@@ -135,7 +136,7 @@ pub struct Reply {
 impl Draft {
     /// An answer that begins with one sentence.
     pub fn new(summary: impl Into<String>) -> Self {
-        Draft { summary: summary.into(), ..Draft::default() }
+        Draft { summary: clip(summary.into(), 400), ..Draft::default() }
     }
 
     /// A fact that is never cut.
@@ -183,6 +184,12 @@ impl Draft {
         let start = skipped.checked_sub(1).map_or(0, |last| ends[last]);
         let ends = ends[skipped..].iter().map(|end| end - start).collect();
         self.body = Some(Body { name, text: text[start..].to_owned(), ends, skipped, more });
+        self
+    }
+
+    /// More than this answer was made of, after a cursor.
+    pub fn onward(mut self, more: &Next, cursor: Option<String>) -> Self {
+        self.onward = cursor.map(|cursor| more.at(Some(cursor), 1, 0));
         self
     }
 
@@ -275,6 +282,10 @@ impl Draft {
             push_line(&mut text, &left_out_line(&left_out, next.as_ref()));
             object.insert("left_out".into(), Value::Object(left_out));
         }
+        if let (None, Some(onward)) = (&next, &self.onward) {
+            push_line(&mut text, &format!("more: {}", call(onward)));
+            next = Some(onward.clone());
+        }
         object.extend(next.map(|next| ("next".to_owned(), next)));
         let mut reply = Reply { structured: Value::Object(object), text, is_error: false };
         if let Some(news) = &self.news {
@@ -285,7 +296,7 @@ impl Draft {
 }
 
 /// No tokeniser makes fewer tokens of ordinary text; blanks and rules in a row it may, and those nobody misses.
-const CHARACTERS_A_TOKEN: usize = 32;
+const CHARACTERS_A_TOKEN: usize = 12;
 
 /// How many of the first items have together no more than `room` bytes.
 fn within(room: usize, items: &[String]) -> usize {
@@ -316,8 +327,12 @@ impl Reply {
     }
 
     fn failure_with(mut structured: Value, error: &backsight_core::Error, most: usize) -> Reply {
-        let mut text = format!("{}: {}", error.code(), error.message());
-        error.hint().iter().for_each(|hint| push_line(&mut text, &format!("hint: {hint}")));
+        for name in ["message", "hint", "details"] {
+            structured["error"].get_mut(name).into_iter().for_each(clip_texts);
+        }
+        let said = |name: &str| structured["error"][name].as_str().map(str::to_owned);
+        let mut text = format!("{}: {}", error.code(), said("message").unwrap_or_default());
+        said("hint").iter().for_each(|hint| push_line(&mut text, &format!("hint: {hint}")));
         if let Some(next) = structured["error"].get("next") {
             push_line(&mut text, &format!("next: {}", call(next)));
         }
@@ -354,6 +369,25 @@ impl Reply {
     /// What the dearer of its two forms costs.
     fn cost(&self) -> usize {
         estimate_tokens(&self.structured.to_string()).max(estimate_tokens(&self.text))
+    }
+}
+
+/// A text without its end when it is too long.
+fn clip(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// What a caller wrote may be repeated to it, and need not be in full.
+fn clip_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clip(std::mem::take(text), 400),
+        Value::Array(items) => items.iter_mut().for_each(clip_texts),
+        Value::Object(object) => object.values_mut().for_each(clip_texts),
+        _ => {}
     }
 }
 

@@ -8,7 +8,9 @@ use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
-use crate::{percent, words};
+use serde_json::json;
+
+use crate::{advice, percent, words};
 
 /// The rows of the timeline, newest first.
 const TIMELINE: &str = "backsight://timeline";
@@ -23,8 +25,8 @@ const DIFF_LINES: usize = 2000;
 const SNAPSHOT_TTL_MS: u64 = 86_400_000;
 
 pub fn list(workspace: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let page =
-        workspace.log(&Log { limit: PAGE, cursor: cursor.map(str::to_owned), ..Log::default() }).map_err(refused)?;
+    let page = workspace.log(&Log { limit: PAGE, cursor: cursor.map(str::to_owned), ..Log::default() });
+    let page = page.map_err(|error| ErrorData::invalid_params(error.message().to_owned(), Some(error.to_json())))?;
     let timeline = Resource::new(TIMELINE, "timeline").with_description("Who changed what, newest first");
     let snapshots = page.rows.iter().filter_map(Row::snapshot).map(|step| {
         let uri = format!("{SNAPSHOT}{}", step.sequence_number.0);
@@ -44,13 +46,13 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if uri == TIMELINE {
-        return timeline(workspace).map(|text| contents(text, uri, 0)).map_err(refused);
+        return timeline(workspace).map(|text| contents(text, uri, 0)).map_err(|error| refused(error, uri));
     }
     let reference = uri.strip_prefix(SNAPSHOT).filter(|rest| !rest.is_empty()).ok_or_else(|| unknown(uri))?;
     let reference = percent::decoded(reference).ok_or_else(|| unknown(uri))?;
     // A number or an id names the same snapshot for ever; `@` does not.
     let ttl = if reference.bytes().all(|byte| byte.is_ascii_hexdigit()) { SNAPSHOT_TTL_MS } else { 0 };
-    snapshot(workspace, &reference).map(|text| contents(text, uri, ttl)).map_err(refused)
+    snapshot(workspace, &reference).map(|text| contents(text, uri, ttl)).map_err(|error| refused(error, uri))
 }
 
 /// Whether such a resource can exist.
@@ -64,14 +66,19 @@ pub fn changes(uri: &str) -> bool {
 }
 
 pub fn unknown(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("there is no resource `{uri}`: there are {TIMELINE} and {SNAPSHOT}REF"), None)
+    let message = format!("there is no resource `{uri}`: there are {TIMELINE} and {SNAPSHOT}REF");
+    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
-fn refused(error: Error) -> ErrorData {
-    let details = Some(error.to_json());
+fn refused(error: Error, uri: &str) -> ErrorData {
+    let error = advice::for_agents(error);
+    let mut details = error.to_json();
+    details["uri"] = json!(uri);
     match error.code() {
-        Code::Io | Code::Damaged | Code::StoreVersion => ErrorData::internal_error(error.message().to_owned(), details),
-        _ => ErrorData::resource_not_found(error.message().to_owned(), details),
+        Code::Io | Code::Damaged | Code::StoreVersion => {
+            ErrorData::internal_error(error.message().to_owned(), Some(details))
+        }
+        _ => ErrorData::resource_not_found(error.message().to_owned(), Some(details)),
     }
 }
 

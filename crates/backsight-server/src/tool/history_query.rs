@@ -47,7 +47,6 @@ impl Definition for HistoryQuery {
     const EFFECT: Effect = Effect::Reads;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("rows", "array"),
-        ("next_cursor", "string"),
         ("id", "string"),
         ("tree", "string"),
         ("time", "string"),
@@ -120,7 +119,7 @@ fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         count => format!("{}{rest}", words::count(count, "row")),
     };
     let more = Next::new("history_query", again);
-    Ok(Draft::new(summary).maybe("next_cursor", page.next_cursor).list_after("rows", rows, cursors.collect(), more))
+    Ok(Draft::new(summary).onward(&more, page.next_cursor).list_after("rows", rows, cursors.collect(), more))
 }
 
 fn kind(text: &str) -> Result<Kind> {

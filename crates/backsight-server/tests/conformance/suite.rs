@@ -1,5 +1,7 @@
 //! The tools, prompts and resources that the conformance suite asks servers to have, as its scenarios describe them.
 
+#![allow(deprecated, reason = "the older revision still has logging, sampling and subscriptions of its own")]
+
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -247,7 +249,6 @@ impl Suite {
     }
 }
 
-#[allow(deprecated, reason = "the older revision still has logging and subscriptions of its own")]
 impl ServerHandler for Suite {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -510,7 +511,6 @@ fn choices() -> Value {
     } })
 }
 
-#[allow(deprecated, reason = "the older revision still has logging")]
 async fn log(context: &RequestContext<RoleServer>, text: &str) {
     let _ = context
         .peer

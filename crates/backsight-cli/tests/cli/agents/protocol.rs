@@ -61,7 +61,10 @@ fn a_huge_line_is_refused_and_the_next_one_answered() {
     // What fits is read, and the tool says what it thinks of it.
     let long = "x".repeat(1 << 20);
     agent.ok("files_track", json!({ "description": long }));
-    agent.fails("files_read", json!({ "path": long }), "REF_NOT_FOUND");
+    let error = agent.fails("files_read", json!({ "path": long }), "PATH_NOT_FOUND");
+    assert!(error.to_string().len() < 2000, "what is too long to repeat is not repeated");
+    let plan = agent.call("files_read", json!({ "path": "a", "ref": long }));
+    assert!(plan.is_error && plan.text.len() < 2000);
 }
 
 #[test]

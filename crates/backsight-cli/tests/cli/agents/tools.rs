@@ -131,7 +131,7 @@ fn mistakes_are_answers_with_a_code_and_the_next_call() {
         ("files_undo", json!({ "count": 0 }), "USAGE", "not a number from 1"),
         ("files_undo", json!({ "count": -1 }), "USAGE", "a number from 0 to 65535"),
         ("files_undo", json!({ "count": 50 }), "NOTHING_TO_UNDO", "only 2 steps"),
-        ("files_redo", json!({}), "NOTHING_TO_UNDO", "no undo"),
+        ("files_redo", json!({}), "NOTHING_TO_UNDO", "nothing to redo"),
         ("history_query", json!({ "kind": "bogus" }), "USAGE", "`bogus` is no kind"),
         ("history_query", json!({ "since": "yesterday" }), "USAGE", "`yesterday` is no time"),
         ("milestone_create", json!({ "title": "m", "snapshots": ["#1", "#3"] }), "SEQUENCE_DISCONTINUITY", ""),
@@ -175,6 +175,6 @@ fn a_directory_that_may_not_be_tracked_gets_answers_too() {
     command.current_dir(fixture.home());
     let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
     agent.open();
-    let error = agent.fails("workspace_status", json!({}), "WORKSPACE_REFUSED");
+    let error = agent.fails("files_track", json!({}), "WORKSPACE_REFUSED");
     assert!(!error["message"].as_str().unwrap().is_empty());
 }
