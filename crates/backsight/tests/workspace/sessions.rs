@@ -691,3 +691,22 @@ fn a_revert_that_dies_anywhere_leaves_session_and_files_agreeing() {
     }
     findings.report();
 }
+
+#[test]
+fn a_revert_in_the_middle_of_anothers_turn_leaves_it_its_work() {
+    let scene = Scene::of(&["a", "b"]);
+    scene.start("one");
+    scene.start("two");
+    scene.turn("one", "m1", &[("a", "one\n")]);
+    scene.before("two", "t1");
+    scene.write("b", "two\n");
+    scene.back("one", "m1");
+    scene.write("more", "two\n");
+    let after = scene.after("two", "t1");
+    assert_eq!(names(&after.changes.iter().map(|change| change.path.clone()).collect::<Vec<_>>()), ["b", "more"]);
+    assert_eq!(scene.texts(&["a", "b", "more"]), ["0", "two", "two"]);
+    scene.forth("one");
+    scene.back("two", "t1");
+    assert_eq!(scene.texts(&["a", "b", "more"]), ["one", "0", "-"]);
+    scene.check_chain().unwrap();
+}
