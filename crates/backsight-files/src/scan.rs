@@ -461,9 +461,8 @@ impl<'a> Walk<'a> {
             children.push((record, path, order));
         }
         // Only now that nothing sends us the thorough way: every child that is made must be published.
-        let child = |(record, path, order): (Record<'_>, _, _)| {
-            self.child(task, record.name, path, record.mode, order, None)
-        };
+        let child =
+            |(record, path, order): (Record<'_>, _, _)| self.child(task, record.name, path, record.mode, order, None);
         yielded.children = children.into_iter().map(child).collect();
         Some(yielded)
     }
@@ -604,7 +603,8 @@ impl<'a> Walk<'a> {
         let mut files = self.request.cache.files_below(directory);
         files.extend(task.rules.tracked_below(directory));
         let prefix = [directory, b"/"].concat();
-        files.extend(self.request.include.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).cloned());
+        files
+            .extend(self.request.include.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).cloned());
         files.sort_unstable();
         files.dedup();
         files

@@ -182,9 +182,11 @@ impl Watches {
         let before = self.paths.insert(watch, (path.to_vec(), self.walk));
         match before {
             // The kernel knows directories, not paths: of one that is at two places it would name either.
-            Some((other, walk)) if other != path && walk == self.walk => {
-                Err(format!("`{}` is the same directory as `{}`", backsight_core::quote(path), backsight_core::quote(&other)))
-            }
+            Some((other, walk)) if other != path && walk == self.walk => Err(format!(
+                "`{}` is the same directory as `{}`",
+                backsight_core::quote(path),
+                backsight_core::quote(&other)
+            )),
             _ => Ok(()),
         }
     }

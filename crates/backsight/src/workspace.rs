@@ -250,7 +250,8 @@ impl Workspace {
             }
         };
         if opened.identity != identity_of(&opened.store) {
-            let message = format!("the store in `{}` was replaced while this process had it open", opened.store.display());
+            let message =
+                format!("the store in `{}` was replaced while this process had it open", opened.store.display());
             return Err(Error::new(Code::WorkspaceNotFound, message).with_hint("open the workspace again"));
         }
         // Asked every time: another process may have died since.

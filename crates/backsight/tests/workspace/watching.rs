@@ -287,7 +287,8 @@ fn ignore_rules_of_every_kind_are_noticed() {
     // What the user's Git begins to track is covered, whatever is ignored.
     fs::write(root.join("new.log"), "x\n").unwrap();
     assert_eq!(ignored(), fresh());
-    let covered = |workspace: &Workspace| workspace.status().unwrap().changes.iter().any(|c| c.path.to_string() == "new.log");
+    let covered =
+        |workspace: &Workspace| workspace.status().unwrap().changes.iter().any(|c| c.path.to_string() == "new.log");
     assert!(!covered(&workspace));
     assert!(git(&outer).args(["add", "--force", "work/new.log"]).status().unwrap().success());
     assert!(covered(&workspace));
