@@ -23,7 +23,7 @@ use crate::ignore::join;
 use crate::memory::{Base, Memory, Observed, Plan, Start};
 use crate::object::{ObjectKind, object_id};
 use crate::objects::{ObjectStore, STREAM_LIMIT};
-use crate::part::{Notes, Part};
+use crate::part::{Notes, Part, Standing};
 use crate::scan::{
     Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan, stat_of,
 };
@@ -191,7 +191,7 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
     if files > request.options.max_files && ground.part.is_some() {
         return Ok(None);
     }
-    let notes = work.notes(ground, &gone);
+    let notes = work.notes(ground);
     let coverage_id = work.store_coverage(&notes)?;
     let is_plain = request.memory.observe(
         request,
@@ -217,7 +217,7 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
     let fresh_cache = is_wanted.then_some((FreshCache { cache: cache.clone(), changes }, ground.root));
     let start = ground.start;
     let captured = Capture { tree, coverage, coverage_id, blind, fresh_cache, memory, start, troubled };
-    if purpose == Purpose::Look && is_plain {
+    if purpose == Purpose::Look && is_plain && request.include.is_empty() {
         let subject = request.last.map(|last| Subject { root: ground.root, store: ground.store, tree: last.tree });
         request.memory.keep_look(start, subject, &captured);
     }
@@ -614,23 +614,14 @@ impl<'a> Work<'a> {
     }
 
     /// What was not captured, that included which was not looked at this time.
-    fn notes(&self, ground: &Ground<'_>, gone: &[Vec<u8>]) -> Notes {
+    fn notes(&self, ground: &Ground<'_>) -> Notes {
         let mut notes = Notes { uncovered: self.unread.clone(), ..Notes::default() };
         for visited in &self.scan.directories {
             notes.extend(visited.notes.clone());
         }
         let Some((base, _)) = ground.part.filter(|(base, _)| !base.notes.is_empty()) else { return notes };
-        let looked: BTreeSet<&[u8]> = self
-            .scan
-            .directories
-            .iter()
-            .filter(|visited| visited.looked)
-            .map(|visited| visited.path.as_slice())
-            .collect();
-        let is_gone = |path: &[u8]| {
-            gone.iter().any(|top| path.starts_with(top) && matches!(path.get(top.len()), None | Some(b'/')))
-        };
-        let stands = base.notes.iter().filter(|(path, _)| !looked.contains(path.as_slice()) && !is_gone(path));
+        let standing = Standing::after(&self.scan);
+        let stands = base.notes.iter().filter(|(path, _)| !standing.was_looked_at(path) && standing.holds(path));
         stands.for_each(|(_, kept)| notes.extend(kept.clone()));
         notes
     }
