@@ -116,7 +116,7 @@ impl Workspace {
 
     fn take_session_back(&self, opened: &Opened, take: TakeBack<'_>) -> Result<(Applied, String)> {
         let (diff, warnings) = (RefCell::new(String::new()), RefCell::new(Vec::new()));
-        let mut applied = self.take_back(opened, take, &|_| Ok(None), &|now, plan| {
+        let mut applied = self.take_back(opened, take, &|now, plan| {
             *diff.borrow_mut() = plan_diff(opened, now, plan)?;
             *warnings.borrow_mut() = self.in_the_way(opened, now, plan)?;
             Ok(())
