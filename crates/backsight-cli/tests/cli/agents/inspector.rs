@@ -14,6 +14,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 enum Way<'a> {
     Stdio,
     Http(&'a Server),
+    /// The stateless revision, which only a configuration file can ask for.
+    Modern,
 }
 
 fn inspect(fixture: &Fixture, way: &Way<'_>, arguments: &[&str]) -> Output {
@@ -22,6 +24,13 @@ fn inspect(fixture: &Fixture, way: &Way<'_>, arguments: &[&str]) -> Output {
     // It would keep secrets in the desktop's key ring.
     command.env("MCP_INSPECTOR_SECRET_STORE", "memory").env("PATH", std::env::var_os("PATH").unwrap_or_default());
     match way {
+        Way::Modern => {
+            let server =
+                json!({ "command": env!("CARGO_BIN_EXE_backsight"), "args": ["mcp"], "protocolEra": "modern" });
+            let file = fixture.base().join("inspector.json");
+            std::fs::write(&file, json!({ "mcpServers": { "backsight": server } }).to_string()).unwrap();
+            command.arg("--config").arg(file).args(["--server", "backsight"])
+        }
         Way::Stdio => command.args([env!("CARGO_BIN_EXE_backsight"), "mcp"]),
         Way::Http(server) => {
             let token = format!("Authorization: Bearer {}", server.token);
@@ -62,6 +71,13 @@ fn the_inspector_finds_nothing_over_stdio() {
     let fixture = Fixture::new();
     fixture.write("a.txt", "a\n");
     everything_is_in_order(&fixture, &Way::Stdio);
+}
+
+#[test]
+fn the_inspector_finds_nothing_in_the_stateless_revision() {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a\n");
+    everything_is_in_order(&fixture, &Way::Modern);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod client;
 mod inspector;
 mod news;
 mod plans;
+mod progress;
 mod protocol;
 mod python;
 mod resources;
