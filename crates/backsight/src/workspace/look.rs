@@ -77,8 +77,9 @@ impl Workspace {
     }
 
     pub(super) fn look_at(&self, opened: &Opened, include: &BTreeSet<Vec<u8>>, thorough: bool) -> Result<Capture> {
-        let glance = opened.glance()?;
-        self.look_since(opened, &self.config()?, glance.latest.as_ref(), include, thorough)
+        // Not from a glance: that reads every row, and a damaged one must not keep anybody from looking at the disk.
+        let last = opened.timeline.latest()?;
+        self.look_since(opened, &self.config()?, last.as_ref(), include, thorough)
     }
 
     fn look_since(
