@@ -7,16 +7,17 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build, show the main job done in a temporary directory, and say what to try next
+run: ## build, show the main job done in a temporary directory, then serve this directory until Ctrl-C
 	cargo build --release -p backsight-cli
 	@$(TARGET)/release/backsight demo
 	@printf '%s\n' '' 'Next, in a project of your own:' \
 	  '  export PATH="$(abspath $(TARGET))/release:$$PATH"' \
+	  '  backsight install claude-code         # or cursor, vscode, codex, gemini, opencode, zed' \
 	  '  backsight track -m "before I start"   # record the files as they are' \
 	  '  backsight status                      # what changed since' \
-	  '  backsight diff @                      # the same as a diff' \
 	  '  backsight restore @                   # go back; undo takes it back again' \
-	  '  backsight --help'
+	  '  backsight --help' '' 'Serving this directory (Ctrl-C ends it):'
+	@$(TARGET)/release/backsight serve
 
 test: tools lint ## everything that must pass: lint, tests, examples in the documentation
 	cargo nextest run --workspace

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ use crate::ignore::join;
 use crate::tree::{Contents, Entry, Node, Source, Tree};
 
 const MAGIC: &[u8; 8] = b"BSCACHE3";
+/// How often the small file is read before it is taken for damaged.
+const READS: usize = 5;
 /// Stands for "this directory is gone" in the small file.
 const GONE: u32 = u32::MAX;
 /// Kind, mode and name length, then for files and symlinks id and stat.
@@ -144,8 +146,12 @@ impl Cache {
         let identity = FileIdentity::of(file);
         let Some(mut cache) = fs::read(file).ok().and_then(Cache::parse) else { return Cache::default() };
         cache.on_disk = identity;
-        if let Ok(small) = fs::read(small_file(file)) {
-            cache.overlay(small);
+        // Another process may be writing it just now.
+        for _ in 0..READS {
+            let Ok(small) = fs::read(small_file(file)) else { break };
+            if cache.overlay(small) {
+                break;
+            }
         }
         cache
     }
@@ -156,32 +162,31 @@ impl Cache {
         Some(Cache { subject: Some(subject), directories, parts, on_disk: None })
     }
 
-    /// Puts the small file's directories in place of the large one's, if it builds on it.
-    fn overlay(&mut self, small: Vec<u8>) {
-        let Some((base, subject, mut changed)) = parse_part(&small, SMALL) else { return };
+    /// Puts the small file's directories in place of the large one's, if it builds on it. False when it is not whole.
+    fn overlay(&mut self, small: Vec<u8>) -> bool {
+        let Some((base, subject, mut changed)) = parse_part(&small, SMALL) else { return false };
         if base != checksum_of(&self.parts[LARGE]) {
-            return;
+            return true;
         }
         // What the small file before this one said is said again by this one, or does not hold any more.
-        let large: Vec<Place> = self.directories.drain(..).filter(|place| place.part == LARGE).collect();
+        let mut large = std::mem::take(&mut self.directories);
+        large.retain(|place| place.part == LARGE);
         self.parts[SMALL] = Arc::new(small);
         self.subject = Some(subject);
         changed.sort_by(|a, b| path_in(&self.parts, a).cmp(path_in(&self.parts, b)));
         let mut merged = Vec::with_capacity(large.len() + changed.len());
-        let mut changed = changed.into_iter().peekable();
-        for place in large {
+        let mut rest = large.as_slice();
+        for place in changed {
             let path = path_in(&self.parts, &place);
-            while let Some(new) = changed.next_if(|new| path_in(&self.parts, new) < path) {
-                merged.push(new);
-            }
-            match changed.next_if(|new| path_in(&self.parts, new) == path) {
-                Some(new) => merged.push(new),
-                None => merged.push(place),
-            }
+            let (before, from) = rest.split_at(rest.partition_point(|other| path_in(&self.parts, other) < path));
+            merged.extend_from_slice(before);
+            let is_replaced = from.first().is_some_and(|other| path_in(&self.parts, other) == path);
+            rest = &from[usize::from(is_replaced)..];
+            merged.extend((place.count != GONE).then_some(place));
         }
-        merged.extend(changed);
-        merged.retain(|place| place.count != GONE);
+        merged.extend_from_slice(rest);
         self.directories = merged;
+        true
     }
 
     /// The cache that `small` makes of this one: the small file that was just written.
@@ -270,6 +275,18 @@ fn path_in<'p>(parts: &'p [Arc<Vec<u8>>; 2], place: &Place) -> &'p [u8] {
 
 fn small_file(file: &Path) -> PathBuf {
     file.with_extension("changed")
+}
+
+/// Written over in place: renaming over a file makes some file systems begin to write it out at once, which takes longer
+/// than everything else about a small change. Whoever reads half of it sees that by the checksum.
+fn write_small(file: &Path, bytes: &[u8], disk: &Disk) -> io::Result<()> {
+    if !file.exists() {
+        return disk.replace(file, bytes, Durability::Cache);
+    }
+    disk.amend(file, |opened| {
+        opened.write_all(bytes)?;
+        opened.set_len(bytes.len() as u64)
+    })
 }
 
 fn checksum_of(bytes: &[u8]) -> u32 {
@@ -431,7 +448,7 @@ impl FreshCache {
             let directories: Vec<&[u8]> =
                 small().map(|place| cache.bytes_of(place)).chain(set).chain(gone.iter().map(Vec::as_slice)).collect();
             let bytes = encode(checksum_of(&cache.parts[LARGE]), subject, &directories);
-            disk.replace(&small_file(file), &bytes, Durability::Cache)?;
+            write_small(&small_file(file), &bytes, disk)?;
             return Ok(cache.overlaid(bytes));
         }
         let kept = cache.directories.iter().filter(is_kept).map(|place| (cache.path_of(place), cache.bytes_of(place)));

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Uncovered};
 use rayon::prelude::*;
@@ -21,12 +21,13 @@ use crate::cache::{
 };
 use crate::ignore::join;
 use crate::memory::{Base, Memory, Observed, Plan, Start};
-use crate::object::{IdHasher, ObjectKind, object_id};
-use crate::objects::{Batch, ObjectStore, STREAM_LIMIT};
-use crate::part::{Notes, Part};
+use crate::object::{ObjectKind, object_id};
+use crate::objects::{ObjectStore, STREAM_LIMIT};
+use crate::part::{Notes, Part, Standing};
 use crate::scan::{
     Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan, stat_of,
 };
+use crate::sink::Sink;
 use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
 
 /// How often a file that changes under our eyes is read before it is reported as raced.
@@ -190,7 +191,7 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
     if files > request.options.max_files && ground.part.is_some() {
         return Ok(None);
     }
-    let notes = work.notes(ground, &gone);
+    let notes = work.notes(ground);
     let coverage_id = work.store_coverage(&notes)?;
     let is_plain = request.memory.observe(
         request,
@@ -216,7 +217,7 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
     let fresh_cache = is_wanted.then_some((FreshCache { cache: cache.clone(), changes }, ground.root));
     let start = ground.start;
     let captured = Capture { tree, coverage, coverage_id, blind, fresh_cache, memory, start, troubled };
-    if purpose == Purpose::Look && is_plain {
+    if purpose == Purpose::Look && is_plain && request.include.is_empty() {
         let subject = request.last.map(|last| Subject { root: ground.root, store: ground.store, tree: last.tree });
         request.memory.keep_look(start, subject, &captured);
     }
@@ -324,61 +325,6 @@ fn children_of(scan: &Scan) -> Vec<Vec<usize>> {
         children[visited.parent].push(index);
     }
     children
-}
-
-/// Where objects go.
-enum Sink<'a> {
-    Store(Batch<'a>),
-    Memory(Mutex<BTreeMap<ObjectId, Vec<u8>>>),
-}
-
-impl Sink<'_> {
-    /// A tree, or a blob that belongs to one.
-    fn put(&self, kind: ObjectKind, bytes: &[u8]) -> Result<ObjectId> {
-        match self {
-            Sink::Store(batch) => batch.put(kind, bytes),
-            Sink::Memory(memory) => {
-                let id = object_id(kind, bytes)?;
-                memory.lock().unwrap_or_else(PoisonError::into_inner).insert(id, bytes.to_vec());
-                Ok(id)
-            }
-        }
-    }
-
-    /// The content of a file or symlink. A look needs only its id.
-    fn put_content(&self, bytes: &[u8]) -> Result<ObjectId> {
-        match self {
-            Sink::Store(batch) => batch.put(ObjectKind::Blob, bytes),
-            Sink::Memory(_) => object_id(ObjectKind::Blob, bytes),
-        }
-    }
-
-    /// The content of a large file; nothing when it does not hold `size` bytes.
-    fn put_stream(&self, mut input: impl Read, size: u64) -> Result<Option<ObjectId>> {
-        if let Sink::Store(batch) = self {
-            return batch.put_stream(input, size);
-        }
-        let mut hasher = IdHasher::new(ObjectKind::Blob, size);
-        let mut buffer = vec![0; 1 << 18];
-        let mut total = 0;
-        loop {
-            let count = input.read(&mut buffer).map_err(|error| Error::io("read a large file", error))?;
-            if count == 0 {
-                break;
-            }
-            total += count as u64;
-            hasher.update(&buffer[..count]);
-        }
-        let id = hasher.finish()?;
-        Ok((total == size).then_some(id))
-    }
-
-    fn finish(&mut self) -> Result<BTreeMap<ObjectId, Vec<u8>>> {
-        match std::mem::replace(self, Sink::Memory(Mutex::default())) {
-            Sink::Store(batch) => batch.commit().map(|()| BTreeMap::new()),
-            Sink::Memory(memory) => Ok(memory.into_inner().unwrap_or_else(PoisonError::into_inner)),
-        }
-    }
 }
 
 struct Work<'a> {
@@ -668,23 +614,14 @@ impl<'a> Work<'a> {
     }
 
     /// What was not captured, that included which was not looked at this time.
-    fn notes(&self, ground: &Ground<'_>, gone: &[Vec<u8>]) -> Notes {
+    fn notes(&self, ground: &Ground<'_>) -> Notes {
         let mut notes = Notes { uncovered: self.unread.clone(), ..Notes::default() };
         for visited in &self.scan.directories {
             notes.extend(visited.notes.clone());
         }
         let Some((base, _)) = ground.part.filter(|(base, _)| !base.notes.is_empty()) else { return notes };
-        let looked: BTreeSet<&[u8]> = self
-            .scan
-            .directories
-            .iter()
-            .filter(|visited| visited.looked)
-            .map(|visited| visited.path.as_slice())
-            .collect();
-        let is_gone = |path: &[u8]| {
-            gone.iter().any(|top| path.starts_with(top) && matches!(path.get(top.len()), None | Some(b'/')))
-        };
-        let stands = base.notes.iter().filter(|(path, _)| !looked.contains(path.as_slice()) && !is_gone(path));
+        let standing = Standing::after(&self.scan);
+        let stands = base.notes.iter().filter(|(path, _)| !standing.was_looked_at(path) && standing.holds(path));
         stands.for_each(|(_, kept)| notes.extend(kept.clone()));
         notes
     }

@@ -32,6 +32,7 @@ mod pack;
 mod part;
 mod plan;
 mod scan;
+mod sink;
 mod tree;
 mod verify;
 mod watch;

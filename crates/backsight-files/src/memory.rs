@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::cache::{Cache, CacheChanges, RootIdentity, Subject};
 use crate::capture::{Capture, Purpose, Request};
 use crate::ignore::{Rules, path_of};
-use crate::part::{Entered, Notes, Part};
+use crate::part::{Entered, Notes, Part, Standing};
 use crate::scan::{Listing, Scan, ScanOptions};
 use crate::watch::Watcher;
 
@@ -51,6 +51,8 @@ struct State {
     /// What is not as the cache says, or may not be.
     dirty: BTreeMap<Vec<u8>, Mark>,
     base: Option<Base>,
+    /// When the walk began that was taken in last.
+    observed: u64,
     /// Why nothing can be relied on, and since when.
     doubt: Option<(String, u64)>,
     /// What the last look saw, and what it saw it of.
@@ -223,6 +225,11 @@ impl Memory {
             Some(_) => state.partial_walks += 1,
             None => state.full_walks += 1,
         }
+        // Somebody who began later was faster and saw more: what this one saw may be older than what is known by now.
+        if observed.start.0 < state.observed {
+            return false;
+        }
+        state.observed = observed.start.0;
         match observed.part {
             Some(part) => state.observe_part(observed, part),
             None => state.observe_all(request, observed),
@@ -394,6 +401,7 @@ impl State {
     }
 
     fn take_in(&mut self, base: &mut Base, observed: &Observed<'_>) {
+        base.forget_gone(&Standing::after(observed.scan));
         for visited in observed.scan.directories.iter().filter(|visited| visited.looked) {
             let path = visited.path.as_slice();
             let known = visited.cached.and_then(|position| observed.cache.at(position));
@@ -447,6 +455,19 @@ impl Base {
             let now = outer.enter(path, &root.join(path_of(path)), entered.holds);
             !entered.rules.says_the_same(&now) || entered.rules.has_new_index()
         })
+    }
+
+    /// Forgets directories that are no more, also those that came and went between two snapshots.
+    fn forget_gone(&mut self, standing: &Standing<'_>) {
+        if self.notes.keys().any(|path| !standing.holds(path)) {
+            Arc::make_mut(&mut self.notes).retain(|path, _| standing.holds(path));
+        }
+        if self.entered.keys().any(|path| !standing.holds(path)) {
+            Arc::make_mut(&mut self.entered).retain(|path, _| standing.holds(path));
+        }
+        if self.linked_in.iter().any(|path| !standing.holds(path)) {
+            Arc::make_mut(&mut self.linked_in).retain(|path| standing.holds(path));
+        }
     }
 
     /// Whether a rule hides a path that was not captured before.

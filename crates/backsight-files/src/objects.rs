@@ -3,7 +3,8 @@
 //! An object may be held more than once (loose and packed); a read tries every copy until one hashes to its id, so a
 //! damaged copy never hides a good one. Content that a capture has in hand is stored again when the copy here is bad.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -53,12 +54,15 @@ const CONFIG: &str = "[core]
 /// One copy of an object: whole, or what is wrong with it.
 pub(crate) type Copy = Result<(ObjectKind, Vec<u8>), String>;
 
+/// The packs of a store, opened.
+type Packs = Arc<Vec<Arc<Pack>>>;
+
 /// The objects of one workspace.
 pub struct ObjectStore {
     directory: PathBuf,
     temporary: PathBuf,
     disk: Disk,
-    packs: RwLock<Option<Arc<Vec<Pack>>>>,
+    packs: RwLock<Option<Packs>>,
     unique: AtomicU64,
     /// The last fingerprint, and the directories it was made of.
     glimpse: Mutex<Option<([Option<FileIdentity>; 2], u64)>>,
@@ -120,9 +124,10 @@ impl ObjectStore {
         }
         // A pack without an index: the process died between the two, and nobody can look into it.
         let packs = self.files_in(&self.directory.join("objects/pack"))?;
+        let names: HashSet<&OsStr> = packs.iter().map(|path| path.as_os_str()).collect();
         let orphan = |path: &&PathBuf| {
             path.extension().is_some_and(|extension| extension == "pack")
-                && !packs.contains(&path.with_extension("idx"))
+                && !names.contains(path.with_extension("idx").as_os_str())
         };
         for path in packs.iter().filter(orphan) {
             self.disk.remove_file(path).map_err(|error| self.failed("clean", error))?;
@@ -156,11 +161,12 @@ impl ObjectStore {
     }
 
     /// The packs, listed once; `refresh` lists them again.
-    pub(crate) fn packs(&self, refresh: bool) -> Result<Arc<Vec<Pack>>> {
-        if !refresh && let Some(packs) = &*self.packs.read().unwrap_or_else(PoisonError::into_inner) {
+    pub(crate) fn packs(&self, refresh: bool) -> Result<Packs> {
+        let known = self.packs.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(packs) = known.as_ref().filter(|_| !refresh) {
             return Ok(packs.clone());
         }
-        let packs = Arc::new(self.list_packs()?);
+        let packs = Arc::new(self.list_packs(&known.unwrap_or_default())?);
         *self.packs.write().unwrap_or_else(PoisonError::into_inner) = Some(packs.clone());
         Ok(packs)
     }
@@ -170,16 +176,24 @@ impl ObjectStore {
     pub fn refresh(&self) -> Result<()> {
         let known = self.packs.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(known) = known else { return Ok(()) };
-        let there: Vec<PathBuf> = self.index_paths()?.iter().map(|index| index.with_extension("pack")).collect();
-        let same = known.len() == there.len() && known.iter().all(|pack| there.contains(&pack.path));
+        let there: HashSet<OsString> =
+            self.index_paths()?.iter().map(|index| index.with_extension("pack").into_os_string()).collect();
+        let same = known.len() == there.len() && known.iter().all(|pack| there.contains(pack.path.as_os_str()));
         if same { Ok(()) } else { self.packs(true).map(drop) }
     }
 
-    fn list_packs(&self) -> Result<Vec<Pack>> {
+    /// Opens the packs that are not open already: the index of a large one takes longer to read than a small step.
+    fn list_packs(&self, known: &[Arc<Pack>]) -> Result<Vec<Arc<Pack>>> {
+        let known: HashMap<OsString, &Arc<Pack>> =
+            known.iter().map(|pack| (pack.path.with_extension("idx").into_os_string(), pack)).collect();
         let mut packs = Vec::new();
         for index in self.index_paths()? {
+            if let Some(open) = known.get(index.as_os_str()).filter(|pack| pack.is_current()) {
+                packs.push((*open).clone());
+                continue;
+            }
             match Pack::open(&index) {
-                Ok(Ok(pack)) => packs.push(pack),
+                Ok(Ok(pack)) => packs.push(Arc::new(pack)),
                 // A pack whose index is damaged holds nothing we can find: `verify` reports it by name.
                 Ok(Err(_)) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -192,7 +206,7 @@ impl ObjectStore {
     pub(crate) fn index_paths(&self) -> Result<Vec<PathBuf>> {
         let mut paths = self.files_in(&self.directory.join("objects/pack"))?;
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "idx"));
-        paths.sort();
+        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         Ok(paths)
     }
 
@@ -354,17 +368,18 @@ impl ObjectStore {
         use std::os::unix::fs::MetadataExt;
         let mut hasher = crc32fast::Hasher::new();
         let mut count = 0u64;
-        let mut names: Vec<PathBuf> = Vec::new();
+        let mut names: Vec<(OsString, fs::Metadata)> = Vec::new();
         for directory in [self.directory.join("objects"), self.directory.join("objects/pack")] {
             let entries = fs::read_dir(&directory).map_err(|error| self.failed("read", error))?;
             for entry in entries {
-                names.push(entry.map_err(|error| self.failed("read", error))?.path());
+                let entry = entry.map_err(|error| self.failed("read", error))?;
+                let metadata = entry.metadata().map_err(|error| self.failed("read", error))?;
+                names.push((entry.path().into_os_string(), metadata));
             }
         }
-        names.sort();
-        for path in names {
-            let metadata = fs::symlink_metadata(&path).map_err(|error| self.failed("read", error))?;
-            hasher.update(path.as_os_str().as_encoded_bytes());
+        names.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (path, metadata) in names {
+            hasher.update(path.as_encoded_bytes());
             hasher.update(&metadata.mtime().to_le_bytes());
             hasher.update(&metadata.mtime_nsec().to_le_bytes());
             hasher.update(&metadata.size().to_le_bytes());

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::ObjectId;
 
+use crate::cache::FileIdentity;
 use crate::disk::{Disk, DiskFile};
 use crate::object::{self, ObjectKind};
 
@@ -26,6 +27,8 @@ pub(crate) struct Pack {
     index: Index,
     data: File,
     size: u64,
+    /// The pack and its index as they were when they were opened.
+    identities: [Option<FileIdentity>; 2],
 }
 
 /// What a pack holds at one offset.
@@ -38,9 +41,16 @@ impl Pack {
     /// Opens a pack by the path of its `.idx`.
     pub(crate) fn open(index_path: &Path) -> io::Result<Result<Pack, String>> {
         let path = index_path.with_extension("pack");
+        let identities = [FileIdentity::of(&path), FileIdentity::of(index_path)];
         let data = File::open(&path)?;
         let size = data.metadata()?.len();
-        Ok(Index::parse(std::fs::read(index_path)?).map(|index| Pack { path, index, data, size }))
+        Ok(Index::parse(std::fs::read(index_path)?).map(|index| Pack { path, index, data, size, identities }))
+    }
+
+    /// Whether opening it again would give the same.
+    pub(crate) fn is_current(&self) -> bool {
+        self.identities == [FileIdentity::of(&self.path), FileIdentity::of(&self.path.with_extension("idx"))]
+            && self.identities.iter().all(Option::is_some)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -1,11 +1,12 @@
 //! What a walk may leave out, and what it keeps for the next one that does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use backsight_core::Uncovered;
 
 use crate::ignore::{Holds, Rules};
+use crate::scan::Scan;
 
 /// What a directory holds beside what is captured.
 #[derive(Clone, Debug, Default)]
@@ -66,5 +67,38 @@ impl Part {
 
     pub(crate) fn concerns(&self, path: &[u8]) -> bool {
         self.is_dirty(path) || self.below(path).next().is_some()
+    }
+}
+
+/// Which directories there still are, as far as a walk can tell.
+pub(crate) struct Standing<'a> {
+    looked: HashSet<&'a [u8]>,
+    visited: HashSet<&'a [u8]>,
+}
+
+impl<'a> Standing<'a> {
+    pub(crate) fn after(scan: &'a Scan) -> Self {
+        let looked = scan.directories.iter().filter(|visited| visited.looked);
+        Standing {
+            looked: looked.map(|visited| visited.path.as_slice()).collect(),
+            visited: scan.directories.iter().map(|visited| visited.path.as_slice()).collect(),
+        }
+    }
+
+    pub(crate) fn was_looked_at(&self, path: &[u8]) -> bool {
+        self.looked.contains(path)
+    }
+
+    /// Whether no directory above was looked at that does not hold it any more.
+    pub(crate) fn holds(&self, path: &[u8]) -> bool {
+        let ends = (0..path.len()).filter(|&at| path[at] == b'/').chain([path.len()]);
+        let mut parent = &path[..0];
+        for end in ends.filter(|&end| end > 0) {
+            if self.looked.contains(parent) && !self.visited.contains(&path[..end]) {
+                return false;
+            }
+            parent = &path[..end];
+        }
+        true
     }
 }

@@ -223,3 +223,74 @@ impl Watches {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn watch(watcher: &Watcher, at: &std::path::Path, path: &[u8]) {
+        watcher.add(File::open(at).unwrap().as_fd(), path);
+    }
+
+    #[test]
+    fn a_write_is_announced_when_it_has_returned() {
+        let directory = tempfile::tempdir().unwrap();
+        let watcher = Watcher::new().unwrap();
+        watcher.begin_walk();
+        watch(&watcher, directory.path(), b"");
+        for round in 0..100 {
+            fs::write(directory.path().join("file"), round.to_string()).unwrap();
+            let news = watcher.news();
+            assert!(news.doubt.is_none() && news.dirty.contains(&(Vec::new(), false)), "{news:?}");
+        }
+        assert!(watcher.news().dirty.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_watched_is_doubted_until_a_walk_succeeds() {
+        let directory = tempfile::tempdir().unwrap();
+        let watcher = Watcher::new().unwrap();
+        watcher.begin_walk();
+        watch(&watcher, std::path::Path::new("/proc"), b"proc");
+        assert!(watcher.news().doubt.is_some_and(|doubt| doubt.contains("file system")));
+        assert!(watcher.news().doubt.is_some(), "asking does not settle it");
+        watcher.begin_walk();
+        watch(&watcher, directory.path(), b"");
+        watcher.end_walk();
+        assert!(watcher.news().doubt.is_none());
+        assert_eq!(watcher.directories(), 1);
+    }
+
+    #[test]
+    fn one_directory_at_two_places_is_doubted() {
+        let directory = tempfile::tempdir().unwrap();
+        let watcher = Watcher::new().unwrap();
+        watcher.begin_walk();
+        watch(&watcher, directory.path(), b"a");
+        watch(&watcher, directory.path(), b"b");
+        assert!(watcher.news().doubt.is_some_and(|doubt| doubt.contains("same directory")));
+        // By the next walk it was moved.
+        watcher.begin_walk();
+        watch(&watcher, directory.path(), b"b");
+        watcher.end_walk();
+        fs::write(directory.path().join("file"), "x").unwrap();
+        let news = watcher.news();
+        assert_eq!((news.doubt, news.dirty.first()), (None, Some(&(b"b".to_vec(), false))));
+    }
+
+    #[test]
+    fn a_directory_that_a_walk_did_not_meet_is_not_watched_any_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let watcher = Watcher::new().unwrap();
+        watcher.begin_walk();
+        watch(&watcher, directory.path(), b"gone");
+        watcher.begin_walk();
+        watcher.end_walk();
+        fs::write(directory.path().join("file"), "x").unwrap();
+        assert!(watcher.news().dirty.is_empty());
+        assert_eq!(watcher.directories(), 0);
+    }
+}

@@ -81,6 +81,16 @@ impl Door {
         self.now.subscribe()
     }
 
+    /// Looks at the timeline. While nobody listened nobody looked, so whoever begins to listen looks first: what was
+    /// newest long ago must not be taken for now.
+    pub async fn look(&self) {
+        let office = self.office.clone();
+        let newest = tokio::task::spawn_blocking(move || office.workspace().newest_row()).await;
+        if let Ok(Ok(newest)) = newest {
+            self.now.send_if_modified(|now| std::mem::replace(now, newest.0) != newest.0);
+        }
+    }
+
     /// Runs a tool where the server is. Dropping the future cancels the work.
     pub async fn call(
         &self,
@@ -241,11 +251,7 @@ async fn glance(door: std::sync::Weak<Door>) {
     loop {
         let Some(door) = door.upgrade() else { return };
         if door.now.receiver_count() > 0 {
-            let office = door.office.clone();
-            let newest = tokio::task::spawn_blocking(move || office.workspace().newest_row()).await;
-            if let Ok(Ok(newest)) = newest {
-                door.now.send_if_modified(|now| std::mem::replace(now, newest.0) != newest.0);
-            }
+            door.look().await;
         }
         tokio::select! {
             () = door.recorded.notified() => {}

@@ -11,6 +11,8 @@ mod office;
 mod percent;
 mod place;
 mod process;
+#[cfg(test)]
+mod reference;
 mod reply;
 mod schema;
 mod serve;

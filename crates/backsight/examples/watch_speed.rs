@@ -16,7 +16,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     workspace.watch()?;
     workspace.track()?;
     workspace.status()?;
-    let edit = |number: usize| std::fs::write(&files[number * 7919 % files.len()], format!("edit {number}\n"));
+    let edit = |number: usize| {
+        let text = format!("edit {number} {:?}\n", std::time::SystemTime::now());
+        std::fs::write(&files[number * 7919 % files.len()], text)
+    };
     println!("status, nothing new           {}", line(measure(rounds, |_| workspace.status().map(drop))?));
     println!("track, nothing new            {}", line(measure(rounds, |_| workspace.track().map(drop))?));
     let mut took = Vec::new();

@@ -35,6 +35,7 @@ pub(super) fn described() -> (&'static str, &'static str, Value) {
 /// the timeline for what lies between.
 async fn events(State(shared): State<Shared>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let ending = shared.ending.clone();
+    shared.door.look().await;
     let numbers = tokio_stream::wrappers::WatchStream::new(shared.door.now());
     let events = numbers.map(|number| {
         let data = json!({ "sequence_number": number });

@@ -37,6 +37,7 @@ pub fn document() -> Value {
         paths.insert(path.to_owned(), json!({ method: described }));
     }
     let mut schemas: Map<String, Value> = generator.take_definitions(true);
+    schemas.values_mut().for_each(absent_or_there);
     schemas.insert("Failure".to_owned(), failure());
     let tags: BTreeSet<&str> = routes::all().iter().map(|operation| operation.topic).chain(["Live"]).collect();
     json!({
@@ -119,7 +120,7 @@ fn parameter(name: &str, place: &str, is_required: bool, mut schema: Value) -> V
 
 /// What is absent from a query is absent; there is no null to write there.
 fn not_null(mut schema: Value) -> Value {
-    if let Some(kinds) = schema["type"].as_array_mut() {
+    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");
         if let [kind] = kinds.as_slice() {
             schema["type"] = kind.clone();
@@ -141,9 +142,28 @@ fn not_null(mut schema: Value) -> Value {
     schema
 }
 
+/// What an answer may leave out it leaves out instead of saying null.
+fn absent_or_there(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            if let Some(Value::Object(properties)) = object.get_mut("properties") {
+                for (name, property) in properties {
+                    if property.is_object() && !required.iter().any(|required| required == name) {
+                        *property = not_null(property.take());
+                    }
+                }
+            }
+            object.values_mut().for_each(absent_or_there);
+        }
+        Value::Array(list) => list.iter_mut().for_each(absent_or_there),
+        _ => {}
+    }
+}
+
 /// A machine's integers end somewhere, which their format alone does not say to everybody.
 fn bounded(mut schema: Value) -> Value {
-    let most = match schema["format"].as_str() {
+    let most = match schema.get("format").and_then(Value::as_str) {
         Some("uint16") => u64::from(u16::MAX),
         Some("uint32") => u64::from(u32::MAX),
         Some("uint64" | "uint") => u64::MAX,
@@ -154,7 +174,8 @@ fn bounded(mut schema: Value) -> Value {
 }
 
 fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
-    let output = (operation.output)(generator).to_value();
+    let mut output = (operation.output)(generator).to_value();
+    absent_or_there(&mut output);
     let fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });
     let groups: Vec<&[Code]> = [GUARDED, ALWAYS].into_iter().chain(operation.codes.iter().copied()).collect();
     let mut responses = Map::new();

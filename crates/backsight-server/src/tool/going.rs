@@ -2,12 +2,14 @@
 //! confirmation to it.
 
 use backsight::report::{Applied, OnConflict};
+use backsight::request::Undo;
 use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::files_track::lists;
+use super::{Call, usage};
 use crate::reply::Draft;
 use crate::words;
 
@@ -48,6 +50,31 @@ impl From<Policy> for OnConflict {
             Policy::Skip => OnConflict::Skip,
             Policy::Merge => OnConflict::Merge,
         }
+    }
+}
+
+/// How far undo and redo go.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// default 1
+    count: Option<u16>,
+    #[serde(default)]
+    on_conflict: Policy,
+    /// only the plan; default false
+    #[serde(default)]
+    dry_run: bool,
+}
+
+impl Steps {
+    /// In the library's words.
+    pub fn request(self, call: &Call<'_>) -> Result<Undo> {
+        let count = match self.count.unwrap_or(1) {
+            0 => return Err(usage("`count` is 0, not a number from 1".to_owned())),
+            count => usize::from(count),
+        };
+        let (on_conflict, dry_run) = (self.on_conflict.into(), self.dry_run);
+        Ok(Undo { count, on_conflict, dry_run, origin: call.plain_origin(None) })
     }
 }
 

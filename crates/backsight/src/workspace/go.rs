@@ -82,6 +82,7 @@ impl Workspace {
     /// Takes the tree, or some paths of it, to what it was in a snapshot.
     pub fn restore_with(&self, request: &request::Restore) -> Result<Applied> {
         let opened = self.opened()?;
+        let _lock = self.lock_to_go(request.dry_run)?;
         let target = self.resolve(opened, &request.reference)?;
         let seq = target.snapshot.sequence_number;
         let latest = opened.timeline.latest()?.map_or(target.tree, |latest| latest.tree);
@@ -96,7 +97,6 @@ impl Workspace {
             is_partial: !request.paths.is_empty(),
             session: None,
         };
-        let _lock = if request.dry_run { None } else { Some(self.writing()?.1) };
         self.carry_out(opened, &intent, &|now| {
             check_selection(opened, now, &target, &request.paths)?;
             opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), &request.paths)
@@ -106,6 +106,7 @@ impl Workspace {
     /// Undoes steps and keeps everything else, later edits of the same files included where they do not overlap.
     pub fn revert_steps(&self, request: &request::Revert) -> Result<Applied> {
         let opened = self.opened()?;
+        let _lock = self.lock_to_go(request.dry_run)?;
         let mut steps: Vec<Step> = Vec::new();
         for reference in &request.references {
             steps.extend(self.resolve_all(opened, reference)?);
@@ -128,6 +129,7 @@ impl Workspace {
     /// Takes back the newest steps that are in effect.
     pub fn undo(&self, request: &request::Undo) -> Result<Applied> {
         let opened = self.opened()?;
+        let _lock = self.lock_to_go(request.dry_run)?;
         let available = stacks(&opened.timeline.outlines()?).undoable;
         let steps = self.newest(opened, available, request.count, "step", "undo")?;
         self.undo_steps(opened, Kind::Undo, "undo", steps, &[], request)
@@ -136,6 +138,7 @@ impl Workspace {
     /// Takes back the newest undos.
     pub fn redo(&self, request: &request::Undo) -> Result<Applied> {
         let opened = self.opened()?;
+        let _lock = self.lock_to_go(request.dry_run)?;
         let available = stacks(&opened.timeline.outlines()?).redoable;
         let steps = self.newest(opened, available, request.count, "undo", "redo")?;
         self.undo_steps(opened, Kind::Redo, "redo", steps, &[], request)
@@ -188,19 +191,17 @@ impl Workspace {
             origin: &request.origin,
             session: None,
         };
-        let lock = |dry_run: bool| if dry_run { Ok(None) } else { self.writing().map(|(_, lock)| Some(lock)) };
-        self.take_back(opened, take, &lock, &|_, _| Ok(()))
+        self.take_back(opened, take, &|_, _| Ok(()))
     }
 
-    /// Takes steps back, newest first, and keeps everything else. `lock` takes the workspace lock, unless the caller
-    /// holds it.
-    pub(super) fn take_back(
-        &self,
-        opened: &Opened,
-        take: TakeBack<'_>,
-        lock: &dyn Fn(bool) -> Result<Option<WorkspaceLock>>,
-        observe: Observe<'_>,
-    ) -> Result<Applied> {
+    /// The workspace lock, taken before it is decided what to go back to: what is newest must still be so when it is
+    /// taken back. A dry run needs none.
+    fn lock_to_go(&self, dry_run: bool) -> Result<Option<WorkspaceLock>> {
+        if dry_run { Ok(None) } else { self.writing().map(|(_, lock)| Some(lock)) }
+    }
+
+    /// Takes steps back, newest first, and keeps everything else. The caller holds the workspace lock.
+    pub(super) fn take_back(&self, opened: &Opened, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
         let undoable = take.steps.iter().map(|step| step_to_undo(take.kind, step)).collect::<Result<Vec<_>>>()?;
         let mut include = BTreeSet::new();
         for step in &undoable {
@@ -221,7 +222,6 @@ impl Workspace {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
         };
-        let _lock = lock(intent.dry_run)?;
         self.carry_out(opened, &intent, &|now| {
             let plan = opened.files.plan_revert(now, &undoable, take.paths, policy)?;
             observe(now, &plan)?;

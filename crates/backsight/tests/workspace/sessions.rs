@@ -571,7 +571,11 @@ fn an_unfinished_turn_is_taken_back_too() {
     scene.before("s", "m2");
     scene.write("half", "done\n");
     let dry = scene.workspace.revert_session(&RevertSession { dry_run: true, ..back_to("s", "m2") }).unwrap();
-    assert!(dry.applied.warnings[0].contains("`m2` has not finished"), "{:?}", dry.applied.warnings);
+    assert!(
+        dry.applied.warnings[0].contains("message `m2` of session `s` has not finished"),
+        "{:?}",
+        dry.applied.warnings
+    );
     assert!(scene.root.join("half").exists() && scene.workspace.open_calls().unwrap().len() == 1);
     let reverted = scene.back("s", "m2");
     assert_eq!(reverted.finished_calls.len(), 1);
@@ -690,4 +694,38 @@ fn a_revert_that_dies_anywhere_leaves_session_and_files_agreeing() {
         findings.note(n, outcome);
     }
     findings.report();
+}
+
+#[test]
+fn a_revert_in_the_middle_of_anothers_turn_leaves_it_its_work() {
+    let scene = Scene::of(&["a", "b"]);
+    scene.start("one");
+    scene.start("two");
+    scene.turn("one", "m1", &[("a", "one\n")]);
+    scene.before("two", "t1");
+    scene.write("b", "two\n");
+    scene.back("one", "m1");
+    scene.write("more", "two\n");
+    let after = scene.after("two", "t1");
+    assert_eq!(names(&after.changes.iter().map(|change| change.path.clone()).collect::<Vec<_>>()), ["b", "more"]);
+    assert_eq!(scene.texts(&["a", "b", "more"]), ["0", "two", "two"]);
+    scene.forth("one");
+    scene.back("two", "t1");
+    assert_eq!(scene.texts(&["a", "b", "more"]), ["one", "0", "-"]);
+    scene.check_chain().unwrap();
+}
+
+#[test]
+fn a_revert_of_a_file_that_another_turn_is_writing_keeps_its_bytes_and_says_whose_they_count_as() {
+    let scene = Scene::empty();
+    scene.write("shared", lines(&[]));
+    scene.start("one");
+    scene.start("two");
+    scene.turn("one", "m1", &[("shared", &lines(&[(2, "one")]))]);
+    scene.before("two", "t1");
+    scene.write("shared", lines(&[(2, "one"), (8, "two")]));
+    let warnings = scene.back("one", "m1").applied.warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].starts_with("message `t1` of session `two` is at work on `shared`"), "{warnings:?}");
+    assert_eq!(scene.text("shared") + "\n", lines(&[(8, "two")]));
 }

@@ -336,6 +336,18 @@ fn an_ignored_path_that_somebody_declares_is_covered_and_stays_so() {
 }
 
 #[test]
+fn a_directory_that_came_and_went_between_two_snapshots_leaves_nothing_behind() {
+    let watched = Watched::new();
+    watched.write(".gitignore", "*.log\n");
+    watched.agrees(Walks::All);
+    watched.write("brief/inner/a.log", "ignored\n");
+    watched.write("brief/.gitignore", "*.tmp\n");
+    watched.workspace.status().unwrap();
+    fs::remove_dir_all(watched.root.join("brief")).unwrap();
+    watched.agrees(Walks::Any);
+}
+
+#[test]
 fn another_process_that_records_is_noticed() {
     let watched = Watched::new();
     watched.write("src/a.rs", "by us, not recorded\n");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use backsight::request::{Begin, Finish};
@@ -78,7 +78,7 @@ fn race(seed: u64, writers: u64, time: Duration) {
             scope.spawn(move || {
                 let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (writer + 1).wrapping_mul(0xbf58_476d));
                 while !over.load(Ordering::Relaxed) {
-                    let running = gate.read().unwrap();
+                    let running = gate.read().unwrap_or_else(PoisonError::into_inner);
                     (0..dice.roll(12)).for_each(|_| disturb(root, &mut dice));
                     drop(running);
                     if dice.roll(3) == 0 {

@@ -145,7 +145,7 @@ fn normal(fixture: &Fixture, value: &Value) -> Value {
 
 /// Times, durations, sizes of the store, and ids of commits, which hold times.
 fn is_measured(name: &str) -> bool {
-    let names = ["timestamp", "since", "started_at", "last_at", "expired_at", "tip", "commits", "pid", "message"];
+    let names = ["timestamp", "since", "started_at", "last_at", "expired_at", "tip", "commits", "pid"];
     name.ends_with("_ms") || name.ends_with("_bytes") || name.starts_with("bytes_") || names.contains(&name)
 }
 

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use backsight_core::{Code, Error, Result, Seq, quote};
-use backsight_files::{Capture, Plan};
+use backsight_files::{Capture, Change, Plan};
 
 use super::{Story, cause, missing, reason};
 use crate::report::{Applied, Call, Kind, Origin, RevertInfo, SessionReverted, SessionUnreverted};
@@ -115,12 +115,33 @@ impl Workspace {
     }
 
     fn take_session_back(&self, opened: &Opened, take: TakeBack<'_>) -> Result<(Applied, String)> {
-        let diff = RefCell::new(String::new());
-        let applied = self.take_back(opened, take, &|_| Ok(None), &|now, plan| {
+        let (diff, warnings) = (RefCell::new(String::new()), RefCell::new(Vec::new()));
+        let mut applied = self.take_back(opened, take, &|now, plan| {
             *diff.borrow_mut() = plan_diff(opened, now, plan)?;
+            *warnings.borrow_mut() = self.in_the_way(opened, now, plan)?;
             Ok(())
         })?;
+        applied.warnings.extend(warnings.into_inner());
         Ok((applied, diff.into_inner()))
+    }
+
+    /// Open tool calls that have written to a file that the plan writes too. Their bytes stay; but the row that holds
+    /// both names nobody for what they wrote there so far, so it cannot be taken back as theirs.
+    fn in_the_way(&self, opened: &Opened, now: &Capture, plan: &Plan) -> Result<Vec<String>> {
+        let is_directory = |change: &Change| change.after.or(change.before).is_some_and(|node| node.is_directory());
+        let mut warnings = Vec::new();
+        for call in opened.timeline.open_calls()? {
+            let pending = self.pending(opened, now, std::slice::from_ref(&call))?;
+            let files = plan.changes.iter().filter(|change| !is_directory(change) && pending.contains(&change.path));
+            let names: Vec<String> = files.map(|change| format!("`{}`", change.path)).collect();
+            if !names.is_empty() {
+                let (who, names) = (who(&call.call), names.join(", "));
+                warnings.push(format!(
+                    "{who} is at work on {names}: what it wrote there so far stays, and counts as nobody's"
+                ));
+            }
+        }
+        Ok(warnings)
     }
 
     fn finish_for_revert(&self, opened: &Opened, call: &Call) -> Result<()> {
@@ -197,12 +218,17 @@ fn name(place: &Place<'_>) -> String {
     }
 }
 
+/// `message m1 of session s1`, or the tool call's id.
+fn who(call: &Call) -> String {
+    let quoted = |text: &str| quote(text.as_bytes());
+    match (call.origin.message.as_deref(), call.origin.session.as_deref()) {
+        (Some(message), Some(session)) => format!("message `{}` of session `{}`", quoted(message), quoted(session)),
+        _ => format!("tool call {}", call.id),
+    }
+}
+
 fn unfinished_warning(call: &Call) -> String {
-    let message = call
-        .origin
-        .message
-        .as_deref()
-        .map_or_else(|| format!("tool call {}", call.id), |message| format!("message `{}`", quote(message.as_bytes())));
+    let message = who(call);
     format!(
         "{message} has not finished: what it wrote so far would be recorded first and taken back too, and is not in this plan"
     )
