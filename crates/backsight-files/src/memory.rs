@@ -98,7 +98,7 @@ pub(crate) enum Plan {
     All(Start),
 }
 
-/// When a capture began, in what was announced.
+/// When a capture began, in what was announced; the default is before there was a watcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Start(u64);
 
@@ -123,7 +123,10 @@ impl Memory {
             return;
         }
         match Watcher::new() {
-            Ok(watcher) => drop(self.watcher.set(watcher)),
+            Ok(watcher) => {
+                drop(self.watcher.set(watcher));
+                state.serial += 1;
+            }
             Err(error) => state.last_doubt = Some(format!("the kernel refuses to announce changes: {error}")),
         }
     }
@@ -213,7 +216,8 @@ impl Memory {
 
     /// Takes in what a walk found, before anything is recorded. Says whether it can stand for what others would find.
     pub(crate) fn observe(&self, request: &Request<'_>, observed: &Observed<'_>) -> bool {
-        if self.watcher.get().is_none() {
+        // A walk that began before there was a watcher has watched nothing, even if there is one by now.
+        if observed.start == Start::default() {
             return false;
         }
         let mut state = self.lock();

@@ -50,7 +50,6 @@ impl Definition for HistoryQuery {
         ("id", "string"),
         ("tree", "string"),
         ("time", "string"),
-        ("chain_hash", "string"),
         ("description", "string"),
         ("changes", "array"),
         ("unknown", "array"),
@@ -76,7 +75,6 @@ fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
         .fact("id", step.id.as_str())
         .fact("tree", step.tree.to_string())
         .fact("time", step.timestamp.to_string())
-        .fact("chain_hash", step.chain_hash)
         .list("changes", changes, Some(more));
     let draft = lists(draft, vec![("unknown", unknown)]);
     // The summary has all of a description that is one short line.

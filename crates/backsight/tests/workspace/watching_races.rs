@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use backsight::request::{Begin, Finish};
+use backsight::{CallSettings, Workspace};
 
 use crate::watching::{Watched, assert_same};
 
@@ -133,4 +134,23 @@ fn whatever_writers_do_the_watcher_says_what_a_walk_says() {
     for round in 0..4 {
         race(seed(11) + round, 1 + round % 3, Duration::from_millis(2500));
     }
+}
+
+#[test]
+fn a_look_that_was_under_way_when_watching_began_is_not_relied_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.txt");
+    fs::write(&file, "one\n").unwrap();
+    let workspace = Workspace::open(directory.path()).unwrap();
+    workspace.track().unwrap();
+    let other = workspace.for_call(CallSettings::default());
+    let begins = workspace.for_call(CallSettings {
+        // Asked in the midst of the walk.
+        cancelled: Some(Arc::new(move || other.watch().is_err())),
+        ..CallSettings::default()
+    });
+    assert!(begins.status().unwrap().clean);
+    fs::write(&file, "two\n").unwrap();
+    assert!(!workspace.status().unwrap().clean);
+    assert!(workspace.track().unwrap().created);
 }
