@@ -48,12 +48,10 @@ pub fn all() -> Vec<Operation> {
 
 /// A reference that names nothing, several things, or something whose contents are gone.
 const REFERENCE: &[Code] = &[Code::RefNotFound, Code::RefAmbiguous, Code::RefExpired];
-/// A row outlives its contents.
-const ROW: &[Code] = &[Code::RefNotFound, Code::RefAmbiguous];
 /// A path that leaves the workspace.
 const PATH: &[Code] = &[Code::InvalidPath];
-/// A look at the files on disk, which the settings bound.
-const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge];
+/// A look at the files on disk, which the settings bound and somebody may change meanwhile.
+const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge, Code::Raced];
 /// Something is written.
 const WRITE: &[Code] = &[Code::DiskFull];
 

@@ -157,5 +157,11 @@ fn words(fixture: &Fixture, text: &str) -> String {
         64 if is_hex(word) => "[CHAIN]".to_owned(),
         _ => word.to_owned(),
     };
-    text.split(' ').map(known).collect::<Vec<_>>().join(" ")
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_unit = |word: Option<&&str>| matches!(word, Some(&("bytes" | "KiB" | "MiB" | "GiB" | "TiB")));
+    let shown = words.iter().enumerate().map(|(index, word)| match is_unit(words.get(index + 1)) {
+        true => "[SIZE]".to_owned(),
+        false => known(word),
+    });
+    shown.collect::<Vec<_>>().join(" ")
 }

@@ -11,14 +11,14 @@ use super::{LOOK, PATH, PathText, REFERENCE, WRITE, Who};
 use crate::http::operation::Operation;
 
 /// How what changes files can fail.
-const GOING: &[Code] = &[Code::Conflict, Code::Raced, Code::NotCovered];
+const GOING: &[Code] = &[Code::Conflict, Code::NotCovered];
 const EMPTY: &[Code] = &[Code::NothingToUndo];
 
 pub fn operations() -> Vec<Operation> {
     vec![
         Operation::post("/api/restore", "restore", "Take the files to an earlier state", restore).fails(&[
             REFERENCE,
-            &[Code::PathNotFound, Code::Raced, Code::NotCovered],
+            &[Code::PathNotFound, Code::NotCovered],
             PATH,
             LOOK,
             WRITE,

@@ -7,7 +7,7 @@ use backsight_core::{Code, Error, Result, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LOOK, PATH, PathText, REFERENCE, ROW, compare};
+use super::{LOOK, PATH, PathText, REFERENCE, compare};
 use crate::http::operation::Operation;
 
 /// As many rows as a page has when nobody says.
@@ -16,8 +16,7 @@ const PAGE: u32 = 50;
 pub fn operations() -> Vec<Operation> {
     vec![
         Operation::get("/api/log", "log", "What was recorded, newest first, page by page", log).fails(&[PATH]),
-        Operation::get("/api/show", "show", "One snapshot and what it changed", show)
-            .fails(&[ROW, &[Code::RefExpired]]),
+        Operation::get("/api/show", "show", "One snapshot and what it changed", show).fails(&[REFERENCE]),
         Operation::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
             .fails(&[PATH, &[Code::PathNotFound]]),
         Operation::get("/api/blame", "blame", "Who last wrote each line of a file", blame).fails(&[

@@ -16,7 +16,7 @@ use crate::http::operation::Operation;
 const SESSION: &[Code] = &[Code::SessionNotFound];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
 /// How what changes files can fail.
-const GOING: &[Code] = &[Code::Conflict, Code::Raced, Code::NotCovered, Code::RefExpired];
+const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired];
 
 /// Ids are fit to be shown and typed; the library has the last word, and counts bytes.
 const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$";

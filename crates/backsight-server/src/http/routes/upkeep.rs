@@ -7,21 +7,15 @@ use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Nothing, ROW, WRITE};
+use super::{Nothing, REFERENCE, WRITE};
 use crate::http::operation::Operation;
 
 pub fn operations() -> Vec<Operation> {
     vec![
-        Operation::post("/api/pin", "pin", "Keep a snapshot through every retention rule", pin).fails(&[
-            ROW,
-            &[Code::RefExpired],
-            WRITE,
-        ]),
-        Operation::post("/api/unpin", "unpin", "Let retention remove a snapshot again", unpin).fails(&[
-            ROW,
-            &[Code::RefExpired],
-            WRITE,
-        ]),
+        Operation::post("/api/pin", "pin", "Keep a snapshot through every retention rule", pin)
+            .fails(&[REFERENCE, WRITE]),
+        Operation::post("/api/unpin", "unpin", "Let retention remove a snapshot again", unpin)
+            .fails(&[REFERENCE, WRITE]),
         Operation::get("/api/usage", "usage", "How much disk the store uses", usage).fails(&[&[Code::InvalidConfig]]),
         Operation::post("/api/gc", "gc", "Remove the contents of old snapshots by age, count or size", collect)
             .fails(&[&[Code::InvalidConfig], WRITE]),
