@@ -65,11 +65,11 @@ fn json_covers_help_version_and_usage_errors() {
     assert!(fixture.json("--help").0["help"].as_str().unwrap().contains("Usage: backsight"));
     assert_eq!(fixture.json("--version").0["version"], env!("CARGO_PKG_VERSION"));
     assert_snapshot!(fixture.run("--json track --nonsense"), @r#"
-    {"error":{"code":"USAGE","hint":"see `backsight track --help`","message":"unexpected argument '--nonsense' found","retryable":false},"ok":false}
+    {"ok":false,"error":{"code":"USAGE","message":"unexpected argument '--nonsense' found","retryable":false,"hint":"see `backsight track --help`"}}
     ---- exit 2
     "#);
     assert_snapshot!(fixture.run("--json"), @r#"
-    {"error":{"code":"USAGE","hint":"see `backsight --help`","message":"no command was given","retryable":false},"ok":false}
+    {"ok":false,"error":{"code":"USAGE","message":"no command was given","retryable":false,"hint":"see `backsight --help`"}}
     ---- exit 2
     "#);
 }

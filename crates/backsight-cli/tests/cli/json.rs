@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, numbered};
 
 fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
 }
 
 #[test]

@@ -40,7 +40,11 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         let tool = text(payload, "tool_name")?;
         let part = match agent {
             // Gemini CLI numbers no tool calls; it says the same input before and after.
-            Agent::Gemini => format!("{tool}-{:016x}", fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()])),
+            Agent::Gemini => {
+                let mut input = input.clone();
+                input.sort_all_objects();
+                format!("{tool}-{:016x}", fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()]))
+            }
             _ => text(payload, "tool_use_id")?,
         };
         Ok(tool_call(agent, session()?, message.clone(), part, tool, input, optional(payload, "cwd")))

@@ -280,7 +280,7 @@ fn the_bodies_are_spelled_as_in_the_seed() {
     let scene = three_turns();
     let reverted = serde_json::to_value(scene.back("s", "m3")).unwrap();
     let keys: Vec<&String> = reverted["revert"].as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["diff", "messageID", "snapshot"]);
+    assert_eq!(keys, ["messageID", "snapshot", "diff"]);
     let diff = serde_json::to_value(scene.workspace.session_diff(&SessionDiff::new("s")).unwrap()).unwrap();
     let file = diff["diffs"][0].as_object().unwrap();
     for key in ["file", "before", "after", "additions", "deletions"] {
