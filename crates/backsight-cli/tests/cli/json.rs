@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, numbered};
 
+/// The names of an object's fields; objects have no order.
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
