@@ -136,7 +136,7 @@ fn a_body_that_does_not_arrive_is_not_waited_for() {
 }
 
 #[test]
-fn damage_is_an_answer_of_verify_and_a_failure_elsewhere() {
+fn a_head_the_timeline_does_not_hold_is_an_answer_of_verify() {
     let fixture = Fixture::with_history();
     let server = Server::start(&fixture);
     let head = "0".repeat(64);

@@ -67,7 +67,7 @@ fn every_field_that_holds_a_path_is_in_the_list_above() {
             takes += usize::from(schema != Value::Null && schema.to_string().contains("src/main.rs"));
         }
     }
-    // Eleven that read and ten that write; a new one belongs into the test above.
+    // Ten that read and ten that write; a new one belongs into the test above.
     assert_eq!(takes, 20, "operations that take paths");
 }
 
