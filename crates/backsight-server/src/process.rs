@@ -18,9 +18,16 @@ pub fn mcp(workspace: Workspace) -> Result<()> {
     run(async |ending| serve::mcp(workspace, ending).await)?
 }
 
+/// Threads for work that blocks, such as a look at the files. More would not be faster, and each keeps memory.
+const BLOCKING: usize = 16;
+
 /// Runs `work` to its end; it is told to end when the process is.
 fn run<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING)
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(|error| Error::io("start", error))?;
     let outcome = runtime.block_on(async {
         let ending = CancellationToken::new();
