@@ -10,7 +10,7 @@ use backsight::{CallSettings, Progress, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Lost};
@@ -24,6 +24,8 @@ const GLANCE: Duration = Duration::from_millis(250);
 /// How long a caller waits for somebody to take a lost server's place.
 const SUCCESSION: Duration = Duration::from_secs(5);
 
+/// How long a call waits for others that write; as long as a process waits for another.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How often the watcher is compared with a walk of the whole tree.
 const VERIFY: Duration = Duration::from_secs(60);
 
@@ -35,6 +37,8 @@ pub struct Door {
     /// The newest row.
     now: watch::Sender<u64>,
     recorded: Notify,
+    /// Held by whoever writes.
+    writing: Mutex<()>,
 }
 
 /// What long work says while it runs.
@@ -57,6 +61,7 @@ impl Door {
             elsewhere: RwLock::new(None),
             now: watch::Sender::new(0),
             recorded: Notify::new(),
+            writing: Mutex::new(()),
         });
         tokio::spawn(glance(Arc::downgrade(&door)));
         door
@@ -125,6 +130,14 @@ impl Door {
         let (office, name, caller) = (self.office.clone(), name.to_owned(), caller.into());
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
+        let writes = self.office.tools().iter().any(|tool| tool.name == name && tool.effect != Effect::Reads);
+        let _turn = match writes.then(|| self.turn(LONGEST_WAIT)) {
+            None => None,
+            Some(turn) => match turn.await {
+                Ok(turn) => Some(turn),
+                Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
+            },
+        };
         let work = tokio::task::spawn_blocking(move || {
             let workspace = office.workspace().for_call(CallSettings {
                 progress: Some(Arc::new(move |progress| drop(says.try_send(said(&progress))))),
@@ -151,6 +164,25 @@ impl Door {
         let done = tokio::task::spawn_blocking(move || work(office.workspace())).await;
         self.recorded.notify_one();
         done.unwrap_or_else(|_| Err(Gone.into()))
+    }
+
+    /// The same for something that writes, which waits its turn at most `wait`.
+    pub async fn local_writing<T: Send + 'static>(
+        &self,
+        wait: Duration,
+        work: impl FnOnce(&Workspace) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.turn(wait).await?;
+        self.local(work).await
+    }
+
+    /// Writers take turns before they take a thread: they would only wait for each other's lock on it, and a thread that
+    /// waits answers nobody.
+    async fn turn(&self, wait: Duration) -> Result<MutexGuard<'_, ()>> {
+        tokio::time::timeout(wait, self.writing.lock()).await.map_err(|_| {
+            let message = format!("others have been writing for {} s", wait.as_secs());
+            Error::new(Code::Busy, message).with_hint("ask again")
+        })
     }
 
     /// Watches the files from now on, and looks for itself now and then whether the watcher missed anything. Returns when

@@ -18,8 +18,9 @@ pub fn mcp(workspace: Workspace) -> Result<()> {
     run(async |ending| serve::mcp(workspace, ending).await)?
 }
 
-/// Threads for work that blocks, such as a look at the files. More would not be faster, and each keeps memory.
-const BLOCKING: usize = 16;
+/// Threads for work that blocks, such as a look at the files. Whoever waits for others waits without one (`Door::turn`),
+/// so more would not be faster, and each keeps memory.
+const BLOCKING: usize = 6;
 
 /// Runs `work` to its end; it is told to end when the process is.
 fn run<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> Result<T> {

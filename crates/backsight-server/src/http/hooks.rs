@@ -19,10 +19,10 @@ async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: By
     match understand(&agent, &body) {
         Err(error) => failure(&error),
         Ok((agent, payload)) => {
-            let said = shared.door.local(move |workspace| {
+            let said = shared.door.local_writing(hook::LONGEST_WAIT, move |workspace| {
                 // The agent waits: better a step that is not recorded than an agent that stands still.
                 let quick = CallSettings { wait: Some(hook::LONGEST_WAIT), ..CallSettings::default() };
-                Ok::<_, Error>(hook::run(&workspace.for_call(quick), agent, &payload))
+                Ok(hook::run(&workspace.for_call(quick), agent, &payload))
             });
             said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
         }

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::query::Shape;
 use super::{Shared, failure};
+use crate::door::LONGEST_WAIT;
 
 type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
 type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
@@ -97,14 +98,21 @@ impl Operation {
     pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
         let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
+        let writes = self.method == Method::POST;
         let handler = async move |State(shared): State<Shared>, parameters: Parameters, uri: Uri, body: Bytes| {
             let read = match &parameters {
                 Ok(parameters) => shape.read(parameters, uri.query().unwrap_or_default(), &body),
                 Err(_) => Err(Error::new(Code::Usage, "the address is not UTF-8 in percent encoding")),
             };
             match read {
-                Ok(input) => answer(shared.door.local(move |workspace| run(workspace, input)).await),
                 Err(error) => failure(&error),
+                Ok(input) => {
+                    let work = move |workspace: &Workspace| run(workspace, input);
+                    answer(match writes {
+                        true => shared.door.local_writing(LONGEST_WAIT, work).await,
+                        false => shared.door.local(work).await,
+                    })
+                }
             }
         };
         router.route(path, on(filter, handler))
