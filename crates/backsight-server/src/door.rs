@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Lost};
+use crate::hook::{Agent, Event};
 use crate::office::{Caller, Office};
 use crate::place;
 use crate::reply::{DEFAULT_TOKENS, Reply};
@@ -79,6 +80,11 @@ impl Door {
     /// Whether there is such a tool.
     pub fn has_tool(&self, name: &str) -> bool {
         self.office.has_tool(name)
+    }
+
+    /// Takes note of what an agent's hook said.
+    pub fn heard(&self, agent: Agent, event: &Event) {
+        self.office.heard(agent, event);
     }
 
     /// Told when rows are added; the value is the newest row's number.

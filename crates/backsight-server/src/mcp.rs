@@ -178,6 +178,7 @@ impl ServerHandler for Mcp {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), McpError> {
+        self.door.look().await;
         let mut now = self.door.now();
         loop {
             tokio::select! {
@@ -202,6 +203,7 @@ impl ServerHandler for Mcp {
         if !resources::exists(&request.uri) {
             return Err(resources::unknown(&request.uri));
         }
+        self.door.look().await;
         let stop = CancellationToken::new();
         tokio::spawn(notify(self.door.now(), context.peer, request.uri.clone(), stop.clone()));
         self.lock().insert(request.uri, stop.drop_guard());

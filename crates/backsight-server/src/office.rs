@@ -11,6 +11,7 @@ use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value};
 
+use crate::hook::{Agent, Event};
 use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
 use crate::tool::{self, Call, Common, Tool, is_name};
 use crate::{advice, words};
@@ -27,6 +28,8 @@ pub struct Office {
     clients: Mutex<HashMap<String, Seen>>,
     /// What each process that speaks for clients was called here, by the name the client gave itself.
     names: Mutex<HashMap<(u32, String), String>>,
+    /// The conversations that agents' hooks report and that are not over.
+    conversations: Mutex<HashMap<Agent, BTreeSet<String>>>,
 }
 
 /// Who asks, as far as the interface knows.
@@ -59,7 +62,8 @@ type Fingerprint = (RelPath, ChangeType, Option<ObjectId>);
 impl Office {
     /// An office for a workspace.
     pub fn new(workspace: Workspace) -> Self {
-        Office { workspace, tools: tool::all(), clients: Mutex::default(), names: Mutex::default() }
+        let (clients, names, conversations) = Default::default();
+        Office { workspace, tools: tool::all(), clients, names, conversations }
     }
 
     /// The workspace.
@@ -130,13 +134,33 @@ impl Office {
         name
     }
 
+    /// Takes note of what an agent's hook said: which conversations there are.
+    pub fn heard(&self, agent: Agent, event: &Event) {
+        let mut conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_agent = conversations.entry(agent).or_default();
+        match (event, event.session()) {
+            (Event::SessionEnd { session }, _) => drop(of_agent.remove(session)),
+            (_, Some(session)) if of_agent.len() < CLIENTS => drop(of_agent.insert(session.to_owned())),
+            _ => {}
+        }
+    }
+
+    /// The conversation whose hooks record what this client does. When its agent has several at once nobody can tell
+    /// which is the client's; then their steps stay others': better told of its own doing than kept in the dark.
+    fn conversation_of(&self, client: &str) -> Option<String> {
+        let conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_agent = conversations.get(&Agent::of_client(client)?)?.iter();
+        of_agent.next().filter(|_| of_agent.next().is_none()).cloned()
+    }
+
     /// What others changed since this client last asked, which is now.
     fn news(&self, workspace: &Workspace, client: &str, session: Option<String>, now: Timestamp) -> News {
         let before = self.lock().get(client).map(|seen| (seen.seq, seen.sessions.clone()));
         let (since, mut sessions) = before.map_or((None, BTreeSet::new()), |(seq, own)| (Some(seq), own));
         sessions.extend([client.to_owned()].into_iter().chain(session));
         let since = since.map_or_else(|| workspace.newest_row(), Ok);
-        let own: Vec<&str> = sessions.iter().map(String::as_str).collect();
+        let conversation = self.conversation_of(client);
+        let own: Vec<&str> = sessions.iter().chain(&conversation).map(String::as_str).collect();
         let others = match since.and_then(|since| workspace.others_since(since, &own)) {
             Ok(others) => others,
             Err(error) => {

@@ -45,6 +45,12 @@ impl Agent {
         }
     }
 
+    /// The agent that an MCP client of this name belongs to: `claude-code`, `codex-mcp-client`, `gemini-cli-mcp-client`.
+    pub fn of_client(name: &str) -> Option<Agent> {
+        let name = name.to_ascii_lowercase().replace(' ', "-");
+        Agent::ALL.iter().copied().find(|agent| name.starts_with(agent.as_str()))
+    }
+
     /// Who speaks: Codex runs the hooks of Claude Code's plugins as they are, and is known by its turns.
     pub fn speaking(self, payload: &Value) -> Agent {
         let is_codex = payload.get("turn_id").is_some() && payload.get("prompt_id").is_none();

@@ -49,6 +49,21 @@ pub enum Event {
     Ignored,
 }
 
+impl Event {
+    /// The conversation it is about.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Event::SessionStart { session }
+            | Event::Prompt { session, .. }
+            | Event::BatchEnd { session, .. }
+            | Event::TurnEnd { session, .. }
+            | Event::SessionEnd { session } => Some(session),
+            Event::ToolBegin(call) | Event::ToolEnd { call, .. } => Some(&call.session),
+            Event::Ignored => None,
+        }
+    }
+}
+
 /// One use of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {

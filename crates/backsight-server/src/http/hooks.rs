@@ -19,6 +19,9 @@ async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: By
     match understand(&agent, &body) {
         Err(error) => failure(&error),
         Ok((agent, payload)) => {
+            if let Ok(event) = hook::parse(agent, &payload) {
+                shared.door.heard(agent, &event);
+            }
             let said = shared.door.local_writing(hook::LONGEST_WAIT, move |workspace| {
                 // The agent waits: better a step that is not recorded than an agent that stands still.
                 let quick = CallSettings { wait: Some(hook::LONGEST_WAIT), ..CallSettings::default() };

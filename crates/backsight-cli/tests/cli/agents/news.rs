@@ -1,5 +1,8 @@
 //! Every reply says what others changed since the client's last one: once, to each client, and never its own doing.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::client::{Agent, Era};
@@ -91,4 +94,37 @@ fn one_connection_may_speak_for_several_clients() {
     assert_eq!([ask(&mut agent, "a"), ask(&mut agent, "b")], [Value::Null, Value::Null]);
     fixture.write("a.txt", "by a person\n");
     assert_eq!([ask(&mut agent, "a"), ask(&mut agent, "b"), ask(&mut agent, "a")], [json!(1), json!(1), json!(0)]);
+}
+
+/// What Claude Code's hooks say around an edit of `path`.
+fn hooked(fixture: &Fixture, session: &str, path: &str, text: &str) {
+    for event in ["PreToolUse", "PostToolUse"] {
+        let payload = json!({
+            "session_id": session, "transcript_path": "/dev/null", "cwd": fixture.root(), "permission_mode": "default",
+            "hook_event_name": event, "tool_name": "Write", "tool_use_id": format!("toolu_{session}_{path}"),
+            "tool_input": { "file_path": fixture.root().join(path), "content": text }, "tool_response": {},
+        });
+        let mut command = fixture.command("hook claude-code");
+        let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        let output = hook.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        if event == "PreToolUse" {
+            fixture.write(path, text);
+        }
+    }
+}
+
+#[test]
+fn what_the_clients_own_hooks_record_is_no_news_to_it() {
+    let fixture = fixture();
+    let mut agent = Agent::named(&fixture, "claude-code", Era::Handshake("2025-06-18"));
+    external(&mut agent);
+    hooked(&fixture, "s1", "a.txt", "by the agent\n");
+    assert_eq!(external(&mut agent), 0, "its own hooks recorded it");
+    fixture.write("b.txt", "by a person\n");
+    assert_eq!(external(&mut agent), 1);
+    // A second conversation of the same agent: nobody can tell which one is this client's, so both are told.
+    hooked(&fixture, "s2", "c.txt", "by another\n");
+    assert_eq!(external(&mut agent), 1);
 }
