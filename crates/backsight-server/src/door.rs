@@ -218,7 +218,7 @@ impl Door {
                 Some(server) if !server.is(&lost) => return Ok(Some(server)),
                 Some(_) => {}
             }
-            if let Ok(Some(address)) = place::find(&store)
+            if let Some(address) = place::find_ready(&store)
                 && let Some(server) = Client::new(&address).filter(|server| !server.is(&lost))
             {
                 self.set_elsewhere(Some(server.clone()));

@@ -22,6 +22,9 @@ type McpError = ErrorData;
 /// How long a client may keep a list that changes only with the version of Backsight.
 const LIST_TTL_MS: u64 = 3_600_000;
 
+/// How long a client may take to take note of progress before it is told no more of it.
+const PROGRESS: std::time::Duration = std::time::Duration::from_millis(200);
+
 const INSTRUCTIONS: &str = "Backsight records this workspace's files step by step. Ask workspace_status what changed, \
     files_track before and after you edit, files_diff to see it, files_revert to take your own steps back. Nothing is lost: \
     every revert can be undone. `news` in a reply tells what others changed meanwhile.";
@@ -239,16 +242,19 @@ async fn notify(mut now: watch::Receiver<u64>, peer: Peer<RoleServer>, uri: Stri
 
 /// Passes progress on to a client that asked for it, until the work ends.
 async fn tell(mut heard: mpsc::Receiver<Said>, context: &RequestContext<RoleServer>) {
-    let token = context.meta.get_progress_token();
+    let mut token = context.meta.get_progress_token();
     let mut last = 0.0;
     while let Some(said) = heard.recv().await {
-        let Some(token) = token.clone() else { continue };
+        let Some(named) = token.clone() else { continue };
         // The protocol wants numbers that only grow; phases of the work each count from the beginning.
         let progress = if said.done > last { said.done } else { last + 0.001 };
         last = progress;
-        let mut note = ProgressNotificationParam::new(token, progress);
+        let mut note = ProgressNotificationParam::new(named, progress);
         note.total = said.total.filter(|&total| total >= progress);
         note.message = Some(said.message);
-        let _ = context.peer.notify_progress(note).await;
+        // Who takes no more of it, because the connection ends, must not keep the work from ending.
+        if !matches!(tokio::time::timeout(PROGRESS, context.peer.notify_progress(note)).await, Ok(Ok(()))) {
+            token = None;
+        }
     }
 }

@@ -81,7 +81,7 @@ pub async fn serve(
             listening.finish().await;
             return Ok(Served::Here);
         }
-        if let Some(address) = place::find(&store)? {
+        if let Some(address) = find_waiting(&store).await? {
             return Ok(Served::Elsewhere(address));
         }
     }
@@ -116,7 +116,7 @@ async fn lead_or_follow(door: Arc<Door>, store: PathBuf, ending: CancellationTok
     let seat = match Seat::take(&store)? {
         Some(seat) => seat,
         None => {
-            let found = place::find(&store)?;
+            let found = find_waiting(&store).await?;
             door.set_elsewhere(found.as_ref().and_then(Client::new));
             // The thread blocks in the kernel until the seat is free, and ends with the process.
             let (sender, receiver) = tokio::sync::oneshot::channel();
@@ -252,6 +252,13 @@ fn random_token() -> Result<String> {
 fn store_of(workspace: &Workspace) -> Result<PathBuf> {
     let store = workspace.store_path()?;
     store.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the workspace has no store"))
+}
+
+/// The address of whoever has the seat, also when it still has to say it; the wait takes no thread of the runtime's.
+async fn find_waiting(store: &std::path::Path) -> Result<Option<Address>> {
+    let store = store.to_owned();
+    let found = tokio::task::spawn_blocking(move || place::find(&store)).await;
+    found.unwrap_or_else(|_| Err(Error::new(Code::ServerUnreachable, "looking for the server failed")))
 }
 
 /// The address of the workspace's server, if one runs.

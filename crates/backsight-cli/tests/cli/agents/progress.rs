@@ -78,11 +78,14 @@ fn a_call_that_is_taken_back_records_nothing() {
         let id = agent.send("tools/call", call("files_track", Some("t")));
         agent.wait_for(is_progress);
         agent.notify("notifications/cancelled", json!({ "requestId": id, "reason": "not needed any more" }));
-        std::thread::sleep(Duration::from_millis(300));
+        // Writers take turns: the next one comes to wait for the lock only after the first was given up.
+        let next = agent.send("tools/call", call("files_track", Some("next")));
+        agent.wait_for(|message| is_progress(message) && message["params"]["progressToken"] == "next");
         lock.unlock().unwrap();
-        let after = agent.ok("history_query", json!({}));
-        assert_eq!(after["rows"].as_array().unwrap().len(), 3, "{era:?}, joined {is_joined}: {after}");
-        assert_eq!(agent.ok("files_track", json!({}))["snapshot"], "#4");
+        let said = agent.said("files_track", next);
+        let recorded = (&said.structured["created"], &said.structured["snapshot"]);
+        assert_eq!(recorded, (&json!(true), &json!("#4")), "{era:?}, joined {is_joined}: {}", said.text);
+        assert_eq!(agent.ok("history_query", json!({}))["rows"].as_array().unwrap().len(), 4);
         fixture.verify();
     }
 }
@@ -102,6 +105,7 @@ fn a_restore_that_is_taken_back_leaves_the_files_before_or_after() {
     let restore = json!({ "name": "files_restore", "arguments": { "ref": "#1", "dry_run": false } });
     for delay in [0, 20, 60, 150] {
         let id = agent.send("tools/call", restore.clone());
+        // Not to wait for anything: each round takes it back at another moment.
         std::thread::sleep(Duration::from_millis(delay));
         agent.notify("notifications/cancelled", json!({ "requestId": id }));
         // The next call waits for the lock, so what was taken back has ended by then.

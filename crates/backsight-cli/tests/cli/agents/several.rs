@@ -88,6 +88,7 @@ fn a_call_that_loses_its_server_midway_is_done_or_said_to_be_unclear() {
             fixture.write(&format!("round_{round}/{index}.txt"), "x\n");
         }
         let call = agent.send("tools/call", json!({ "name": "files_track", "arguments": {} }));
+        // Not to wait for anything: each round the server dies at another moment of the call.
         std::thread::sleep(Duration::from_millis(3 * round));
         server.signal("-KILL");
         server.wait(Duration::from_secs(5)).unwrap();
@@ -116,8 +117,9 @@ fn a_process_ends_soon_whatever_ends_it_and_leaves_nothing() {
             for index in 0..3000 {
                 fixture.write(&format!("{}/{index}.txt", index % 50), &index.to_string());
             }
-            agent.send("tools/call", json!({ "name": "files_track", "arguments": {} }));
-            std::thread::sleep(Duration::from_millis(30));
+            let how_far = json!({ "progressToken": "how-far" });
+            agent.send("tools/call", json!({ "name": "files_track", "arguments": {}, "_meta": how_far }));
+            agent.wait_for(|message| message["method"] == "notifications/progress");
         }
         let since = Instant::now();
         let status = match ending {
