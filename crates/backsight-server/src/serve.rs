@@ -93,7 +93,15 @@ pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> 
     // A directory that may not be tracked still gets answers: each tool says what is wrong.
     let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
     let door = Door::new(Office::new(workspace));
-    let server = store.map(|store| tokio::spawn(lead_or_follow(door.clone(), store, ending.clone())));
+    let server = match store {
+        // Where calls go is settled before the first one comes: the server must know every client from the beginning.
+        Some(store) => {
+            // A server that cannot be found keeps nobody from working: files need none.
+            let seat = take_or_join(&door, &store).await.unwrap_or(None);
+            Some(tokio::spawn(lead_or_follow(door.clone(), store, seat, ending.clone())))
+        }
+        None => None,
+    };
     let service =
         Mcp::for_this_process(door).serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token()).await;
     let outcome = match service {
@@ -111,13 +119,20 @@ pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> 
     }
 }
 
-/// Takes the seat, now or when whoever has it is gone; until then calls go there.
-async fn lead_or_follow(door: Arc<Door>, store: PathBuf, ending: CancellationToken) -> Result<()> {
-    let seat = match Seat::take(&store)? {
+/// Takes the seat if it is free; else calls go to whoever has it.
+async fn take_or_join(door: &Door, store: &std::path::Path) -> Result<Option<Seat>> {
+    let seat = Seat::take(store)?;
+    if seat.is_none() {
+        door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new));
+    }
+    Ok(seat)
+}
+
+/// Serves with the seat, now or when whoever has it is gone.
+async fn lead_or_follow(door: Arc<Door>, store: PathBuf, seat: Option<Seat>, ending: CancellationToken) -> Result<()> {
+    let seat = match seat {
         Some(seat) => seat,
         None => {
-            let found = find_waiting(&store).await?;
-            door.set_elsewhere(found.as_ref().and_then(Client::new));
             // The thread blocks in the kernel until the seat is free, and ends with the process.
             let (sender, receiver) = tokio::sync::oneshot::channel();
             std::thread::spawn(move || drop(sender.send(Seat::wait(&store))));
