@@ -38,6 +38,10 @@ codes! {
     InvalidPath, "INVALID_PATH", exit 2, http 422;
     /// A setting has an unknown name or an unusable value.
     InvalidConfig, "INVALID_CONFIG", exit 2, http 422;
+    /// A name is not one that checkpoints and baselines can have.
+    InvalidName, "INVALID_NAME", exit 2, http 422;
+    /// A noise rule says nothing, or its pattern cannot be used.
+    InvalidRule, "INVALID_RULE", exit 2, http 422;
     /// The request does not carry the server's token.
     Unauthorized, "UNAUTHORIZED", exit 2, http 401;
     /// The request comes from a web page of another origin, or names another host.
@@ -90,6 +94,14 @@ codes! {
     MessageNotFound, "MESSAGE_NOT_FOUND", exit 4, http 404;
     /// No tool call that began answers to the id: it never began, or it has finished.
     CallNotFound, "CALL_NOT_FOUND", exit 4, http 404;
+    /// No checkpoint has the name.
+    CheckpointNotFound, "CHECKPOINT_NOT_FOUND", exit 4, http 404;
+    /// No baseline has the name.
+    BaselineNotFound, "BASELINE_NOT_FOUND", exit 4, http 404;
+    /// No noise rule has the id.
+    RuleNotFound, "RULE_NOT_FOUND", exit 4, http 404;
+    /// There is no program of that kind on this machine.
+    ProgramNotFound, "PROGRAM_NOT_FOUND", exit 4, http 404;
     /// The Git repository named does not exist.
     RepositoryNotFound, "REPOSITORY_NOT_FOUND", exit 4, http 404;
     /// The directory named as workspace does not exist.
@@ -108,6 +120,8 @@ codes! {
     Cancelled, "CANCELLED", exit 7, http 503;
     /// The workspace's server cannot be reached, or went away before it answered.
     ServerUnreachable, "SERVER_UNREACHABLE", exit 7, http 503;
+    /// No browser answers where one was expected.
+    BrowserUnreachable, "BROWSER_UNREACHABLE", exit 7, http 503;
     /// Another process holds the workspace for longer than the caller would wait.
     Busy, "BUSY", exit 7, http 503;
 }
@@ -115,7 +129,15 @@ codes! {
 impl Code {
     /// Whether the same request may succeed later without being changed.
     pub fn retryable(self) -> bool {
-        matches!(self, Code::Raced | Code::Busy | Code::Cancelled | Code::ServerUnreachable | Code::RequestTimeout)
+        matches!(
+            self,
+            Code::Raced
+                | Code::Busy
+                | Code::Cancelled
+                | Code::ServerUnreachable
+                | Code::BrowserUnreachable
+                | Code::RequestTimeout
+        )
     }
 }
 

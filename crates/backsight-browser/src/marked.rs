@@ -1,0 +1,77 @@
+//! A value that remembers what it was at marks. Writing costs nothing more than one copy for each mark after which the
+//! value changed; values that do not change pay nothing for marks.
+
+/// A value, and what it was at earlier marks.
+#[derive(Clone, Debug, Default)]
+pub struct Marked<T> {
+    now: T,
+    /// The value as it was when a mark was the latest and the first change after it came, oldest first.
+    before: Vec<(u64, T)>,
+}
+
+impl<T: Clone> Marked<T> {
+    /// A value.
+    pub fn new(now: T) -> Self {
+        Marked { now, before: Vec::new() }
+    }
+
+    /// The value now.
+    pub fn now(&self) -> &T {
+        &self.now
+    }
+
+    /// The value at a mark.
+    pub fn at(&self, mark: u64) -> &T {
+        let later = self.before.partition_point(|(at, _)| *at < mark);
+        self.before.get(later).map_or(&self.now, |(_, value)| value)
+    }
+
+    /// To change it, given the latest mark; marks must not decrease.
+    pub fn change(&mut self, latest_mark: u64) -> &mut T {
+        if self.before.last().is_none_or(|(mark, _)| *mark < latest_mark) {
+            self.before.push((latest_mark, self.now.clone()));
+        }
+        &mut self.now
+    }
+
+    /// Forgets what no mark of `live` (in order) needs.
+    pub fn keep(&mut self, live: &[u64]) {
+        let mut previous = None;
+        self.before.retain(|(at, _)| {
+            let needed = live.iter().any(|mark| mark <= at && previous.is_none_or(|previous| previous < *mark));
+            previous = Some(*at);
+            needed
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Changes, marks and forgetting in any order: every live mark still knows its value.
+        #[test]
+        fn every_live_mark_knows_its_value(steps in prop::collection::vec(0_u8..4, 0..60)) {
+            let (mut value, mut live) = (Marked::new(0_u64), vec![(0, 0)]);
+            for (time, step) in (1..).zip(steps) {
+                let latest = live.last().map_or(0, |(mark, _)| *mark);
+                match step {
+                    0 | 1 => *value.change(latest) += 1,
+                    2 => live.push((time, *value.now())),
+                    _ => {
+                        if live.len() > 2 {
+                            live.remove(live.len() / 2);
+                        }
+                        value.keep(&live.iter().map(|(mark, _)| *mark).collect::<Vec<u64>>());
+                    }
+                }
+                for (mark, expected) in &live {
+                    prop_assert_eq!(value.at(*mark), expected);
+                }
+            }
+        }
+    }
+}

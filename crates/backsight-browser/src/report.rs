@@ -1,0 +1,324 @@
+//! What questions about an app are answered with. Lists that are absent are empty; whatever was cut, lost or left unseen
+//! is counted in the same answer.
+
+use std::collections::BTreeMap;
+
+use backsight_core::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{ActionKind, Category};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Nothing notable happened, and somebody was watching.
+    Clean,
+    /// Nothing notable is known, and not everything was watched.
+    Unknown,
+    /// Warnings, disconnections, endpoints that still fail or became slow.
+    Warning,
+    /// Console errors, failed requests, socket errors.
+    Error,
+}
+
+impl Severity {
+    /// As on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Clean => "clean",
+            Severity::Unknown => "unknown",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// What happened since a checkpoint.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct Changes {
+    /// Over all categories, also those that were not asked for.
+    pub severity: Severity,
+    /// In one line.
+    pub summary: String,
+    /// What was compared with: `auto` or the reference that was asked for.
+    pub checkpoint: String,
+    /// When the window begins.
+    pub from: Timestamp,
+    /// When it ends.
+    pub to: Timestamp,
+    /// How long it is.
+    pub duration_ms: i64,
+    /// Absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub console: Option<ConsoleChanges>,
+    /// Absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkChanges>,
+    /// Absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebsocketChanges>,
+    /// Absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<ActionsChanges>,
+    /// Events that noise rules kept out, by category.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub suppressed: BTreeMap<Category, u64>,
+    /// Events whose details are gone, by category; counts are exact all the same.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub dropped: BTreeMap<Category, u64>,
+    /// Entries that were left out of a list, by list: `console.errors`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub omitted: BTreeMap<String, u64>,
+    /// Times within the window when something was not seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gap: Vec<Gap>,
+    /// Who watched.
+    pub coverage: Coverage,
+    /// Bytes of this as JSON, divided by 4.
+    pub token_count: usize,
+    /// What today's tokenisers make of it, nearly.
+    pub est_tokens: usize,
+}
+
+/// What was said.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct ConsoleChanges {
+    /// All messages, of any level.
+    pub total_new: u64,
+    /// Errors, one entry for each thing said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<MessageEntry>,
+    /// Warnings, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<MessageEntry>,
+}
+
+/// One thing that was said, however often.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct MessageEntry {
+    /// As first said, at most 200 characters.
+    pub message: String,
+    /// `file:line` or who said it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// How often.
+    pub count: u64,
+    /// Whether it was already known at the checkpoint.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub recurring: bool,
+    /// When this stands for several messages that differ in one word: how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variants: Option<usize>,
+}
+
+/// What was requested.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct NetworkChanges {
+    /// All requests.
+    pub total_new: u64,
+    /// Endpoints that fail and did not fail so at the checkpoint.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureEntry>,
+    /// Endpoints that failed at the checkpoint and still do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub still_failing: Vec<FailureEntry>,
+    /// Endpoints that failed at the checkpoint and succeed now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<RecoveredEntry>,
+    /// Endpoints much slower than before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<DegradedEntry>,
+    /// Endpoints never seen before, `GET /api/users/{id}`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_endpoints: Vec<String>,
+}
+
+/// An endpoint that fails in one way.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct FailureEntry {
+    /// `GET` and so on.
+    pub method: String,
+    /// The endpoint's path, after its origin unless that is the page's own.
+    pub path: String,
+    /// The answer's status; 0 when there was none.
+    pub status: u16,
+    /// The endpoint's status at the checkpoint; absent when it had not been seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_status: Option<u16>,
+    /// How often.
+    pub count: u64,
+    /// The endpoint's latest status, when that is no longer this failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<u16>,
+    /// Why, as far as the browser or the answer says.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// An endpoint that failed and succeeds again.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct RecoveredEntry {
+    /// `GET` and so on.
+    pub method: String,
+    /// As in a failure.
+    pub path: String,
+    /// Its latest status.
+    pub status: u16,
+    /// Its status at the checkpoint.
+    pub previous_status: u16,
+}
+
+/// An endpoint that became slow.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct DegradedEntry {
+    /// `GET` and so on.
+    pub method: String,
+    /// As in a failure.
+    pub path: String,
+    /// The median since the checkpoint.
+    pub duration_ms: u64,
+    /// The median before it.
+    pub baseline_ms: u64,
+}
+
+/// What WebSockets did.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct WebsocketChanges {
+    /// All events, frames included.
+    pub total_new: u64,
+    /// Connections that ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disconnections: Vec<DisconnectionEntry>,
+    /// Connections that began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionEntry>,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<SocketErrorEntry>,
+}
+
+/// Connections to one address that ended in one way.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct DisconnectionEntry {
+    /// Where to.
+    pub url: String,
+    /// The code, when the source can know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub close_code: Option<u16>,
+    /// The reason that was given.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub close_reason: String,
+    /// How often.
+    pub count: u64,
+    /// Whether a connection to the same address is open now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reconnected: bool,
+}
+
+/// Connections to one address.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct ConnectionEntry {
+    /// Where to.
+    pub url: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// Something that went wrong with connections to one address.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct SocketErrorEntry {
+    /// Where to.
+    pub url: String,
+    /// What.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What the user did.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct ActionsChanges {
+    /// All of it.
+    pub total_new: u64,
+    /// In order; what was done several times in a row is one entry.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<ActionEntry>,
+}
+
+/// Something the user did, perhaps several times in a row.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct ActionEntry {
+    /// What.
+    #[serde(rename = "type")]
+    pub kind: ActionKind,
+    /// On what.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub target: String,
+    /// How much or which.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// When first.
+    pub at: Timestamp,
+    /// How often in a row; absent when once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
+
+/// A time when something was not seen.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Gap {
+    /// From when.
+    pub from: Timestamp,
+    /// Until when; absent when it lasts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Who watched.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct Coverage {
+    /// Whether anybody watches now.
+    pub attached: bool,
+    /// What is watched now: `chromium: 2 pages`, `terminal: npm run dev`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watching: Vec<String>,
+    /// Categories nobody watches now, when anybody watches at all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_watched: Vec<Category>,
+    /// Since when without interruption.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// How many events of the window happened before anybody watched and were told afterwards.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub backfilled: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A checkpoint, as listed.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct CheckpointEntry {
+    /// Its name.
+    pub name: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// How the app had been since the checkpoint before it.
+    pub severity: Severity,
+    /// The same in one line.
+    pub summary: String,
+    /// The page at that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// The baseline it stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Whether it was made before this server started: everything the server saw is after it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub earlier_run: bool,
+}
