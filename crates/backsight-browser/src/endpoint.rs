@@ -28,6 +28,12 @@ impl Endpoint {
     }
 }
 
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}{}", self.method, self.origin, self.path)
+    }
+}
+
 /// `https://host:port` of an address.
 pub fn origin(_url: &str) -> &str {
     ""

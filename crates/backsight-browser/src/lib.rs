@@ -4,12 +4,33 @@
 //! The engine is pure: [`event`] comes in, is redacted ([`redact`]), kept in rings and counted in groups; [`report`] goes
 //! out. Only `cdp` talks to a browser.
 
+pub mod baseline;
+mod browser;
 pub mod cdp;
+mod changes;
+mod checkpoint;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;
+mod hash;
+mod health;
 mod marked;
+pub mod name;
 pub mod noise;
+mod notable;
 pub mod redact;
 pub mod report;
 mod ring;
+mod shape;
+mod sources;
+mod telemetry;
+mod window;
+
+pub use browser::{Ask, Browser, Ingest, Kept, LONGEST_WAIT, Made, Options, Wait};
+pub use changes::Filter;
+pub use checkpoint::{Checkpoint, NAMED};
+pub use health::{Health, Verdict};
+pub use notable::{Notable, NotableKind};
+pub use sources::{Source, SourceId};
+pub use telemetry::{Limits, network::EndpointState};
+pub use window::Known;

@@ -28,7 +28,13 @@ impl<T: Clone> Marked<T> {
 
     /// To change it, given the latest mark; marks must not decrease.
     pub fn change(&mut self, latest_mark: u64) -> &mut T {
+        self.change_after(latest_mark, |_| {})
+    }
+
+    /// The same for a value of which something is brought up to date only before it is remembered.
+    pub fn change_after(&mut self, latest_mark: u64, refresh: impl FnOnce(&mut T)) -> &mut T {
         if self.before.last().is_none_or(|(mark, _)| *mark < latest_mark) {
+            refresh(&mut self.now);
             self.before.push((latest_mark, self.now.clone()));
         }
         &mut self.now

@@ -26,7 +26,35 @@ pub struct Subject<'a> {
 #[derive(Debug, Default)]
 pub struct Rules {}
 
+/// A rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {}
+/// A rule to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewRule {}
+
 impl Rules {
+    /// B.
+    pub fn builtin() -> Rules {
+        Rules {}
+    }
+    /// L.
+    pub fn list(&self) -> Vec<Rule> {
+        Vec::new()
+    }
+    /// U.
+    pub fn user_rules(&self) -> Vec<Rule> {
+        Vec::new()
+    }
+    /// A.
+    pub fn add(&mut self, _rules: Vec<NewRule>, _now: backsight_core::Timestamp) -> backsight_core::Result<Vec<Rule>> {
+        Ok(Vec::new())
+    }
+    /// R.
+    pub fn restore(&mut self, _rules: Vec<Rule>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The id of the first rule that says so, if it is noise.
     pub fn noise(&self, _subject: &Subject<'_>) -> Option<&str> {
         None

@@ -36,7 +36,7 @@ impl Severity {
 }
 
 /// What happened since a checkpoint.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Changes {
     /// Over all categories, also those that were not asked for.
     pub severity: Severity,
@@ -51,28 +51,28 @@ pub struct Changes {
     /// How long it is.
     pub duration_ms: i64,
     /// Absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub console: Option<ConsoleChanges>,
     /// Absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkChanges>,
     /// Absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebsocketChanges>,
     /// Absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actions: Option<ActionsChanges>,
     /// Events that noise rules kept out, by category.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub suppressed: BTreeMap<Category, u64>,
     /// Events whose details are gone, by category; counts are exact all the same.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<Category, u64>,
     /// Entries that were left out of a list, by list: `console.errors`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub omitted: BTreeMap<String, u64>,
     /// Times within the window when something was not seen.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gap: Vec<Gap>,
     /// Who watched.
     pub coverage: Coverage,
@@ -83,60 +83,60 @@ pub struct Changes {
 }
 
 /// What was said.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ConsoleChanges {
     /// All messages, of any level.
     pub total_new: u64,
     /// Errors, one entry for each thing said.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<MessageEntry>,
     /// Warnings, likewise.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MessageEntry>,
 }
 
 /// One thing that was said, however often.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct MessageEntry {
     /// As first said, at most 200 characters.
     pub message: String,
     /// `file:line` or who said it.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// How often.
     pub count: u64,
     /// Whether it was already known at the checkpoint.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recurring: bool,
     /// When this stands for several messages that differ in one word: how many.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<usize>,
 }
 
 /// What was requested.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct NetworkChanges {
     /// All requests.
     pub total_new: u64,
     /// Endpoints that fail and did not fail so at the checkpoint.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureEntry>,
     /// Endpoints that failed at the checkpoint and still do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub still_failing: Vec<FailureEntry>,
     /// Endpoints that failed at the checkpoint and succeed now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<RecoveredEntry>,
     /// Endpoints much slower than before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<DegradedEntry>,
     /// Endpoints never seen before, `GET /api/users/{id}`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_endpoints: Vec<String>,
 }
 
 /// An endpoint that fails in one way.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct FailureEntry {
     /// `GET` and so on.
     pub method: String,
@@ -145,20 +145,20 @@ pub struct FailureEntry {
     /// The answer's status; 0 when there was none.
     pub status: u16,
     /// The endpoint's status at the checkpoint; absent when it had not been seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_status: Option<u16>,
     /// How often.
     pub count: u64,
     /// The endpoint's latest status, when that is no longer this failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<u16>,
     /// Why, as far as the browser or the answer says.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
 
 /// An endpoint that failed and succeeds again.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RecoveredEntry {
     /// `GET` and so on.
     pub method: String,
@@ -171,7 +171,7 @@ pub struct RecoveredEntry {
 }
 
 /// An endpoint that became slow.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DegradedEntry {
     /// `GET` and so on.
     pub method: String,
@@ -184,41 +184,41 @@ pub struct DegradedEntry {
 }
 
 /// What WebSockets did.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WebsocketChanges {
     /// All events, frames included.
     pub total_new: u64,
     /// Connections that ended.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disconnections: Vec<DisconnectionEntry>,
     /// Connections that began.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionEntry>,
     /// What went wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<SocketErrorEntry>,
 }
 
 /// Connections to one address that ended in one way.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DisconnectionEntry {
     /// Where to.
     pub url: String,
     /// The code, when the source can know it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_code: Option<u16>,
     /// The reason that was given.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub close_reason: String,
     /// How often.
     pub count: u64,
     /// Whether a connection to the same address is open now.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconnected: bool,
 }
 
 /// Connections to one address.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ConnectionEntry {
     /// Where to.
     pub url: String,
@@ -227,7 +227,7 @@ pub struct ConnectionEntry {
 }
 
 /// Something that went wrong with connections to one address.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SocketErrorEntry {
     /// Where to.
     pub url: String,
@@ -238,31 +238,31 @@ pub struct SocketErrorEntry {
 }
 
 /// What the user did.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ActionsChanges {
     /// All of it.
     pub total_new: u64,
     /// In order; what was done several times in a row is one entry.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ActionEntry>,
 }
 
 /// Something the user did, perhaps several times in a row.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ActionEntry {
     /// What.
     #[serde(rename = "type")]
     pub kind: ActionKind,
     /// On what.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
     /// How much or which.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// When first.
-    pub at: Timestamp,
+    /// When first, in milliseconds after the window's beginning.
+    pub after_ms: i64,
     /// How often in a row; absent when once.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
 
@@ -272,28 +272,38 @@ pub struct Gap {
     /// From when.
     pub from: Timestamp,
     /// Until when; absent when it lasts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Timestamp>,
     /// Why.
     pub reason: String,
+    /// Whether it lies before what is being asked about: then it takes nothing from the answer.
+    #[serde(skip)]
+    pub earlier: bool,
+}
+
+impl Gap {
+    /// Whether "nothing happened" cannot be said because of it.
+    pub fn matters(&self) -> bool {
+        !self.earlier
+    }
 }
 
 /// Who watched.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Coverage {
     /// Whether anybody watches now.
     pub attached: bool,
     /// What is watched now: `chromium: 2 pages`, `terminal: npm run dev`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watching: Vec<String>,
     /// Categories nobody watches now, when anybody watches at all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_watched: Vec<Category>,
     /// Since when without interruption.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// How many events of the window happened before anybody watched and were told afterwards.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub backfilled: u64,
 }
 
@@ -302,7 +312,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// A checkpoint, as listed.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct CheckpointEntry {
     /// Its name.
     pub name: String,
@@ -313,12 +323,12 @@ pub struct CheckpointEntry {
     /// The same in one line.
     pub summary: String,
     /// The page at that time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
     /// The baseline it stands for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Whether it was made before this server started: everything the server saw is after it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier_run: bool,
 }

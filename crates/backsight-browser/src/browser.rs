@@ -1,0 +1,527 @@
+//! The browser lane as others see it: events go in from any thread, questions are answered, and several clients look
+//! without taking each other's news. One lock guards everything, held only for the time of one answer, so nothing is told
+//! twice and nothing is lost between two looks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use backsight_core::{Code, Error, Result, Timestamp};
+use serde_json::json;
+
+use crate::baseline::{Baseline, BaselineEntry, Comparison};
+use crate::changes::{self, Filter, Frame};
+use crate::checkpoint::{Checkpoint, Checkpoints, Look};
+use crate::event::{Category, Event};
+use crate::health::Health;
+use crate::name;
+use crate::noise::{NewRule, Rule, Rules};
+use crate::notable::Notable;
+use crate::report::{Changes, CheckpointEntry, Gap, Severity};
+use crate::sources::{Source, SourceId, Sources};
+use crate::telemetry::{Limits, Mark, Telemetry};
+use crate::window::{Known, Start, Window};
+
+/// The longest anybody waits for something to happen.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Baselines at most.
+const BASELINES: usize = 20;
+/// How often the marks that nobody can ask about any more are forgotten.
+const SWEEP: u64 = 64;
+/// How often a waiting question looks whether it was taken back.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What a lane needs from outside.
+#[derive(Clone)]
+pub struct Options {
+    /// What time it is.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Keeps the tags of secrets from being guessed.
+    pub salt: u64,
+    /// How much is kept.
+    pub limits: Limits,
+}
+
+/// A question.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    /// Since when: a checkpoint's name, a time, `start`, `load` or `last`; without one, since this client's last question.
+    pub checkpoint: Option<String>,
+    /// Categories; all when there are none.
+    pub include: Vec<Category>,
+    /// What to leave out.
+    pub severity: Filter,
+    /// Whether the client's next question begins where this one began.
+    pub peek: bool,
+    /// To wait for something to happen first.
+    pub wait: Option<Wait>,
+    /// How large the answer may be; without it, as large as it is.
+    pub max_tokens: Option<usize>,
+}
+
+/// How to wait: until the first error, or until nothing happened for a while, or until it takes too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// At most.
+    pub most: Duration,
+    /// Without any event.
+    pub quiet: Duration,
+}
+
+/// What outlives the process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Named checkpoints.
+    pub checkpoints: Vec<Checkpoint>,
+    /// The user's noise rules.
+    pub rules: Vec<Rule>,
+    /// Baselines.
+    pub baselines: Vec<Baseline>,
+}
+
+/// A checkpoint that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// It.
+    pub checkpoint: Checkpoint,
+    /// The oldest, if it had to make room.
+    pub evicted: Option<String>,
+    /// What could be better about the name.
+    pub advice: Option<String>,
+}
+
+/// What a page or a process reports by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Ingest {
+    /// Who: `page http://localhost:3000`, `terminal: npm run dev`.
+    pub source: String,
+    /// What it can see; all when there is nothing.
+    pub watches: Vec<Category>,
+    /// What happened; nothing is a sign of life.
+    pub events: Vec<Event>,
+    /// Why it is the last report, if it is.
+    pub ended: Option<String>,
+}
+
+/// The browser lane.
+pub struct Browser {
+    state: Mutex<State>,
+    heard: Condvar,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+struct State {
+    telemetry: Telemetry,
+    sources: Sources,
+    reporters: HashMap<String, SourceId>,
+    checkpoints: Checkpoints,
+    baselines: BTreeMap<String, Baseline>,
+    started: Timestamp,
+    marks: u64,
+    heard_at: Instant,
+}
+
+/// Where a window begins, and what it is compared with.
+struct Resolved {
+    start: Start,
+    from: Timestamp,
+    known: Option<Known>,
+    reference: String,
+    /// Whether the checkpoint is older than this run.
+    earlier_run: bool,
+}
+
+impl Browser {
+    /// A lane that knows nothing yet.
+    pub fn new(options: Options) -> Browser {
+        let started = (options.clock)();
+        let mut telemetry = Telemetry::new(options.limits, options.salt);
+        telemetry.set_rules(Rules::builtin());
+        let state = State {
+            telemetry,
+            sources: Sources::default(),
+            reporters: HashMap::new(),
+            checkpoints: Checkpoints::default(),
+            baselines: BTreeMap::new(),
+            started,
+            marks: 0,
+            heard_at: Instant::now(),
+        };
+        Browser { state: Mutex::new(state), heard: Condvar::new(), clock: options.clock }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of what happened.
+    pub fn record(&self, events: impl IntoIterator<Item = Event>) {
+        let mut state = self.lock();
+        events.into_iter().for_each(|event| state.telemetry.record(event));
+        state.heard_at = Instant::now();
+        drop(state);
+        self.heard.notify_all();
+    }
+
+    /// Somebody begins to watch.
+    pub fn begin_source(&self, source: Source) -> SourceId {
+        self.lock().sources.begin(source, (self.clock)())
+    }
+
+    /// A source is there, perhaps under another label.
+    pub fn update_source(&self, id: SourceId, label: Option<String>) {
+        self.lock().sources.heard(id, label, (self.clock)());
+    }
+
+    /// A source goes.
+    pub fn end_source(&self, id: SourceId, reason: &str) {
+        self.lock().sources.end(id, reason, (self.clock)());
+    }
+
+    /// Something is known to have been lost.
+    pub fn lost(&self, reason: String) {
+        self.lock().sources.lost(reason, (self.clock)());
+    }
+
+    /// A page or process reports; how many events were taken.
+    pub fn ingest(&self, report: Ingest) -> usize {
+        let now = (self.clock)();
+        let mut state = self.lock();
+        state.sources.fade(now);
+        let known = state.reporters.get(&report.source).copied().filter(|id| state.sources.has(*id));
+        let id = known.unwrap_or_else(|| {
+            let watches = if report.watches.is_empty() { Category::ALL.to_vec() } else { report.watches };
+            state.sources.begin(Source { label: report.source.clone(), watches, fades: true }, now)
+        });
+        state.sources.heard(id, None, now);
+        state.reporters.insert(report.source.clone(), id);
+        let taken = report.events.len();
+        report.events.into_iter().for_each(|event| state.telemetry.record(event));
+        if let Some(reason) = report.ended {
+            state.sources.end(id, &reason, now);
+            state.reporters.remove(&report.source);
+        }
+        state.heard_at = Instant::now();
+        drop(state);
+        self.heard.notify_all();
+        taken
+    }
+
+    /// What happened, for a client.
+    pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
+        let mut state = self.lock();
+        if let Some(wait) = ask.wait {
+            let start = state.resolve(client, ask.checkpoint.as_deref())?.start;
+            state = self.wait(state, start, wait, is_cancelled);
+        }
+        let resolved = state.resolve(client, ask.checkpoint.as_deref())?;
+        let now = (self.clock)();
+        state.sources.fade(now);
+        let advances = !ask.peek && matches!(ask.checkpoint.as_deref(), None | Some("auto"));
+        let changes = state.changes(&resolved, ask, now);
+        if advances {
+            let mark = state.mark();
+            state.checkpoints.advance(client, Look { mark, time: now });
+        }
+        Ok(changes)
+    }
+
+    fn wait<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        start: Start,
+        wait: Wait,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> MutexGuard<'a, State> {
+        let began = Instant::now();
+        let most = wait.most.min(LONGEST_WAIT);
+        loop {
+            let is_error = match start {
+                Start::Mark(mark) => state.telemetry.has_error_since(mark),
+                Start::Time(_) => false,
+            };
+            let left = most.saturating_sub(began.elapsed());
+            let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
+            if is_error || left.is_zero() || quiet.is_zero() || is_cancelled() {
+                return state;
+            }
+            let waited = self.heard.wait_timeout(state, left.min(quiet).min(GLANCE));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// How many errors that are no noise happened since a client last asked; it stays so until it asks.
+    pub fn has_news(&self, client: &str) -> bool {
+        let state = self.lock();
+        let mark = state.checkpoints.current(client).map_or(Mark::START, |look| look.mark);
+        state.telemetry.has_error_since(mark)
+    }
+
+    /// Whether the app is well: since `session_start` when there is such a checkpoint, else since the start, unless the
+    /// question says since when.
+    pub fn health(&self, client: &str, checkpoint: Option<&str>) -> Result<Health> {
+        let state = self.lock();
+        let has_start = state.checkpoints.get("session_start").is_ok();
+        let default = if has_start { "session_start" } else { "start" };
+        let checkpoint = checkpoint.unwrap_or(default).to_owned();
+        drop(state);
+        let ask = Ask { checkpoint: Some(checkpoint), peek: true, ..Ask::default() };
+        self.changes(client, &ask, &|| false).map(Health::of)
+    }
+
+    /// Makes a named checkpoint.
+    pub fn create_checkpoint(&self, name: &str, baseline: Option<&str>) -> Result<Made> {
+        name::check(name)?;
+        let now = (self.clock)();
+        let mut state = self.lock();
+        state.sources.fade(now);
+        if let Some(baseline) = baseline {
+            state.baseline(baseline)?;
+        }
+        let latest = state.checkpoints.latest();
+        let since = Resolved {
+            start: Start::Mark(latest.map_or(Mark::START, |look| look.mark)),
+            from: latest.map_or_else(|| state.beginning(), |look| look.time),
+            known: None,
+            reference: String::new(),
+            earlier_run: false,
+        };
+        let changes = state.changes(&since, &Ask::default(), now);
+        let checkpoint = Checkpoint {
+            name: name.to_owned(),
+            created: now,
+            page: state.telemetry.page().map(str::to_owned),
+            baseline: baseline.map(str::to_owned),
+            severity: changes.severity,
+            summary: changes.summary,
+            known: Known::now(&state.telemetry),
+        };
+        let mark = state.mark();
+        let evicted = state.checkpoints.add(checkpoint.clone(), Some(mark));
+        Ok(Made { checkpoint, evicted, advice: name::advice(name) })
+    }
+
+    /// Every named checkpoint, oldest first.
+    pub fn checkpoints(&self) -> Vec<CheckpointEntry> {
+        self.lock().checkpoints.list()
+    }
+
+    /// Forgets a named checkpoint.
+    pub fn delete_checkpoint(&self, name: &str) -> Result<Checkpoint> {
+        self.lock().checkpoints.remove(name)
+    }
+
+    /// Every noise rule.
+    pub fn rules(&self) -> Vec<Rule> {
+        self.lock().telemetry.rules.list()
+    }
+
+    /// Changes the noise rules; what is known already is judged again.
+    pub fn change_rules<T>(&self, change: impl FnOnce(&mut Rules) -> Result<T>) -> Result<T> {
+        let mut state = self.lock();
+        let mut rules = std::mem::take(&mut state.telemetry.rules);
+        let outcome = change(&mut rules);
+        state.telemetry.set_rules(rules);
+        outcome
+    }
+
+    /// Adds noise rules; all or none.
+    pub fn add_rules(&self, rules: Vec<NewRule>) -> Result<Vec<Rule>> {
+        let now = (self.clock)();
+        self.change_rules(|known| known.add(rules, now))
+    }
+
+    /// How often each noise rule kept something out in this run.
+    pub fn suppressed_by_rule(&self) -> BTreeMap<String, u64> {
+        let state = self.lock();
+        let mut counts = BTreeMap::new();
+        let mut add = |rule: &Option<String>, count: u64| {
+            if let Some(rule) = rule {
+                *counts.entry(rule.clone()).or_insert(0) += count;
+            }
+        };
+        state.telemetry.messages.iter().for_each(|message| add(&message.noise, *message.count.now()));
+        let outcomes = state.telemetry.endpoints.iter().flat_map(|known| &known.outcomes);
+        outcomes.for_each(|counted| add(&counted.noise, *counted.count.now()));
+        state.telemetry.sockets.iter().for_each(|address| add(&address.noise, *address.events.now()));
+        counts
+    }
+
+    /// Saves how the app behaves now.
+    pub fn save_baseline(&self, name: &str) -> Result<Baseline> {
+        name::check(name)?;
+        let now = (self.clock)();
+        let mut state = self.lock();
+        state.sources.fade(now);
+        if !state.baselines.contains_key(name) && state.baselines.len() == BASELINES {
+            return Err(Error::new(Code::Conflict, format!("there are {BASELINES} baselines already"))
+                .with_hint("delete one that is not needed any more"));
+        }
+        if state.telemetry.now() == Mark::START {
+            return Err(Error::new(
+                Code::NotCovered,
+                "nothing was seen of the app yet, so there is nothing to expect of it",
+            )
+            .with_hint("attach a browser and use the app first"));
+        }
+        let baseline = Baseline::now(name, &state.telemetry, now);
+        state.baselines.insert(name.to_owned(), baseline.clone());
+        Ok(baseline)
+    }
+
+    /// How the app differs from a baseline.
+    pub fn compare_baseline(&self, name: &str) -> Result<Comparison> {
+        let now = (self.clock)();
+        let mut state = self.lock();
+        state.sources.fade(now);
+        let coverage = state.sources.coverage(0);
+        Ok(state.baseline(name)?.compare(&state.telemetry, coverage))
+    }
+
+    /// Every baseline.
+    pub fn baselines(&self) -> Vec<BaselineEntry> {
+        self.lock().baselines.values().map(Baseline::entry).collect()
+    }
+
+    /// Forgets a baseline.
+    pub fn delete_baseline(&self, name: &str) -> Result<Baseline> {
+        let mut state = self.lock();
+        state.baseline(name)?;
+        state.baselines.remove(name).ok_or_else(|| Error::new(Code::BaselineNotFound, name))
+    }
+
+    /// What outlives the process.
+    pub fn kept(&self) -> Kept {
+        let state = self.lock();
+        Kept {
+            checkpoints: state.checkpoints.all(),
+            rules: state.telemetry.rules.user_rules(),
+            baselines: state.baselines.values().cloned().collect(),
+        }
+    }
+
+    /// Takes up what an earlier process kept; what of it cannot be used.
+    pub fn restore(&self, kept: Kept) -> Vec<String> {
+        let mut state = self.lock();
+        for checkpoint in kept.checkpoints {
+            state.checkpoints.add(checkpoint, None);
+        }
+        state.baselines.extend(kept.baselines.into_iter().map(|baseline| (baseline.name.clone(), baseline)));
+        drop(state);
+        self.change_rules(|rules| Ok(rules.restore(kept.rules))).unwrap_or_default()
+    }
+
+    /// Takes what belongs into the timeline.
+    pub fn take_notables(&self) -> Vec<Notable> {
+        self.lock().telemetry.notables.take()
+    }
+
+    /// Who watches.
+    pub fn coverage(&self) -> crate::report::Coverage {
+        let now = (self.clock)();
+        let mut state = self.lock();
+        state.sources.fade(now);
+        state.sources.coverage(0)
+    }
+}
+
+impl State {
+    /// When this run can have seen anything.
+    fn beginning(&self) -> Timestamp {
+        self.sources.first().unwrap_or(self.started)
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.marks += 1;
+        if self.marks.is_multiple_of(SWEEP) {
+            let live = self.checkpoints.live();
+            self.telemetry.keep_marks(live);
+        }
+        self.telemetry.mark()
+    }
+
+    fn baseline(&self, name: &str) -> Result<&Baseline> {
+        self.baselines.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.baselines.keys().map(String::as_str).collect();
+            let there_are = if names.is_empty() { "there are none yet".to_owned() } else { names.join(", ") };
+            Error::new(Code::BaselineNotFound, format!("no baseline is called `{name}`"))
+                .with_hint(format!("baselines: {there_are}"))
+                .with_details(json!({ "baselines": names }))
+        })
+    }
+
+    fn resolve(&self, client: &str, reference: Option<&str>) -> Result<Resolved> {
+        let at = |start, from, reference: &str| Resolved {
+            start: Start::Mark(start),
+            from,
+            known: None,
+            reference: reference.to_owned(),
+            earlier_run: false,
+        };
+        let look = |look: Option<Look>, reference| match look {
+            Some(look) => at(look.mark, look.time, reference),
+            None => at(Mark::START, self.beginning(), reference),
+        };
+        Ok(match reference {
+            None | Some("auto") => look(self.checkpoints.current(client), "auto"),
+            Some("last") => look(self.checkpoints.previous(client), "last"),
+            Some("start") => look(None, "start"),
+            Some("load") => {
+                let (mark, time) = self.telemetry.load().ok_or_else(|| {
+                    Error::new(Code::CheckpointNotFound, "no load of a page was seen yet")
+                        .with_hint("ask since `start` instead")
+                })?;
+                at(mark, time, "load")
+            }
+            Some(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+                let time = text.parse().map_err(|_| {
+                    Error::new(Code::CheckpointNotFound, format!("`{text}` is neither a checkpoint nor a time"))
+                        .with_hint("times are written 2026-11-15T12:30:00Z")
+                })?;
+                Resolved { start: Start::Time(time), ..at(Mark::START, time, text) }
+            }
+            Some(name) => {
+                let (checkpoint, mark) = self.checkpoints.get(name)?;
+                let baseline = checkpoint.baseline.as_deref().map(|name| self.baseline(name)).transpose()?;
+                let known = baseline.map(Baseline::known);
+                Resolved {
+                    known: known.or_else(|| mark.is_none().then(|| checkpoint.known.clone())),
+                    earlier_run: mark.is_none(),
+                    ..at(mark.unwrap_or(Mark::START), checkpoint.created, name)
+                }
+            }
+        })
+    }
+
+    fn changes(&self, resolved: &Resolved, ask: &Ask, now: Timestamp) -> Changes {
+        let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
+        let mut gaps = Vec::new();
+        let mut from = resolved.from;
+        if resolved.earlier_run && self.sources.first().is_some() {
+            // What went on while there was no server is not what a known state is compared with.
+            let to = Some(self.beginning());
+            let reason = "before this server watched".to_owned();
+            gaps.push(Gap { from, to, reason, earlier: true });
+            from = self.beginning();
+        }
+        gaps.extend(self.sources.gaps(from, now));
+        let frame = Frame {
+            reference: resolved.reference.clone(),
+            from: resolved.from,
+            to: now,
+            coverage: self.sources.coverage(window.backfilled()),
+            gaps,
+            include: &ask.include,
+            filter: ask.severity,
+            max_tokens: ask.max_tokens.unwrap_or(usize::MAX),
+        };
+        changes::changes(&self.telemetry, &window, frame)
+    }
+}
+
+/// The severity as one word for a checkpoint's line.
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,419 @@
+//! The answer to "what happened since": from groups to a ranked, filtered and bounded list of what matters. How bad it is
+//! is decided before anything is filtered or cut.
+
+mod fit;
+
+use std::collections::BTreeMap;
+
+use backsight_core::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::endpoint;
+use crate::event::{Category, Level};
+use crate::fingerprint;
+use crate::report::{
+    ActionEntry, ActionsChanges, Changes, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry, DisconnectionEntry,
+    FailureEntry, Gap, MessageEntry, NetworkChanges, RecoveredEntry, Severity, SocketErrorEntry, WebsocketChanges,
+};
+use crate::telemetry::Telemetry;
+use crate::telemetry::console::Message;
+use crate::telemetry::network;
+use crate::telemetry::sockets::What;
+use crate::window::Window;
+
+/// Entries of a list at most.
+const CAP: usize = 50;
+/// An endpoint is slow when it takes so many times what it took before,
+const SLOWER: u32 = 3;
+/// and so many milliseconds longer at least.
+const SLOWER_BY: u32 = 100;
+
+/// What to leave out by how bad it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Filter {
+    /// Nothing.
+    #[default]
+    All,
+    /// What is neither an error nor a warning.
+    Warnings,
+    /// Everything but errors.
+    ErrorsOnly,
+}
+
+/// What else an answer depends on.
+pub(crate) struct Frame<'a> {
+    pub(crate) reference: String,
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    pub(crate) coverage: Coverage,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) include: &'a [Category],
+    pub(crate) filter: Filter,
+    pub(crate) max_tokens: usize,
+}
+
+/// What happened within a window.
+pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'_>) -> Changes {
+    let mut found = Found { suppressed: BTreeMap::new(), home: telemetry.page().map(endpoint::origin) };
+    let (console, console_counts) = found.console(telemetry, window);
+    let network = found.network(telemetry, window);
+    let websocket = found.websocket(telemetry, window);
+    let actions = found.actions(window, frame.from);
+    let mut dropped = BTreeMap::new();
+    for category in Category::ALL {
+        if let (_, lost @ 1..) = window.totals(category) {
+            dropped.insert(category, lost);
+        }
+    }
+    let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket };
+    let severity = verdict.severity(&frame);
+    let summary = verdict.summary(severity, &frame);
+    let mut changes = Changes {
+        severity,
+        summary,
+        checkpoint: frame.reference,
+        from: frame.from,
+        to: frame.to,
+        duration_ms: frame.to.0 - frame.from.0,
+        console: Some(console),
+        network: Some(network),
+        websocket: Some(websocket),
+        actions: Some(actions),
+        suppressed: found.suppressed,
+        dropped,
+        omitted: BTreeMap::new(),
+        gap: frame.gaps,
+        coverage: frame.coverage,
+        token_count: 0,
+        est_tokens: 0,
+    };
+    select(&mut changes, frame.include, frame.filter);
+    fit::fit(&mut changes, CAP, frame.max_tokens);
+    changes
+}
+
+/// Leaves out what was not asked for.
+fn select(changes: &mut Changes, include: &[Category], filter: Filter) {
+    let wanted = |category| include.is_empty() || include.contains(&category);
+    changes.console = changes.console.take().filter(|_| wanted(Category::Console));
+    changes.network = changes.network.take().filter(|_| wanted(Category::Network));
+    changes.websocket = changes.websocket.take().filter(|_| wanted(Category::Websocket));
+    changes.actions = changes.actions.take().filter(|_| wanted(Category::Actions));
+    if filter == Filter::All {
+        return;
+    }
+    if let Some(network) = &mut changes.network {
+        network.new_endpoints.clear();
+        network.recovered.clear();
+    }
+    if let Some(websocket) = &mut changes.websocket {
+        websocket.connections.clear();
+    }
+    if let Some(actions) = &mut changes.actions {
+        actions.actions.clear();
+    }
+    if filter == Filter::ErrorsOnly {
+        if let Some(console) = &mut changes.console {
+            console.warnings.clear();
+        }
+        if let Some(network) = &mut changes.network {
+            network.still_failing.clear();
+            network.degraded.clear();
+        }
+        if let Some(websocket) = &mut changes.websocket {
+            websocket.disconnections.clear();
+        }
+    }
+}
+
+/// What is gathered on the way.
+struct Found<'a> {
+    suppressed: BTreeMap<Category, u64>,
+    /// The origin of the page.
+    home: Option<&'a str>,
+}
+
+/// How many different errors and warnings were said.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    errors: usize,
+    warnings: usize,
+}
+
+impl Found<'_> {
+    fn suppress(&mut self, category: Category, count: u64) {
+        *self.suppressed.entry(category).or_insert(0) += count;
+    }
+
+    fn console(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> (ConsoleChanges, Said) {
+        let mut errors: Vec<(&Message, u64)> = Vec::new();
+        let mut warnings = Vec::new();
+        for message in telemetry.messages.iter() {
+            if message.level < Level::Warning || !window.reaches(message.last) {
+                continue;
+            }
+            match (window.said(message), &message.noise) {
+                (0, _) => {}
+                (count, Some(_)) => self.suppress(Category::Console, count),
+                (count, None) if message.level == Level::Error => errors.push((message, count)),
+                (count, None) => warnings.push((message, count)),
+            }
+        }
+        let said = Said { errors: errors.len(), warnings: warnings.len() };
+        let (total_new, _) = window.totals(Category::Console);
+        let console =
+            ConsoleChanges { total_new, errors: messages(errors, window), warnings: messages(warnings, window) };
+        (console, said)
+    }
+
+    fn network(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> NetworkChanges {
+        let (total_new, _) = window.totals(Category::Network);
+        let mut found = NetworkChanges { total_new, ..NetworkChanges::default() };
+        let mut first_seen: Vec<&network::Known> = Vec::new();
+        let mut known: Vec<&network::Known> =
+            telemetry.endpoints.iter().filter(|known| window.reaches(known.last)).collect();
+        known.sort_by_key(|known| known.first);
+        for known in known {
+            let before = window.before(known);
+            let counts: Vec<u64> = known.outcomes.iter().map(|counted| window.answered(known, counted)).collect();
+            if counts.iter().all(|count| *count == 0) {
+                continue;
+            }
+            let failed = self.failures(known, before, &counts, &mut found);
+            let now = known.state.now();
+            let path = || known.endpoint.shown(self.home);
+            match before {
+                Some(before) if before.failing && !now.failing => found.recovered.push(RecoveredEntry {
+                    method: known.endpoint.method.clone(),
+                    path: path(),
+                    status: now.status,
+                    previous_status: before.status,
+                }),
+                None if !failed && known.noise.is_none() => first_seen.push(known),
+                _ => {}
+            }
+            if known.noise.is_none()
+                && let Some(before) = before
+                && let Some((earlier, since)) = window.medians(known, &before)
+                && since > earlier.saturating_mul(SLOWER)
+                && since - earlier >= SLOWER_BY
+            {
+                found.degraded.push(DegradedEntry {
+                    method: known.endpoint.method.clone(),
+                    path: path(),
+                    duration_ms: since.into(),
+                    baseline_ms: earlier.into(),
+                });
+            }
+        }
+        found.new_endpoints = self.new_endpoints(&first_seen);
+        found
+    }
+
+    /// Adds the failures of an endpoint; whether there were any.
+    fn failures(
+        &mut self,
+        known: &network::Known,
+        before: Option<network::EndpointState>,
+        counts: &[u64],
+        found: &mut NetworkChanges,
+    ) -> bool {
+        let now = known.state.now();
+        let mut any = false;
+        for (counted, count) in known.outcomes.iter().zip(counts).filter(|(counted, _)| counted.outcome.is_failure) {
+            if *count == 0 {
+                continue;
+            }
+            if counted.noise.is_some() {
+                self.suppress(Category::Network, *count);
+                continue;
+            }
+            any = true;
+            let status = counted.outcome.status;
+            let was_failing_so = before.is_some_and(|before| before.failing && before.status == status);
+            let entry = FailureEntry {
+                method: known.endpoint.method.clone(),
+                path: known.endpoint.shown(self.home),
+                status,
+                previous_status: before.map(|before| before.status).filter(|_| !was_failing_so),
+                count: *count,
+                now: Some(now.status).filter(|now| *now != status),
+                detail: counted.detail.clone(),
+            };
+            match (was_failing_so, now.failing) {
+                (false, _) => found.failures.push(entry),
+                (true, true) => found.still_failing.push(entry),
+                // It recovered, and is told as such.
+                (true, false) => {}
+            }
+        }
+        any
+    }
+
+    /// Endpoints as they are listed: what belongs to the page together, and many that differ in one segment together.
+    fn new_endpoints(&self, first_seen: &[&network::Known]) -> Vec<String> {
+        let (parts, own): (Vec<&network::Known>, Vec<&network::Known>) =
+            first_seen.iter().copied().partition(|known| known.is_static);
+        let names: Vec<String> =
+            own.iter().map(|known| format!("{} {}", known.endpoint.method, known.endpoint.shown(self.home))).collect();
+        let texts: Vec<&str> = names.iter().map(String::as_str).collect();
+        let families = endpoint::families(&texts);
+        let mut listed = fold(names.iter().cloned().map(Some).collect(), &families, |first, family| {
+            format!("{first} and {} more like it", family.len() - 1)
+        });
+        if !parts.is_empty() {
+            listed.push(format!("({} scripts, styles, images or fonts)", parts.len()));
+        }
+        listed
+    }
+
+    fn websocket(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> WebsocketChanges {
+        let (total_new, _) = window.totals(Category::Websocket);
+        let mut found = WebsocketChanges { total_new, ..WebsocketChanges::default() };
+        for address in telemetry.sockets.iter().filter(|address| window.reaches(address.last)) {
+            let opened = window.opened(address);
+            let (endings, errors) = (address.endings.iter().enumerate(), address.errors.iter().enumerate());
+            let endings = endings.map(|(at, way)| (way, window.went(address, What::Ended(at), way)));
+            let endings: Vec<_> = endings.filter(|(_, count)| *count > 0).collect();
+            let errors = errors.map(|(at, way)| (way, window.went(address, What::Failed(at), way)));
+            let errors: Vec<_> = errors.filter(|(_, count)| *count > 0).collect();
+            if address.noise.is_some() {
+                let hidden = opened + endings.iter().chain(&errors).map(|(_, count)| count).sum::<u64>();
+                if hidden > 0 {
+                    self.suppress(Category::Websocket, hidden);
+                }
+                continue;
+            }
+            let url = || address.url.clone();
+            if opened > 0 {
+                found.connections.push(ConnectionEntry { url: url(), count: opened });
+            }
+            found.disconnections.extend(endings.into_iter().map(|(way, count)| DisconnectionEntry {
+                url: url(),
+                close_code: way.code,
+                close_reason: way.text.clone(),
+                count,
+                reconnected: address.open_now > 0,
+            }));
+            let error = |(way, count): (&crate::telemetry::sockets::Way, u64)| SocketErrorEntry {
+                url: url(),
+                message: way.text.clone(),
+                count,
+            };
+            found.errors.extend(errors.into_iter().map(error));
+        }
+        found
+    }
+
+    fn actions(&mut self, window: &Window<'_>, from: Timestamp) -> ActionsChanges {
+        let (total_new, _) = window.totals(Category::Actions);
+        let mut actions: Vec<ActionEntry> = Vec::new();
+        for acted in window.actions() {
+            if acted.noise {
+                self.suppress(Category::Actions, 1);
+                continue;
+            }
+            let action = &acted.action;
+            match actions.last_mut() {
+                Some(last) if last.kind == action.kind && last.target == action.target => {
+                    last.count = Some(last.count.unwrap_or(1) + 1);
+                    last.detail.clone_from(&action.detail);
+                }
+                _ => actions.push(ActionEntry {
+                    kind: action.kind,
+                    target: action.target.clone(),
+                    detail: action.detail.clone(),
+                    after_ms: action.time.0 - from.0,
+                    count: None,
+                }),
+            }
+        }
+        ActionsChanges { total_new, actions }
+    }
+}
+
+/// Messages as they are listed: new ones first, in the order in which they were first said, and many that differ in one
+/// word together.
+fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>) -> Vec<MessageEntry> {
+    said.sort_by_key(|(message, _)| (window.is_recurring(message), message.first));
+    let templates: Vec<&str> = said.iter().map(|(message, _)| message.template.as_str()).collect();
+    let families = fingerprint::families(&templates);
+    let entry = |(message, count): &(&Message, u64)| MessageEntry {
+        message: message.shown.clone(),
+        source: message.source.clone(),
+        count: *count,
+        recurring: window.is_recurring(message),
+        variants: None,
+    };
+    fold(said.iter().map(|said| Some(entry(said))).collect(), &families, |first, family| MessageEntry {
+        count: family.iter().map(|at| said[*at].1).sum(),
+        recurring: family.iter().all(|at| window.is_recurring(said[*at].0)),
+        variants: Some(family.len()),
+        ..first
+    })
+}
+
+/// Puts each family in the place of its first member.
+fn fold<T>(mut entries: Vec<Option<T>>, families: &[Vec<usize>], join: impl Fn(T, &[usize]) -> T) -> Vec<T> {
+    for family in families {
+        let Some((first, rest)) = family.split_first() else { continue };
+        if let Some(entry) = entries[*first].take() {
+            entries[*first] = Some(join(entry, family));
+        }
+        rest.iter().for_each(|at| entries[*at] = None);
+    }
+    entries.into_iter().flatten().collect()
+}
+
+/// What decides how bad it is.
+struct Verdict<'a> {
+    console: Said,
+    network: &'a NetworkChanges,
+    websocket: &'a WebsocketChanges,
+}
+
+impl Verdict<'_> {
+    fn severity(&self, frame: &Frame<'_>) -> Severity {
+        let (network, websocket) = (self.network, self.websocket);
+        if self.console.errors > 0 || !network.failures.is_empty() || !websocket.errors.is_empty() {
+            return Severity::Error;
+        }
+        let still = !network.still_failing.is_empty() || !network.degraded.is_empty();
+        if self.console.warnings > 0 || still || !websocket.disconnections.is_empty() {
+            return Severity::Warning;
+        }
+        match frame.coverage.attached && frame.gaps.iter().all(|gap| !gap.matters()) {
+            true => Severity::Clean,
+            false => Severity::Unknown,
+        }
+    }
+
+    fn summary(&self, severity: Severity, frame: &Frame<'_>) -> String {
+        let (network, websocket) = (self.network, self.websocket);
+        let parts = [
+            (self.console.errors, "new console error(s)"),
+            (network.failures.len(), "network failure(s)"),
+            (websocket.errors.len(), "websocket error(s)"),
+            (websocket.disconnections.len(), "websocket disconnection(s)"),
+            (self.console.warnings, "new console warning(s)"),
+            (network.still_failing.len(), "endpoint(s) still failing"),
+            (network.degraded.len(), "slower endpoint(s)"),
+            (network.recovered.len(), "endpoint(s) recovered"),
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let found = if parts.is_empty() { "No significant changes".to_owned() } else { parts.join(", ") };
+        let doubt = match frame.coverage.attached {
+            false => Some("nothing is attached now".to_owned()),
+            true if severity == Severity::Unknown => Some("not all of the time was watched".to_owned()),
+            true => None,
+        };
+        match (doubt, parts.is_empty()) {
+            (Some(doubt), _) => format!("{found} seen, but {doubt}"),
+            (None, true) => format!("{found}."),
+            (None, false) => found,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Cuts an answer to a number of entries and to a budget of tokens: what matters least goes first, and whatever goes is
+//! counted.
+
+use backsight_core::estimate_tokens;
+
+use crate::report::Changes;
+
+/// Cuts each list to `cap` entries and the whole to about `max_tokens`, and says how large it is.
+pub(super) fn fit(changes: &mut Changes, cap: usize, max_tokens: usize) {
+    let lists = lists(changes).len();
+    (0..lists).for_each(|list| cut(changes, list, cap));
+    for list in 0..lists {
+        if measure(changes) <= max_tokens {
+            break;
+        }
+        shorten(changes, list, max_tokens);
+    }
+    measure(changes);
+}
+
+/// Cuts one list as little as is enough, or as much as it can be.
+fn shorten(changes: &mut Changes, list: usize, max_tokens: usize) {
+    let (name, length) = match &lists(changes)[list] {
+        (name, entries) => (*name, entries.len()),
+    };
+    // Of the worst at least one is always told.
+    let least = usize::from(matches!(name, "console.errors" | "network.failures")).min(length);
+    let (mut low, mut high) = (least, length);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        let mut tried = changes.clone();
+        cut(&mut tried, list, middle);
+        match measure(&mut tried) <= max_tokens {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    cut(changes, list, low);
+}
+
+fn cut(changes: &mut Changes, list: usize, most: usize) {
+    let (name, entries) = &mut lists(changes)[list];
+    let (name, gone) = (*name, entries.len().saturating_sub(most));
+    if gone > 0 {
+        entries.truncate(most);
+        *changes.omitted.entry(name.to_owned()).or_insert(0) += gone as u64;
+    }
+}
+
+/// How many tokens it takes; its own measures are part of it.
+fn measure(changes: &mut Changes) -> usize {
+    for _ in 0..3 {
+        let json = serde_json::to_string(changes).unwrap_or_default();
+        let measured = (json.len() / 4, estimate_tokens(&json));
+        if (changes.token_count, changes.est_tokens) == measured {
+            break;
+        }
+        (changes.token_count, changes.est_tokens) = measured;
+    }
+    changes.est_tokens
+}
+
+/// A list of whatever.
+trait Entries {
+    fn len(&self) -> usize;
+    fn truncate(&mut self, most: usize);
+}
+
+impl<T> Entries for Vec<T> {
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+
+    fn truncate(&mut self, most: usize) {
+        Vec::truncate(self, most);
+    }
+}
+
+/// The lists of an answer, what matters least first.
+fn lists(changes: &mut Changes) -> Vec<(&'static str, &mut dyn Entries)> {
+    let mut lists: Vec<(usize, &'static str, &mut dyn Entries)> = vec![(4, "gap", &mut changes.gap)];
+    if let Some(actions) = &mut changes.actions {
+        lists.push((0, "actions.actions", &mut actions.actions));
+    }
+    if let Some(network) = &mut changes.network {
+        lists.push((1, "network.new_endpoints", &mut network.new_endpoints));
+        lists.push((3, "network.recovered", &mut network.recovered));
+        lists.push((6, "network.degraded", &mut network.degraded));
+        lists.push((8, "network.still_failing", &mut network.still_failing));
+        lists.push((10, "network.failures", &mut network.failures));
+    }
+    if let Some(websocket) = &mut changes.websocket {
+        lists.push((2, "websocket.connections", &mut websocket.connections));
+        lists.push((5, "websocket.disconnections", &mut websocket.disconnections));
+        lists.push((9, "websocket.errors", &mut websocket.errors));
+    }
+    if let Some(console) = &mut changes.console {
+        lists.push((7, "console.warnings", &mut console.warnings));
+        lists.push((11, "console.errors", &mut console.errors));
+    }
+    lists.sort_by_key(|(weight, ..)| *weight);
+    lists.into_iter().map(|(_, name, entries)| (name, entries)).collect()
+}

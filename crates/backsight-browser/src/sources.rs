@@ -1,0 +1,200 @@
+//! Who watches, and when nobody did. "Nothing happened" can only be said of times when somebody watched.
+
+use std::collections::VecDeque;
+
+use backsight_core::Timestamp;
+
+use crate::event::Category;
+use crate::report::{Coverage, Gap};
+
+/// A page that reports by itself is taken to be there so long after it was last heard of.
+const SILENCE: i64 = 60_000;
+/// Gaps remembered.
+const GAPS: usize = 100;
+
+/// Something that tells what happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// As people see it: `chromium: 2 pages`.
+    pub label: String,
+    /// What it can see.
+    pub watches: Vec<Category>,
+    /// Whether it is only there while it is heard.
+    pub fades: bool,
+}
+
+/// How a source is called here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SourceId(u64);
+
+/// Who watches.
+#[derive(Debug, Default)]
+pub struct Sources {
+    sources: Vec<(SourceId, Source, Timestamp)>,
+    next: u64,
+    /// Since when somebody watches without interruption.
+    since: Option<Timestamp>,
+    /// When somebody watched for the first time.
+    first: Option<Timestamp>,
+    gaps: VecDeque<Gap>,
+    gaps_forgotten: bool,
+    /// When and why the last source went, while there is none.
+    ended: Option<(Timestamp, String)>,
+}
+
+impl Sources {
+    /// Somebody begins to watch.
+    pub fn begin(&mut self, source: Source, now: Timestamp) -> SourceId {
+        self.fade(now);
+        if self.sources.is_empty() {
+            if let Some((from, reason)) = self.ended.take() {
+                self.remember(Gap { from, to: Some(now), reason, earlier: false });
+            }
+            self.since = Some(now);
+            self.first.get_or_insert(now);
+        }
+        self.next += 1;
+        let id = SourceId(self.next);
+        self.sources.push((id, source, now));
+        id
+    }
+
+    /// A source is heard, and looks different now when `label` says so.
+    pub fn heard(&mut self, id: SourceId, label: Option<String>, now: Timestamp) {
+        if let Some((_, source, heard)) = self.sources.iter_mut().find(|(other, ..)| *other == id) {
+            *heard = now.max(*heard);
+            source.label = label.unwrap_or(std::mem::take(&mut source.label));
+        }
+    }
+
+    /// A source goes.
+    pub fn end(&mut self, id: SourceId, reason: &str, now: Timestamp) {
+        let before = self.sources.len();
+        self.sources.retain(|(other, ..)| *other != id);
+        if self.sources.is_empty() && before > 0 {
+            self.since = None;
+            self.ended = Some((now, reason.to_owned()));
+        }
+    }
+
+    /// Something is known to have been lost.
+    pub fn lost(&mut self, reason: String, now: Timestamp) {
+        self.remember(Gap { from: now, to: Some(now), reason, earlier: false });
+    }
+
+    /// Whether a source is still there.
+    pub fn has(&self, id: SourceId) -> bool {
+        self.sources.iter().any(|(other, ..)| *other == id)
+    }
+
+    fn remember(&mut self, gap: Gap) {
+        if self.gaps.len() == GAPS {
+            self.gaps.pop_front();
+            self.gaps_forgotten = true;
+        }
+        self.gaps.push_back(gap);
+    }
+
+    /// Sources that have not been heard for long are gone since they were last heard.
+    pub fn fade(&mut self, now: Timestamp) {
+        let faded = |source: &Source, heard: Timestamp| source.fades && now.0 - heard.0 > SILENCE;
+        let gone: Vec<(SourceId, Timestamp)> = self
+            .sources
+            .iter()
+            .filter(|(_, source, heard)| faded(source, *heard))
+            .map(|(id, _, heard)| (*id, *heard))
+            .collect();
+        for (id, heard) in gone {
+            self.end(id, "the page was not heard any more", heard);
+        }
+    }
+
+    /// When somebody watched for the first time.
+    pub fn first(&self) -> Option<Timestamp> {
+        self.first
+    }
+
+    /// When nobody watched, or something was lost, between two times.
+    pub fn gaps(&self, from: Timestamp, to: Timestamp) -> Vec<Gap> {
+        let last = self.ended.as_ref().map(|(from, reason)| Gap {
+            from: *from,
+            to: None,
+            reason: reason.clone(),
+            earlier: false,
+        });
+        let never = self.first.is_none().then(|| Gap {
+            from,
+            to: None,
+            reason: "nothing is attached".to_owned(),
+            earlier: false,
+        });
+        let early = self.first.filter(|first| *first > from).map(|first| Gap {
+            from,
+            to: Some(first),
+            reason: "nothing was attached yet".to_owned(),
+            earlier: false,
+        });
+        let forgotten = self.gaps_forgotten.then(|| self.gaps.front()).flatten().filter(|gap| gap.from > from);
+        let forgotten = forgotten.map(|gap| Gap {
+            from,
+            to: Some(gap.from),
+            reason: "earlier interruptions are not remembered".to_owned(),
+            earlier: false,
+        });
+        let known = self.gaps.iter().filter(|gap| gap.from <= to && gap.to.is_none_or(|end| end >= from)).cloned();
+        never.into_iter().chain(early).chain(forgotten).chain(known).chain(last).collect()
+    }
+
+    /// Who watches now.
+    pub fn coverage(&self, backfilled: u64) -> Coverage {
+        let watched = |category: &Category| self.sources.iter().any(|(_, source, _)| source.watches.contains(category));
+        let attached = !self.sources.is_empty();
+        Coverage {
+            attached,
+            watching: self.sources.iter().map(|(_, source, _)| source.label.clone()).collect(),
+            not_watched: Category::ALL.into_iter().filter(|category| attached && !watched(category)).collect(),
+            since: self.since,
+            backfilled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> Source {
+        Source { label: "page".to_owned(), watches: Category::ALL.to_vec(), fades: false }
+    }
+
+    #[test]
+    fn times_when_nobody_watched_are_gaps() {
+        let mut sources = Sources::default();
+        assert_eq!(sources.gaps(Timestamp(0), Timestamp(5))[0].reason, "nothing is attached");
+        let first = sources.begin(page(), Timestamp(10));
+        assert!(sources.gaps(Timestamp(10), Timestamp(20)).is_empty());
+        sources.end(first, "the browser was closed", Timestamp(30));
+        assert_eq!(sources.gaps(Timestamp(10), Timestamp(40))[0].to, None);
+        sources.begin(page(), Timestamp(50));
+        let closed = Gap {
+            from: Timestamp(30),
+            to: Some(Timestamp(50)),
+            reason: "the browser was closed".to_owned(),
+            earlier: false,
+        };
+        assert_eq!(sources.gaps(Timestamp(10), Timestamp(60)), [closed]);
+        assert!(sources.gaps(Timestamp(51), Timestamp(60)).is_empty());
+    }
+
+    #[test]
+    fn a_page_that_falls_silent_is_gone_since_it_was_last_heard() {
+        let mut sources = Sources::default();
+        let id = sources.begin(Source { fades: true, ..page() }, Timestamp(0));
+        sources.heard(id, None, Timestamp(1000));
+        sources.fade(Timestamp(61_000));
+        assert!(sources.coverage(0).attached);
+        sources.fade(Timestamp(61_001));
+        assert!(!sources.coverage(0).attached);
+        assert_eq!(sources.gaps(Timestamp(0), Timestamp(70_000))[0].from, Timestamp(1000));
+    }
+}

@@ -1,0 +1,236 @@
+//! Everything that is known of an app: the newest events in rings, and every different thing that ever happened in tables
+//! of counted groups. Events are redacted, then counted where they belong; questions look only at groups, so they cost
+//! what there is to tell and not what happened.
+
+pub(crate) mod console;
+pub(crate) mod network;
+pub(crate) mod sockets;
+mod table;
+
+use backsight_core::Timestamp;
+
+use crate::event::{Action, ActionKind, Category, Event};
+use crate::marked::Marked;
+use crate::noise::Rules;
+use crate::notable::Notables;
+use crate::redact::Redactor;
+use crate::ring::Ring;
+use console::Messages;
+use network::Endpoints;
+use sockets::Sockets;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Console messages.
+    pub console: usize,
+    /// Requests.
+    pub network: usize,
+    /// Socket events.
+    pub websocket: usize,
+    /// User actions.
+    pub actions: usize,
+    /// Different messages, endpoints and socket addresses, each.
+    pub groups: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { console: 5000, network: 2000, websocket: 2000, actions: 1000, groups: 2000 }
+    }
+}
+
+/// A moment in all categories at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// How many events there had been.
+    pub sequence: u64,
+    /// How many of each category.
+    pub positions: [u64; 4],
+}
+
+impl Mark {
+    /// Before anything happened.
+    pub const START: Mark = Mark { sequence: 0, positions: [0; 4] };
+
+    /// How many of a category there had been.
+    pub fn position(&self, category: Category) -> u64 {
+        self.positions[category as usize]
+    }
+}
+
+/// Where and when something counted happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Its number among all events, from 0.
+    pub(crate) sequence: u64,
+    pub(crate) time: Timestamp,
+    /// The latest mark anybody may ask about.
+    pub(crate) latest_mark: u64,
+    /// The earliest of those marks but the start; groups that ended before it are in nobody's window.
+    pub(crate) oldest_mark: u64,
+}
+
+/// An action with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Acted {
+    pub(crate) action: Action,
+    pub(crate) noise: bool,
+}
+
+/// Everything that is known of an app.
+#[derive(Debug)]
+pub struct Telemetry {
+    pub(crate) messages: Messages,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) sockets: Sockets,
+    pub(crate) actions: Ring<Acted>,
+    pub(crate) rules: Rules,
+    pub(crate) notables: Notables,
+    redactor: Redactor,
+    sequence: u64,
+    latest_mark: u64,
+    oldest_mark: u64,
+    /// One past the latest event that is an error.
+    error_end: u64,
+    /// How many events happened before anybody watched.
+    backfilled: Marked<u64>,
+    page: Option<String>,
+    load: Option<(Mark, Timestamp)>,
+}
+
+impl Telemetry {
+    /// Nothing is known yet. `salt` keeps the tags of secrets from being guessed.
+    pub fn new(limits: Limits, salt: u64) -> Self {
+        Telemetry {
+            messages: Messages::new(limits.console, limits.groups),
+            endpoints: Endpoints::new(limits.network, limits.groups),
+            sockets: Sockets::new(limits.websocket, limits.groups),
+            actions: Ring::new(limits.actions),
+            rules: Rules::default(),
+            notables: Notables::default(),
+            redactor: Redactor::new(salt),
+            sequence: 0,
+            latest_mark: 0,
+            oldest_mark: 0,
+            error_end: 0,
+            backfilled: Marked::default(),
+            page: None,
+            load: None,
+        }
+    }
+
+    /// Takes note of something that happened.
+    pub fn record(&mut self, mut event: Event) {
+        self.redactor.redact(&mut event);
+        let moment = Moment {
+            sequence: self.sequence,
+            time: event.time(),
+            latest_mark: self.latest_mark,
+            oldest_mark: self.oldest_mark,
+        };
+        let (page, backfilled) = match &event {
+            Event::Console(console) => (&console.page, console.backfilled),
+            Event::Network(request) => (&request.page, request.backfilled),
+            Event::Websocket(socket) => (&socket.page, socket.backfilled),
+            Event::Action(action) => (&action.page, false),
+        };
+        if backfilled {
+            *self.backfilled.change(self.latest_mark) += 1;
+        }
+        if self.page.is_none() {
+            self.page.clone_from(page);
+        }
+        self.sequence += 1;
+        let is_error = match event {
+            Event::Console(console) => self.messages.record(moment, &console, &self.rules, &mut self.notables),
+            Event::Network(request) => self.endpoints.record(moment, &request, &self.rules, &mut self.notables),
+            Event::Websocket(socket) => self.sockets.record(moment, &socket, &self.rules),
+            Event::Action(action) => self.act(action),
+        };
+        if is_error {
+            self.error_end = self.sequence;
+        }
+    }
+
+    fn act(&mut self, action: Action) -> bool {
+        if matches!(action.kind, ActionKind::Navigate | ActionKind::Route) {
+            self.page = Some(action.target.clone());
+        }
+        if action.kind == ActionKind::Navigate {
+            self.notables.navigation(action.time, &action.target);
+            // The window since a load begins with the load itself.
+            let before = Mark { sequence: self.sequence - 1, positions: self.positions() };
+            self.latest_mark = before.sequence.max(self.latest_mark);
+            self.load = Some((before, action.time));
+        }
+        let noise = self.rules.noise(&crate::noise::Subject {
+            category: Category::Actions,
+            level: None,
+            text: &action.target,
+            source: "",
+            url: action.page.as_deref().unwrap_or_default(),
+            method: "",
+            status: None,
+        });
+        let noise = noise.is_some();
+        self.actions.push(Acted { action, noise });
+        false
+    }
+
+    /// Replaces the rules; what is known already is judged again.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.messages.judge(&rules);
+        self.endpoints.judge(&rules);
+        self.sockets.judge(&rules);
+        self.rules = rules;
+    }
+
+    /// This moment, to be asked about later.
+    pub fn mark(&mut self) -> Mark {
+        self.latest_mark = self.sequence;
+        self.now()
+    }
+
+    /// This moment.
+    pub fn now(&self) -> Mark {
+        Mark { sequence: self.sequence, positions: self.positions() }
+    }
+
+    fn positions(&self) -> [u64; 4] {
+        [self.messages.ring.end(), self.endpoints.ring.end(), self.sockets.ring.end(), self.actions.end()]
+    }
+
+    /// Forgets what only marks other than `live` need; the start is always live.
+    pub fn keep_marks(&mut self, mut live: Vec<u64>) {
+        live.extend(self.load.map(|(mark, _)| mark.sequence));
+        live.push(0);
+        live.sort_unstable();
+        live.dedup();
+        self.oldest_mark = live.get(1).copied().unwrap_or(self.sequence);
+        self.backfilled.keep(&live);
+        self.messages.keep_marks(&live);
+        self.endpoints.keep_marks(&live);
+        self.sockets.keep_marks(&live);
+    }
+
+    /// Whether an error that is no noise happened since a mark.
+    pub fn has_error_since(&self, mark: Mark) -> bool {
+        self.error_end > mark.sequence
+    }
+
+    /// How many events since a mark happened before anybody watched.
+    pub fn backfilled_since(&self, mark: Mark) -> u64 {
+        self.backfilled.now() - self.backfilled.at(mark.sequence)
+    }
+
+    /// The latest page's address.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_deref()
+    }
+
+    /// The moment and time of the latest load of a document.
+    pub fn load(&self) -> Option<(Mark, Timestamp)> {
+        self.load
+    }
+}

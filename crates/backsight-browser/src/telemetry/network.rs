@@ -1,0 +1,306 @@
+//! What was requested: one group for each endpoint, and in it one for each way it answered.
+
+use std::collections::VecDeque;
+
+use backsight_core::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Moment;
+use super::console::first_characters;
+use super::table::{Group, Table};
+use crate::endpoint::Endpoint;
+use crate::event::{Category, Request};
+use crate::hash;
+use crate::marked::Marked;
+use crate::noise::{Rules, Subject};
+use crate::notable::Notables;
+use crate::ring::Ring;
+use crate::shape;
+
+/// Durations remembered for each endpoint.
+const TIMES: usize = 64;
+/// Ways of answering remembered for each endpoint.
+const OUTCOMES: usize = 32;
+/// Characters of a failure's explanation.
+const DETAIL: usize = 120;
+
+/// Kinds of requests that are parts of a page and no interface.
+const STATIC: [&str; 8] = ["script", "stylesheet", "image", "font", "media", "manifest", "texttrack", "prefetch"];
+
+/// What was requested.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    pub(crate) ring: Ring<Requested>,
+    table: Table<Known>,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requested {
+    pub(crate) time: Timestamp,
+    pub(crate) key: u64,
+    pub(crate) outcome: Outcome,
+    pub(crate) milliseconds: Option<f32>,
+}
+
+/// How a request ended, as far as endpoints are told apart by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Outcome {
+    pub(crate) status: u16,
+    pub(crate) is_failure: bool,
+}
+
+/// What is known of an endpoint at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct EndpointState {
+    /// Its latest status.
+    pub status: u16,
+    /// Whether the latest request failed.
+    pub failing: bool,
+    /// How many requests there were.
+    pub count: u64,
+    /// The median duration of those that succeeded lately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ms: Option<u32>,
+}
+
+/// An endpoint and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) key: u64,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) state: Marked<EndpointState>,
+    pub(crate) outcomes: Vec<Counted>,
+    /// The latest successes: when, and how long they took.
+    times: VecDeque<(u64, f32)>,
+    /// The shape of the latest whole answer.
+    pub(crate) shape: Option<String>,
+    pub(crate) first: u64,
+    pub(crate) first_time: Timestamp,
+    pub(crate) last: u64,
+    pub(crate) last_time: Timestamp,
+    pub(crate) noise: Option<String>,
+    /// A script, style, picture or the like: part of a page and no interface.
+    pub(crate) is_static: bool,
+}
+
+/// One way in which an endpoint answers.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) outcome: Outcome,
+    pub(crate) count: Marked<u64>,
+    /// Why it failed, as last told.
+    pub(crate) detail: String,
+    pub(crate) first_time: Timestamp,
+    pub(crate) last: u64,
+    pub(crate) last_time: Timestamp,
+    pub(crate) noise: Option<String>,
+    url: String,
+}
+
+impl Group for Known {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn last(&self) -> u64 {
+        self.last
+    }
+}
+
+impl Endpoints {
+    pub(super) fn new(room: usize, groups: usize) -> Self {
+        Endpoints { ring: Ring::new(room), table: Table::new(groups) }
+    }
+
+    /// Counts a request; whether it is a failure that matters.
+    pub(super) fn record(&mut self, moment: Moment, request: &Request, rules: &Rules, notables: &mut Notables) -> bool {
+        let endpoint = Endpoint::of(&request.method, &request.url, request.operation.as_deref());
+        let known = self.table.of(key(&endpoint), u64::MAX, moment.oldest_mark, |key| {
+            let endpoint = match key {
+                u64::MAX => Endpoint { path: "(endpoints beyond those kept apart)".to_owned(), ..endpoint },
+                _ => endpoint,
+            };
+            Known::new(key, endpoint, moment)
+        });
+        if request.canceled {
+            // The page gave it up: it says nothing about the endpoint.
+            let outcome = Outcome { status: request.status, is_failure: false };
+            self.ring.push(Requested { time: moment.time, key: known.key, outcome, milliseconds: None });
+            return false;
+        }
+        let before = *known.state.now();
+        let requested = known.record(moment, request, rules);
+        self.ring.push(requested);
+        let counted = known.counted(requested.outcome);
+        let matters = requested.outcome.is_failure && counted.is_some_and(|counted| counted.noise.is_none());
+        let name = || format!("{} {}", known.endpoint.method, known.endpoint.shown(None));
+        match (before.failing && before.count > 0, requested.outcome.is_failure) {
+            (false, true) if matters => notables.failure(moment.time, &name(), request.status),
+            (true, false) => notables.recovery(moment.time, &name(), before.status, request.status),
+            _ => {}
+        }
+        matters
+    }
+
+    pub(super) fn judge(&mut self, rules: &Rules) {
+        for known in self.table.iter_mut() {
+            let method = known.endpoint.method.clone();
+            for counted in &mut known.outcomes {
+                counted.noise = counted.judged(&method, rules);
+            }
+            known.noise = known.judged();
+        }
+    }
+
+    pub(super) fn keep_marks(&mut self, live: &[u64]) {
+        for known in self.table.iter_mut() {
+            known.state.keep(live);
+            known.outcomes.iter_mut().for_each(|counted| counted.count.keep(live));
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Known> {
+        self.table.iter()
+    }
+}
+
+fn key(endpoint: &Endpoint) -> u64 {
+    // The last key is the group of what does not fit.
+    hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]).min(u64::MAX - 1)
+}
+
+impl Known {
+    fn new(key: u64, endpoint: Endpoint, moment: Moment) -> Known {
+        Known {
+            key,
+            endpoint,
+            state: Marked::default(),
+            outcomes: Vec::new(),
+            times: VecDeque::new(),
+            shape: None,
+            first: moment.sequence,
+            first_time: moment.time,
+            last: moment.sequence,
+            last_time: moment.time,
+            noise: None,
+            is_static: false,
+        }
+    }
+
+    fn record(&mut self, moment: Moment, request: &Request, rules: &Rules) -> Requested {
+        let outcome = Outcome { status: request.status, is_failure: request.is_failure() };
+        let median = self.median();
+        let state = self.state.change_after(moment.latest_mark, |before| before.median_ms = median);
+        state.status = request.status;
+        state.failing = outcome.is_failure;
+        state.count += 1;
+        self.last = moment.sequence;
+        self.last_time = self.last_time.max(moment.time);
+        self.is_static = request.kind.as_deref().is_some_and(|kind| STATIC.contains(&kind));
+        let milliseconds = request.duration_ms.map(|duration| duration as f32).filter(|duration| *duration > 0.0);
+        if let (Some(milliseconds), false) = (milliseconds, outcome.is_failure) {
+            if self.times.len() == TIMES {
+                self.times.pop_front();
+            }
+            self.times.push_back((moment.sequence, milliseconds));
+        }
+        if let (Some(body), false) = (&request.response_body, outcome.is_failure) {
+            self.shape = shape::of_json(body).or_else(|| self.shape.take());
+        }
+        self.count(moment, request, outcome, rules);
+        self.noise = self.judged();
+        Requested { time: moment.time, key: self.key, outcome, milliseconds }
+    }
+
+    fn count(&mut self, moment: Moment, request: &Request, outcome: Outcome, rules: &Rules) {
+        let place = self.outcomes.iter().position(|counted| counted.outcome == outcome);
+        let place = place.unwrap_or_else(|| {
+            if self.outcomes.len() == OUTCOMES {
+                return OUTCOMES - 1;
+            }
+            let mut counted = Counted {
+                outcome,
+                count: Marked::default(),
+                detail: String::new(),
+                first_time: moment.time,
+                last: moment.sequence,
+                last_time: moment.time,
+                noise: None,
+                url: request.url.clone(),
+            };
+            counted.noise = counted.judged(&self.endpoint.method, rules);
+            self.outcomes.push(counted);
+            self.outcomes.len() - 1
+        });
+        let counted = &mut self.outcomes[place];
+        *counted.count.change(moment.latest_mark) += 1;
+        counted.last = moment.sequence;
+        counted.last_time = counted.last_time.max(moment.time);
+        if outcome.is_failure {
+            counted.detail = detail(request);
+        }
+    }
+
+    fn counted(&self, outcome: Outcome) -> Option<&Counted> {
+        self.outcomes.iter().find(|counted| counted.outcome == outcome).or(self.outcomes.last())
+    }
+
+    /// An endpoint is noise when everything it answers is.
+    fn judged(&self) -> Option<String> {
+        let first = self.outcomes.first()?.noise.clone()?;
+        self.outcomes.iter().all(|counted| counted.noise.is_some()).then_some(first)
+    }
+
+    fn median(&self) -> Option<u32> {
+        median(self.times.iter().map(|(_, time)| *time).collect())
+    }
+
+    /// What is known now.
+    pub(crate) fn state_now(&self) -> EndpointState {
+        EndpointState { median_ms: self.median(), ..*self.state.now() }
+    }
+
+    /// The median of what took place since an event.
+    pub(crate) fn median_since(&self, sequence: u64) -> Option<u32> {
+        median(self.times.iter().filter(|(at, _)| *at >= sequence).map(|(_, time)| *time).collect())
+    }
+}
+
+impl Counted {
+    fn judged(&self, method: &str, rules: &Rules) -> Option<String> {
+        let subject = Subject {
+            category: Category::Network,
+            level: None,
+            text: &self.detail,
+            source: "",
+            url: &self.url,
+            method,
+            status: Some(self.outcome.status),
+        };
+        rules.noise(&subject).map(str::to_owned)
+    }
+}
+
+/// Why a request failed, in a few words.
+fn detail(request: &Request) -> String {
+    match (&request.failure, &request.response_body) {
+        (Some(failure), _) => first_characters(failure, DETAIL),
+        (None, Some(body)) => {
+            let words: Vec<&str> = body.split_whitespace().take(40).collect();
+            first_characters(&words.join(" "), DETAIL)
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// The middle one, in whole milliseconds.
+pub(crate) fn median(mut times: Vec<f32>) -> Option<u32> {
+    if times.is_empty() {
+        return None;
+    }
+    let middle = times.len() / 2;
+    let (_, median, _) = times.select_nth_unstable_by(middle, f32::total_cmp);
+    Some(median.round() as u32)
+}

@@ -1,0 +1,232 @@
+//! What WebSockets did: one group for each address.
+
+use std::collections::HashMap;
+
+use backsight_core::Timestamp;
+
+use super::Moment;
+use super::console::first_characters;
+use super::table::{Group, Table};
+use crate::event::{Category, Socket, SocketEvent};
+use crate::marked::Marked;
+use crate::noise::{Rules, Subject};
+use crate::ring::Ring;
+use crate::{endpoint, fingerprint, hash};
+
+/// Connections remembered at once.
+const CONNECTIONS: usize = 2000;
+/// Ways of ending and of failing remembered for each address.
+const WAYS: usize = 16;
+
+/// What WebSockets did.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    pub(crate) ring: Ring<Happened>,
+    table: Table<Address>,
+    connections: HashMap<String, Connection>,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Happened {
+    pub(crate) time: Timestamp,
+    pub(crate) key: u64,
+    pub(crate) what: What,
+}
+
+/// What an event was: the number of its way of ending or failing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum What {
+    Opened,
+    Message,
+    Failed(usize),
+    Ended(usize),
+    /// The end of a connection that never came about.
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+struct Connection {
+    url: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// It never came about, so its end is no disconnection.
+    Failed,
+}
+
+/// Everything that happened at one address.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub(crate) key: u64,
+    pub(crate) url: String,
+    pub(crate) opened: Marked<u64>,
+    pub(crate) events: Marked<u64>,
+    pub(crate) endings: Vec<Way>,
+    pub(crate) errors: Vec<Way>,
+    pub(crate) open_now: u64,
+    pub(crate) last: u64,
+    pub(crate) first_time: Timestamp,
+    pub(crate) last_time: Timestamp,
+    pub(crate) noise: Option<String>,
+}
+
+/// One way in which connections end or fail.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) code: Option<u16>,
+    pub(crate) text: String,
+    pub(crate) count: Marked<u64>,
+    pub(crate) first_time: Timestamp,
+    pub(crate) last_time: Timestamp,
+}
+
+impl Group for Address {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn last(&self) -> u64 {
+        self.last
+    }
+}
+
+impl Sockets {
+    pub(super) fn new(room: usize, groups: usize) -> Self {
+        Sockets { ring: Ring::new(room), table: Table::new(groups), connections: HashMap::new() }
+    }
+
+    /// Counts an event; whether it is an error that matters.
+    pub(super) fn record(&mut self, moment: Moment, socket: &Socket, rules: &Rules) -> bool {
+        let connection = self.connections.get(&socket.id);
+        let url = match (socket.url.as_str(), connection) {
+            ("", Some(connection)) => connection.url.clone(),
+            ("", None) => "(opened before the watching began)".to_owned(),
+            (url, _) => endpoint::template(url),
+        };
+        let state = connection.map(|connection| connection.state);
+        let key = hash::hash([url.as_str()]).min(u64::MAX - 1);
+        let address = self.table.of(key, u64::MAX, moment.oldest_mark, |key| {
+            let url = if key == u64::MAX { "(addresses beyond those kept apart)".to_owned() } else { url.clone() };
+            let mut address = Address::new(key, url, moment);
+            address.noise = address.judged(rules);
+            address
+        });
+        let what = address.record(moment, &socket.event, state);
+        self.ring.push(Happened { time: moment.time, key: address.key, what });
+        let is_error = matches!(socket.event, SocketEvent::Error { .. }) && address.noise.is_none();
+        self.connect(socket, url);
+        is_error
+    }
+
+    fn connect(&mut self, socket: &Socket, url: String) {
+        let state = match socket.event {
+            SocketEvent::Close { .. } => {
+                self.connections.remove(&socket.id);
+                return;
+            }
+            SocketEvent::Open | SocketEvent::Message { .. } => State::Open,
+            SocketEvent::Error { .. } => match self.connections.get(&socket.id) {
+                Some(connection) => connection.state,
+                None => State::Failed,
+            },
+        };
+        if self.connections.len() < CONNECTIONS || self.connections.contains_key(&socket.id) {
+            self.connections.insert(socket.id.clone(), Connection { url, state });
+        }
+    }
+
+    pub(super) fn judge(&mut self, rules: &Rules) {
+        for address in self.table.iter_mut() {
+            address.noise = address.judged(rules);
+        }
+    }
+
+    pub(super) fn keep_marks(&mut self, live: &[u64]) {
+        for address in self.table.iter_mut() {
+            address.opened.keep(live);
+            address.events.keep(live);
+            address.endings.iter_mut().chain(&mut address.errors).for_each(|way| way.count.keep(live));
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Address> {
+        self.table.iter()
+    }
+}
+
+impl Address {
+    fn new(key: u64, url: String, moment: Moment) -> Address {
+        Address {
+            key,
+            url,
+            opened: Marked::default(),
+            events: Marked::default(),
+            endings: Vec::new(),
+            errors: Vec::new(),
+            open_now: 0,
+            last: moment.sequence,
+            first_time: moment.time,
+            last_time: moment.time,
+            noise: None,
+        }
+    }
+
+    fn record(&mut self, moment: Moment, event: &SocketEvent, state: Option<State>) -> What {
+        self.last = moment.sequence;
+        self.last_time = self.last_time.max(moment.time);
+        *self.events.change(moment.latest_mark) += 1;
+        match event {
+            SocketEvent::Open => {
+                *self.opened.change(moment.latest_mark) += 1;
+                self.open_now += 1;
+                What::Opened
+            }
+            SocketEvent::Message { .. } => {
+                // Whoever speaks is connected, whether or not somebody watched it connect.
+                self.open_now += u64::from(state.is_none());
+                What::Message
+            }
+            SocketEvent::Error { message } => What::Failed(count(&mut self.errors, moment, None, message)),
+            SocketEvent::Close { .. } if state == Some(State::Failed) => What::Nothing,
+            SocketEvent::Close { code, reason } => {
+                self.open_now = self.open_now.saturating_sub(u64::from(state.is_some()));
+                What::Ended(count(&mut self.endings, moment, *code, reason))
+            }
+        }
+    }
+
+    fn judged(&self, rules: &Rules) -> Option<String> {
+        let subject = Subject {
+            category: Category::Websocket,
+            level: None,
+            text: "",
+            source: "",
+            url: &self.url,
+            method: "",
+            status: None,
+        };
+        rules.noise(&subject).map(str::to_owned)
+    }
+}
+
+/// Counts a way; its number.
+fn count(ways: &mut Vec<Way>, moment: Moment, code: Option<u16>, text: &str) -> usize {
+    let template = fingerprint::template(text);
+    let same = |way: &Way| way.code == code && fingerprint::template(&way.text) == template;
+    let place = ways.iter().position(same).unwrap_or_else(|| {
+        if ways.len() == WAYS {
+            return WAYS - 1;
+        }
+        let text = first_characters(text, 120);
+        ways.push(Way { code, text, count: Marked::default(), first_time: moment.time, last_time: moment.time });
+        ways.len() - 1
+    });
+    let way = &mut ways[place];
+    *way.count.change(moment.latest_mark) += 1;
+    way.last_time = way.last_time.max(moment.time);
+    place
+}

@@ -1,0 +1,115 @@
+//! A table of groups that cannot grow without bound. When it is full, groups that lie in nobody's window make room; when
+//! there are none, what is new is counted together in one group, so no count is ever lost.
+
+use std::collections::HashMap;
+
+/// Something counted in a table.
+pub(super) trait Group {
+    /// How it is found.
+    fn key(&self) -> u64;
+    /// The number of the latest event in it.
+    fn last(&self) -> u64;
+}
+
+/// A table of groups.
+#[derive(Debug)]
+pub(super) struct Table<G> {
+    groups: Vec<G>,
+    places: HashMap<u64, usize>,
+    room: usize,
+}
+
+impl<G: Group> Table<G> {
+    pub(super) fn new(room: usize) -> Self {
+        Table { groups: Vec::new(), places: HashMap::new(), room: room.max(2) }
+    }
+
+    /// The group with a key, made if it is missing: `make` is given the key it is to have, which is `rest` when the table
+    /// is full and everything in it is younger than `oldest_mark`.
+    pub(super) fn of(&mut self, key: u64, rest: u64, oldest_mark: u64, make: impl FnOnce(u64) -> G) -> &mut G {
+        if !self.places.contains_key(&key) && self.groups.len() + 1 >= self.room {
+            self.make_room(oldest_mark);
+        }
+        let is_full = self.groups.len() + 1 >= self.room;
+        let key = if is_full && !self.places.contains_key(&key) { rest } else { key };
+        let groups = &mut self.groups;
+        let place = *self.places.entry(key).or_insert_with(|| {
+            groups.push(make(key));
+            groups.len() - 1
+        });
+        &mut self.groups[place]
+    }
+
+    fn make_room(&mut self, oldest_mark: u64) {
+        let most = self.room / 4;
+        let mut old: Vec<u64> = self.groups.iter().map(Group::last).filter(|last| *last < oldest_mark).collect();
+        if old.is_empty() {
+            return;
+        }
+        let (_, limit, _) = {
+            let at = most.min(old.len() - 1);
+            old.select_nth_unstable(at)
+        };
+        let limit = *limit;
+        self.groups.retain(|group| group.last() > limit);
+        self.places = self.groups.iter().enumerate().map(|(place, group)| (group.key(), place)).collect();
+    }
+
+    pub(super) fn get(&self, key: u64) -> Option<&G> {
+        self.places.get(&key).map(|place| &self.groups[*place])
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &G> {
+        self.groups.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut G> {
+        self.groups.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Counted {
+        key: u64,
+        last: u64,
+        count: u64,
+    }
+
+    impl Group for Counted {
+        fn key(&self) -> u64 {
+            self.key
+        }
+        fn last(&self) -> u64 {
+            self.last
+        }
+    }
+
+    fn count(table: &mut Table<Counted>, key: u64, now: u64, oldest_mark: u64) {
+        let group = table.of(key, u64::MAX, oldest_mark, |key| Counted { key, last: 0, count: 0 });
+        group.last = now;
+        group.count += 1;
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_together() {
+        let mut table = Table::new(10);
+        (0..1000).for_each(|number| count(&mut table, number, number, 0));
+        assert!(table.iter().count() <= 10);
+        assert_eq!(table.iter().map(|group| group.count).sum::<u64>(), 1000);
+        assert_eq!(table.get(3).unwrap().count, 1);
+        assert_eq!(table.get(u64::MAX).unwrap().count, 991);
+    }
+
+    #[test]
+    fn what_lies_in_nobodys_window_makes_room() {
+        let mut table = Table::new(10);
+        (0..9).for_each(|number| count(&mut table, number, number, 0));
+        count(&mut table, 100, 100, 50);
+        assert!(table.get(0).is_none() && table.get(8).is_some() && table.get(100).is_some());
+        assert!(table.get(u64::MAX).is_none());
+    }
+}
