@@ -30,7 +30,7 @@ pub struct Rules {}
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {}
 /// A rule to be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct NewRule {}
 
 impl Rules {
