@@ -4,6 +4,7 @@
 //! The engine is pure: [`event`] comes in, is redacted ([`redact`]), kept in rings and counted in groups; [`report`] goes
 //! out. Only `cdp` talks to a browser.
 
+mod attached;
 pub mod baseline;
 mod browser;
 pub mod cdp;

@@ -35,7 +35,8 @@ fn s15_eight_writers_and_four_readers_lose_nothing_and_repeat_nothing() {
         for writer in WRITERS {
             let (app, writing) = (&app, &writing);
             scope.spawn(move || {
-                (0..EACH).for_each(|_| app.browser.record([error(format!("the {writer} writer failed"))]));
+                (0..EACH)
+                    .for_each(|_| app.browser.record([error(format!("the {writer} writer failed, says {writer}"))]));
                 writing.fetch_sub(1, Ordering::Release);
             });
         }
