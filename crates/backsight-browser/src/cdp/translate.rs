@@ -358,7 +358,7 @@ impl Translator {
         let mut context = context!(self, session, now, told);
         match method {
             "Log.entryAdded" => {
-                let load = self.announcements.entry(&mut context, &self.requests, &self.sockets, read(params)?);
+                let load = self.announcements.entry(&mut context, &mut self.requests, &self.sockets, read(params)?);
                 load.into_iter().for_each(|load| self.earlier.failed(&mut context, load));
             }
             "Audits.issueAdded" => self.announcements.issue(&mut context, &self.requests, &read(params)?)?,

@@ -109,11 +109,15 @@ impl Earlier {
 
     /// The timeline, or that there is none.
     pub fn answered(&mut self, context: &mut Context<'_>, answer: Option<&RawValue>) {
-        let entries = answer.map(|answer| entries(answer).unwrap_or_default()).unwrap_or_default();
+        let mut entries = answer.and_then(entries).unwrap_or_default();
+        // Entries without an answer are the likelier owners of a failure.
+        entries.sort_by_key(|entry| entry.status != 0);
         let Some(inquiry) = self.sessions.remove(context.session) else { return };
         let mut failed = with_reasons(inquiry.failed);
         for entry in entries {
-            let is_it = |load: &FailedLoad| load.url == entry.url && (entry.status == 0 || entry.status == load.status);
+            let is_it = |load: &FailedLoad| {
+                load.url == entry.url && (entry.status == 0 || load.status == 0 || entry.status == load.status)
+            };
             let load = failed.iter().position(is_it).map(|index| failed.remove(index));
             entry.tell(context, load.as_ref());
         }
@@ -218,7 +222,7 @@ impl TimelineEntry {
         if local || !earlier || context.replays.was_watched(target, time) {
             return;
         }
-        let status = load.map_or(self.status, |load| load.status);
+        let status = load.map_or(self.status, |load| load.status.max(self.status));
         let failure = load.and_then(|load| load.failure.clone());
         if status == 0 && failure.is_none() {
             // An answer from elsewhere that does not let itself be seen: it came, more is not known.

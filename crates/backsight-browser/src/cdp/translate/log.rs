@@ -140,7 +140,7 @@ impl Announcements {
     pub fn entry(
         &mut self,
         context: &mut Context<'_>,
-        requests: &Requests,
+        requests: &mut Requests,
         sockets: &Sockets,
         added: EntryAdded<'_>,
     ) -> Option<FailedLoad> {
@@ -168,6 +168,11 @@ impl Announcements {
             }
             let (known, url) = (requests.knows_address(url), url.to_owned());
             self.fold_or_hold(context, known, Waiting::Blocked { url, console });
+        } else if let (false, Some((url, reason))) = (backfilled, policy(&entry)) {
+            // The policy speaks first, the blocked request right after.
+            requests.note_reason(url, reason);
+            let url = url.to_owned();
+            self.fold_or_hold(context, false, Waiting::Blocked { url, console });
         } else if entry.text.starts_with("WebSocket connection to '")
             && let Some(url) = quoted(&entry.text)
         {
@@ -320,6 +325,13 @@ impl IssueDetails {
         let key = if url.is_empty() { policy.violated_directive } else { url };
         Some((key, None, serious(policy.is_report_only), message))
     }
+}
+
+/// The address a content security policy blocked, and the directive that did it.
+fn policy<'a>(entry: &'a LogEntry<'_>) -> Option<(&'a str, &'a str)> {
+    let blocked = entry.source == "security" && entry.level == "error";
+    let (_, rest) = entry.text.split_once("Content Security Policy directive: \"").filter(|_| blocked)?;
+    Some((quoted(&entry.text)?, rest.split('"').next()?))
 }
 
 /// The first address in single quotes: `Access to fetch at 'http://...' from origin`.

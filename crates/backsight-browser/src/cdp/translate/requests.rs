@@ -42,6 +42,8 @@ pub struct Requests {
     failed: VecDeque<String>,
     /// Method and address of what failed in service workers lately.
     worker_failures: VecDeque<(String, Timestamp)>,
+    /// Which directive of a policy blocked which address.
+    reasons: VecDeque<(String, String)>,
     bodies: usize,
 }
 
@@ -166,6 +168,14 @@ impl Requests {
         self.failed.iter().any(|failed| failed == url) || self.flights.values().any(under_way)
     }
 
+    /// A content security policy says why it is about to block an address.
+    pub fn note_reason(&mut self, url: &str, directive: &str) {
+        self.reasons.push_back((url.to_owned(), directive.to_owned()));
+        if self.reasons.len() > MAX_FAILED {
+            self.reasons.pop_front();
+        }
+    }
+
     /// What waited long enough; with a session that ends, everything of it.
     pub fn tick(&mut self, context: &mut Context<'_>, ended: Option<&str>) {
         let now = context.now;
@@ -250,9 +260,15 @@ impl Requests {
         }
     }
 
-    fn tell(&mut self, context: &mut Context<'_>, request: Request) {
+    fn tell(&mut self, context: &mut Context<'_>, mut request: Request) {
         if request.is_failure() {
             self.note_failure(&request.url);
+            let reason = self.reasons.iter().position(|(url, _)| *url == request.url);
+            if request.failure.as_deref() == Some("blocked: csp")
+                && let Some((_, directive)) = reason.and_then(|index| self.reasons.remove(index))
+            {
+                request.failure = Some(format!("blocked by the content security policy: {directive}"));
+            }
         }
         context.tell(Event::Network(request));
     }
