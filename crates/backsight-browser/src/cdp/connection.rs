@@ -233,10 +233,22 @@ impl Incoming {
     pub(crate) async fn take(&mut self, into: &mut Vec<Heard>, limit: usize) -> bool {
         let from = into.len();
         let taken = self.queue.recv_many(into, limit).await;
-        let bytes = into.iter().skip(from).map(Heard::bytes).sum();
-        self.shared.queued.fetch_sub(taken, Ordering::Relaxed);
-        self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.taken(into.get(from..).unwrap_or_default());
         taken > 0
+    }
+
+    /// Takes all that is there now.
+    pub(crate) fn take_now(&mut self, into: &mut Vec<Heard>) {
+        let from = into.len();
+        while let Ok(heard) = self.queue.try_recv() {
+            into.push(heard);
+        }
+        self.taken(into.get(from..).unwrap_or_default());
+    }
+
+    fn taken(&self, taken: &[Heard]) {
+        self.shared.queued.fetch_sub(taken.len(), Ordering::Relaxed);
+        self.shared.queued_bytes.fetch_sub(taken.iter().map(Heard::bytes).sum(), Ordering::Relaxed);
     }
 }
 

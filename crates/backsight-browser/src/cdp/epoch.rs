@@ -124,9 +124,26 @@ impl<'a> Epoch<'a> {
         if let Err(refused) = self.begin().await {
             return End::Lost(format!("the browser does not answer: {refused}"));
         }
-        let mut begun = false;
+        // What the browser said until now is about the targets it has.
         let mut batch = Vec::new();
+        incoming.take_now(&mut batch);
+        let mut begun = false;
         loop {
+            batch.drain(..).for_each(|heard| self.hear(heard));
+            // Under a storm of messages the queue is never empty, and the rest has its turn all the same.
+            while let Some(answered) = self.questions.try_join_next() {
+                self.take_answer(answered.ok());
+            }
+            self.tick();
+            self.tell();
+            begun = begun || (self.beginnings == 0 && self.wishes.is_empty());
+            if begun {
+                self.publish();
+                if let Some(ready) = ready.take() {
+                    // Whoever started this has gone if it cannot be told, and the order to stop follows.
+                    let _ = ready.send(Ok(()));
+                }
+            }
             tokio::select! {
                 biased;
                 order = orders.recv() => match order {
@@ -137,30 +154,9 @@ impl<'a> Epoch<'a> {
                     if !open {
                         return End::Lost(self.connection.reason());
                     }
-                    for heard in batch.drain(..) {
-                        self.hear(heard);
-                    }
                 }
                 Some(answered) = self.questions.join_next() => self.take_answer(answered.ok()),
                 () = tokio::time::sleep_until(self.next_tick), if self.translator.pending() => {}
-            }
-            // Under a storm of messages the queue is never empty, and the rest has its turn all the same.
-            while let Some(answered) = self.questions.try_join_next() {
-                self.take_answer(answered.ok());
-            }
-            self.tick();
-            self.tell();
-            if !begun && self.beginnings == 0 && self.wishes.is_empty() {
-                begun = true;
-                self.targets.touch();
-                self.base.notes = Vec::new();
-                if let Some(ready) = ready.take() {
-                    self.publish();
-                    let _ = ready.send(Ok(()));
-                }
-            }
-            if begun {
-                self.publish();
             }
         }
     }
@@ -202,11 +198,8 @@ impl<'a> Epoch<'a> {
             serde_json::from_str::<Version>(version.get()).map(|found| found.product).unwrap_or_default();
         // The page that the browser was started with is known by now or made.
         if let Some(wish) = self.wishes.remove("") {
-            self.beginnings += 1;
-            let create = self.connection.send(None, "Target.getTargets", &json!({}), PATIENCE);
-            let first = create.await.ok().and_then(|targets| first_blank_page(&targets));
-            self.beginnings -= 1;
-            match first {
+            let targets = self.connection.send(None, "Target.getTargets", &json!({}), PATIENCE).await;
+            match targets.ok().and_then(|targets| first_blank_page(&targets)) {
                 Some(target) => self.wish(target, wish.url, None),
                 None => self.create(wish.url, None),
             }
@@ -356,6 +349,9 @@ impl<'a> Epoch<'a> {
     }
 
     fn take_answer(&mut self, answered: Option<Answered>) {
+        if !matches!(answered, None | Some(Answered::Translator { .. })) {
+            self.beginnings = self.beginnings.saturating_sub(1);
+        }
         match answered {
             Some(Answered::Attach { target, answer }) => self.attached(&target, answer),
             Some(Answered::Greeting { session, kind, refused }) => self.greeted(&session, &kind, refused),
@@ -382,7 +378,6 @@ impl<'a> Epoch<'a> {
             #[serde(rename = "sessionId")]
             session: String,
         }
-        self.beginnings = self.beginnings.saturating_sub(1);
         match answer.map(|answer| serde_json::from_str::<Attached>(answer.get())) {
             Ok(Ok(Attached { session })) => {
                 if let Some(info) = self.targets.info(target) {
@@ -408,7 +403,6 @@ impl<'a> Epoch<'a> {
     }
 
     fn greeted(&mut self, session: &str, kind: &str, refused: Vec<(&'static str, Refused)>) {
-        self.beginnings = self.beginnings.saturating_sub(1);
         for (method, refused) in refused {
             match refused {
                 Refused::TimedOut => self.stands_still(session),
@@ -467,7 +461,6 @@ impl<'a> Epoch<'a> {
             #[serde(rename = "targetId")]
             target: String,
         }
-        self.beginnings = self.beginnings.saturating_sub(1);
         match answer {
             Ok(created) => match serde_json::from_str::<Created>(created.get()) {
                 Ok(Created { target }) => self.wish(target, url, to),
@@ -491,7 +484,6 @@ impl<'a> Epoch<'a> {
             #[serde(rename = "errorText")]
             error: Option<String>,
         }
-        self.beginnings = self.beginnings.saturating_sub(1);
         let failure = match reply {
             Ok(reply) => serde_json::from_str::<Navigated>(reply.get()).unwrap_or_default().error,
             Err(refused) => Some(refused.to_string()),

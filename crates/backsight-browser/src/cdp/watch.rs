@@ -46,23 +46,26 @@ impl Watch {
                 () = stopped(&mut orders) => return,
             };
             let missing = match opened {
-                Ok(opened) => {
-                    failures = 0;
-                    match self.epoch(opened, &finder, &mut translation, &mut orders, &mut ready).await {
-                        End::Stopped => return,
-                        End::Lost(reason) => self.interrupted(&reason),
-                    }
-                    continue;
-                }
                 Err(missing) => missing,
+                Ok(opened) => match self.epoch(opened, &finder, &mut translation, &mut orders, &mut ready).await {
+                    End::Stopped => return,
+                    End::Lost(reason) => {
+                        if ready.is_none() {
+                            self.interrupted(&reason);
+                        }
+                        failures = 0;
+                        Missing::Yet(Error::new(Code::BrowserUnreachable, reason))
+                    }
+                },
             };
+            let forever = matches!(missing, Missing::Forever(_));
+            let error = missing.error();
+            lock(&self.state).notes = vec![format!("nothing is watched: {}", error.message())];
             if let Some(ready) = ready.take() {
                 // Whoever started this has gone if it cannot be told.
-                let _ = ready.send(Err(missing.error()));
+                let _ = ready.send(Err(error));
                 return;
             }
-            let forever = matches!(missing, Missing::Forever(_));
-            lock(&self.state).notes = vec![missing.error().message().to_owned()];
             tokio::select! {
                 () = tokio::time::sleep(backoff(failures)), if !forever => {}
                 () = stopped(&mut orders) => return,
@@ -99,12 +102,7 @@ impl Watch {
 
     fn interrupted(&self, reason: &str) {
         let mut state = lock(&self.state);
-        *state = Watching {
-            address: state.address.clone(),
-            launched: state.launched,
-            notes: vec![format!("nothing is watched: {reason}")],
-            ..Watching::default()
-        };
+        *state = Watching { address: state.address.clone(), launched: state.launched, ..Watching::default() };
         drop(state);
         self.listener.interrupted(reason, (self.attach.clock)());
     }

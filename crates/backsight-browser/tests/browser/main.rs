@@ -5,7 +5,13 @@
 
 mod app;
 mod cursors;
+mod driver;
+mod fake_browser;
+mod fake_server;
 mod laws;
+mod live;
+mod recorder;
 mod scenarios;
+mod site;
 mod translate;
 mod translate_recorded;
