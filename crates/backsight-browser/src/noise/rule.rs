@@ -82,26 +82,37 @@ pub struct Conditions {
 #[serde(deny_unknown_fields, default)]
 pub struct NewRule {
     /// Its name; `user_1` and so on when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// One of these; any when absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     /// This level or less serious.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// Regex on the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Regex on the script's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Regex on the request's, socket's or page's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Patterns are plain texts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
     /// Capitals do not matter.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignore_case: bool,
     /// `OPTIONS`
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     /// `404`, `"500-599"` or `"5xx"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Statuses>,
     /// Why this is noise.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 

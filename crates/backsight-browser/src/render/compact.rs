@@ -1,6 +1,8 @@
 //! Changes in the fewest words that say all of them, for a model. Lines of ours begin at the margin; what comes from the
 //! page stands on lines that begin with a blank, so it cannot pass for ours.
 
+use backsight_core::Timestamp;
+
 use super::escape::safe;
 use super::words::{self, action, by_category, list};
 use crate::report::{
@@ -12,7 +14,8 @@ pub fn changes(changes: &Changes) -> String {
     let mut page = Page(String::new());
     page.line(&format!("{}: {}", changes.severity.as_str(), safe(&changes.summary)));
     let Changes { checkpoint, from, to, duration_ms, .. } = changes;
-    page.line(&format!("since {} {from} to {to} ({duration_ms} ms)", safe(checkpoint)));
+    page.line(&format!("since {} {from} to {} ({duration_ms} ms)", safe(checkpoint), later(*from, *to)));
+    page.line(&format!("new: {}", list(totals(changes))));
     if let Some(console) = &changes.console {
         say_console(&mut page, console);
     }
@@ -27,6 +30,26 @@ pub fn changes(changes: &Changes) -> String {
     }
     say_unseen(&mut page, changes);
     page.0
+}
+
+/// How much is new, by category.
+fn totals(changes: &Changes) -> Vec<String> {
+    let totals = [
+        ("console", changes.console.as_ref().map(|changes| changes.total_new)),
+        ("network", changes.network.as_ref().map(|changes| changes.total_new)),
+        ("websocket", changes.websocket.as_ref().map(|changes| changes.total_new)),
+        ("actions", changes.actions.as_ref().map(|changes| changes.total_new)),
+    ];
+    totals.into_iter().filter_map(|(name, total)| Some(format!("{name} {}", total?))).collect()
+}
+
+/// The later of two times, without its date when that is the same.
+fn later(from: Timestamp, to: Timestamp) -> String {
+    let (from, to) = (from.to_string(), to.to_string());
+    match (from.split_once('T'), to.split_once('T')) {
+        (Some((first_day, _)), Some((last_day, clock))) if first_day == last_day => clock.to_owned(),
+        _ => to,
+    }
 }
 
 struct Page(String);
@@ -55,13 +78,11 @@ fn say_console(page: &mut Page, changes: &ConsoleChanges) {
         let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
         format!("{}x {}{source}{remarks}", entry.count, safe(&entry.message))
     };
-    page.line(&format!("console {} new", changes.total_new));
     page.list("errors", &changes.errors, message);
     page.list("warnings", &changes.warnings, message);
 }
 
 fn say_network(page: &mut Page, changes: &NetworkChanges) {
-    page.line(&format!("network {} new", changes.total_new));
     page.list("failures", &changes.failures, failure);
     page.list("still failing", &changes.still_failing, failure);
     page.list("recovered", &changes.recovered, |entry| {
@@ -88,7 +109,6 @@ fn failure(entry: &FailureEntry) -> String {
 }
 
 fn say_websocket(page: &mut Page, changes: &WebsocketChanges) {
-    page.line(&format!("websocket {} new", changes.total_new));
     page.list("socket errors", &changes.errors, |entry| {
         format!("{}x {}: {}", entry.count, safe(&entry.url), safe(&entry.message))
     });
@@ -103,7 +123,6 @@ fn say_websocket(page: &mut Page, changes: &WebsocketChanges) {
 }
 
 fn say_actions(page: &mut Page, all: &Changes, changes: &ActionsChanges) {
-    page.line(&format!("actions {} new", changes.total_new));
     page.list("actions, seconds after the start", &changes.actions, |entry| {
         let after = entry.at.0.saturating_sub(all.from.0) as f64 / 1000.0;
         let count = entry.count.map(|count| format!("{count}x ")).unwrap_or_default();
@@ -126,7 +145,7 @@ fn say_unseen(page: &mut Page, changes: &Changes) {
         page.line(&format!("omitted: {omitted}"));
     }
     page.list("gaps", &changes.gap, |gap| {
-        let end = gap.to.map_or("now".to_owned(), |to| to.to_string());
+        let end = gap.to.map_or("now".to_owned(), |to| later(gap.from, to));
         format!("{} to {end}: {}", gap.from, safe(&gap.reason))
     });
     let not_asked = words::not_asked(changes);

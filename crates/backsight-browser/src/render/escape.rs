@@ -58,13 +58,31 @@ pub fn prose(text: &str) -> String {
     for character in safe(text).chars() {
         if matches!(
             character,
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '~' | '&' | '$' | '@' | ':' | '='
+            '\\' | '`'
+                | '*'
+                | '_'
+                | '['
+                | ']'
+                | '<'
+                | '>'
+                | '#'
+                | '!'
+                | '|'
+                | '~'
+                | '&'
+                | '$'
+                | '@'
+                | ':'
+                | '='
+                | '-'
+                | '+'
         ) {
             prose.push('\\');
         }
         prose.push(character);
     }
-    prose
+    // Some readers make links of addresses without a scheme.
+    prose.replace("www.", "www\\.")
 }
 
 /// Columns a text takes on a terminal, nearly.

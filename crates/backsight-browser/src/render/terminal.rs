@@ -15,7 +15,7 @@ const LABEL: usize = 9;
 
 /// See [`super::text`].
 pub fn changes(changes: &Changes, style: Style) -> Vec<Line> {
-    let mut page = Page { width: style.width.clamp(20, WIDEST), lines: Vec::new() };
+    let mut page = Page { width: style.width.clamp(20, WIDEST), lines: Vec::new(), quiet: Vec::new() };
     verdict(&mut page, changes);
     if let Some(changes) = &changes.console {
         page.section("Console", changes.total_new, console(changes));
@@ -30,7 +30,11 @@ pub fn changes(changes: &Changes, style: Style) -> Vec<Line> {
         page.section("Actions", changes.total_new, actions(changes));
     }
     page.empty();
-    page.rows(footer(changes));
+    let mut footer = footer(changes);
+    if !page.quiet.is_empty() {
+        footer.insert(0, note(Role::Dim, "no news", words::list(&page.quiet)));
+    }
+    page.rows(footer);
     page.lines
 }
 
@@ -86,12 +90,12 @@ fn network(changes: &NetworkChanges) -> Vec<Row> {
     rows.extend(changes.still_failing.iter().map(|entry| failure(Role::Warning, "still", entry)));
     rows.extend(changes.degraded.iter().map(|entry| {
         let DegradedEntry { method, path, duration_ms, baseline_ms } = entry;
-        let what = format!("{} {}  {}", safe(method), safe(path), milliseconds(*duration_ms));
+        let what = format!("{} {} → {}", safe(method), safe(path), milliseconds(*duration_ms));
         Row::new(Role::Warning, "slow", None, what, &[format!("was {}", milliseconds(*baseline_ms))])
     }));
     rows.extend(changes.recovered.iter().map(|entry| {
         let RecoveredEntry { method, path, status, previous_status } = entry;
-        let what = format!("{} {}  {}", safe(method), safe(path), answer(*status));
+        let what = format!("{} {} → {}", safe(method), safe(path), answer(*status));
         Row::new(Role::Good, "recovered", None, what, &[format!("was {}", answer(*previous_status))])
     }));
     rows.extend(changes.new_endpoints.iter().map(|endpoint| Row::new(Role::Dim, "new", None, safe(endpoint), &[])));
@@ -99,7 +103,7 @@ fn network(changes: &NetworkChanges) -> Vec<Row> {
 }
 
 fn failure(role: Role, label: &'static str, entry: &FailureEntry) -> Row {
-    let what = format!("{} {}  {}", safe(&entry.method), safe(&entry.path), answer(entry.status));
+    let what = format!("{} {} → {}", safe(&entry.method), safe(&entry.path), answer(entry.status));
     let mut remarks = vec![match entry.previous_status {
         Some(previous) => format!("was {}", answer(previous)),
         None => "first seen".to_owned(),
@@ -152,9 +156,12 @@ fn actions(changes: &ActionsChanges) -> Vec<Row> {
     changes.actions.iter().map(row).collect()
 }
 
+fn note(role: Role, label: &'static str, what: String) -> Row {
+    Row { role, label, count: None, body: vec![Span::new(Role::Dim, what)] }
+}
+
 /// What was not shown, not seen, and who watched.
 fn footer(changes: &Changes) -> Vec<Row> {
-    let note = |role, label, what| Row { role, label, count: None, body: vec![Span::new(Role::Dim, what)] };
     let mut rows: Vec<Row> = changes.gap.iter().map(|gap| note(Role::Warning, "gap", words::gap(gap, safe))).collect();
     if !changes.dropped.is_empty() {
         let what = format!("details are gone, counts are exact: {}", words::by_category(&changes.dropped));
@@ -179,6 +186,8 @@ fn footer(changes: &Changes) -> Vec<Row> {
 struct Page {
     width: usize,
     lines: Vec<Line>,
+    /// Sections in which nothing happened; they share a line.
+    quiet: Vec<&'static str>,
 }
 
 impl Page {
@@ -190,9 +199,12 @@ impl Page {
         self.lines.extend(wrap(spans, self.width, indent));
     }
 
-    fn section(&mut self, name: &str, total: u64, rows: Vec<Row>) {
+    fn section(&mut self, name: &'static str, total: u64, rows: Vec<Row>) {
+        if total == 0 && rows.is_empty() {
+            return self.quiet.push(name);
+        }
         self.empty();
-        let total = if total == 0 { "  nothing new".to_owned() } else { format!("  {} new", thousands(total)) };
+        let total = format!("  {} new", thousands(total));
         self.wrapped(vec![Span::new(Role::Heading, name), Span::new(Role::Dim, total)], 2);
         self.rows(rows);
     }
