@@ -26,7 +26,7 @@ pub fn changes(changes: &Changes) -> String {
         say_websocket(&mut page, websocket);
     }
     if let Some(actions) = &changes.actions {
-        say_actions(&mut page, changes, actions);
+        say_actions(&mut page, actions);
     }
     say_unseen(&mut page, changes);
     page.0
@@ -122,9 +122,9 @@ fn say_websocket(page: &mut Page, changes: &WebsocketChanges) {
     page.list("connections", &changes.connections, |entry| format!("{}x {}", entry.count, safe(&entry.url)));
 }
 
-fn say_actions(page: &mut Page, all: &Changes, changes: &ActionsChanges) {
+fn say_actions(page: &mut Page, changes: &ActionsChanges) {
     page.list("actions, seconds after the start", &changes.actions, |entry| {
-        let after = entry.at.0.saturating_sub(all.from.0) as f64 / 1000.0;
+        let after = entry.after_ms as f64 / 1000.0;
         let count = entry.count.map(|count| format!("{count}x ")).unwrap_or_default();
         let words = [safe(&entry.target), safe(&entry.detail)];
         let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();

@@ -1,6 +1,8 @@
 //! Changes as a Markdown page. Everything from the page of the app is in code spans, in which nothing means anything, and
 //! every entry is one line.
 
+use backsight_core::Timestamp;
+
 use super::escape::{code, prose};
 use super::words::{self, by_category, clock, duration, list, thousands};
 use crate::report::{
@@ -24,7 +26,7 @@ pub fn changes(changes: &Changes) -> String {
     }
     if let Some(actions) = &changes.actions {
         section(&mut page, "Actions", actions.total_new);
-        entries(&mut page, "In order", &actions.actions, action);
+        entries(&mut page, "In order", &actions.actions, |entry| action(entry, changes.from));
     }
     say_unseen(&mut page, changes);
     page
@@ -95,11 +97,12 @@ fn say_websocket(page: &mut String, changes: &WebsocketChanges) {
     });
 }
 
-fn action(entry: &ActionEntry) -> String {
-    let ActionEntry { kind, target, detail, at, count } = entry;
+fn action(entry: &ActionEntry, from: Timestamp) -> String {
+    let ActionEntry { kind, target, detail, after_ms, count } = entry;
+    let at = Timestamp(from.0.saturating_add(*after_ms));
     let shown = |text: &String| if text.is_empty() { String::new() } else { format!(" {}", code(text)) };
     let times = count.map(|count| format!(" {}×", thousands(count))).unwrap_or_default();
-    format!("{} {}{times}{}{}", clock(*at), words::action(*kind), shown(target), shown(detail))
+    format!("{} {}{times}{}{}", clock(at), words::action(*kind), shown(target), shown(detail))
 }
 
 /// What was hidden, lost, cut or not watched, and by whom the rest was.

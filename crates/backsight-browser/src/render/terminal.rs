@@ -1,6 +1,8 @@
 //! Changes for a person at a terminal: the verdict first, then what led to it in sections of aligned rows, then what was
 //! not seen.
 
+use backsight_core::Timestamp;
+
 use super::escape::safe;
 use super::words::{self, clock, duration, thousands};
 use super::wrap::wrap;
@@ -26,8 +28,8 @@ pub fn changes(changes: &Changes, style: Style) -> Vec<Line> {
     if let Some(changes) = &changes.websocket {
         page.section("WebSockets", changes.total_new, websocket(changes));
     }
-    if let Some(changes) = &changes.actions {
-        page.section("Actions", changes.total_new, actions(changes));
+    if let Some(acted) = &changes.actions {
+        page.section("Actions", acted.total_new, actions(acted, changes.from));
     }
     page.empty();
     let mut footer = footer(changes);
@@ -145,12 +147,12 @@ fn websocket(changes: &WebsocketChanges) -> Vec<Row> {
     rows
 }
 
-fn actions(changes: &ActionsChanges) -> Vec<Row> {
+fn actions(changes: &ActionsChanges, from: Timestamp) -> Vec<Row> {
     let row = |entry: &ActionEntry| {
-        let ActionEntry { kind, target, detail, at, count } = entry;
+        let ActionEntry { kind, target, detail, after_ms, count } = entry;
         let mut remarks: Vec<String> = Vec::new();
         remarks.extend((!detail.is_empty()).then(|| safe(detail)));
-        remarks.push(clock(*at));
+        remarks.push(clock(Timestamp(from.0.saturating_add(*after_ms))));
         Row::new(Role::Plain, words::action(*kind), Some(count.unwrap_or(1)), safe(target), &remarks)
     };
     changes.actions.iter().map(row).collect()

@@ -95,7 +95,7 @@ fn full() -> Changes {
         kind,
         target: target.into(),
         detail: detail.into(),
-        at: Timestamp(START + after),
+        after_ms: after,
         count,
     };
     let actions = ActionsChanges {
@@ -109,6 +109,7 @@ fn full() -> Changes {
         from: Timestamp(START + 20_000),
         to: Some(Timestamp(START + 25_000)),
         reason: "the browser was restarted".into(),
+        earlier: false,
     };
     Changes {
         severity: Severity::Error,
