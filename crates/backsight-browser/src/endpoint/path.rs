@@ -78,6 +78,8 @@ fn push_parts(out: &mut String, segment: &str, file: bool) {
         match shape(part.as_bytes()) {
             _ if hash => out.push_str("{h}"),
             shape if shape.is_made_up() => out.push_str(if file && at > 0 { "{h}" } else { "{id}" }),
+            // A port without an origin is still a port.
+            Shape::Number if at > 0 && bytes[at - 1] == b':' => out.push_str(part),
             Shape::Number if run >= 3 || run == name => out.push_str("{id}"),
             Shape::Numbered(letters) => {
                 out.push_str(&part[..letters]);

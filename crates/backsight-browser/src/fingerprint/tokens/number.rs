@@ -5,6 +5,7 @@ use super::Templater;
 use crate::fingerprint::context::Context;
 use crate::fingerprint::shape::{self, alphanumerics, digits, shape};
 use crate::fingerprint::time;
+use crate::redact::marker;
 
 impl Templater<'_> {
     /// A word that begins with a digit; `run` is how many letters and digits it has.
@@ -123,9 +124,18 @@ impl Templater<'_> {
         }
     }
 
-    /// `[1, 2, 3]` is one thing however long it is; every other bracket stays.
+    /// `[1, 2, 3]` is one thing however long it is, and a secret that was taken out varies; every other bracket stays.
     pub(super) fn numbers(&mut self) {
         let start = self.at;
+        if let Some(marker) = marker::at(self.rest(start)) {
+            self.copy_to(start);
+            self.out.push('{');
+            self.out.extend(marker.kind.iter().map(|byte| char::from(*byte)));
+            self.out.push('}');
+            self.at = start + marker.length;
+            self.copied = self.at;
+            return;
+        }
         let rest = self.rest(start + 1);
         let run = rest
             .iter()
