@@ -19,7 +19,7 @@ use crate::report::{
 use crate::telemetry::Telemetry;
 use crate::telemetry::console::Message;
 use crate::telemetry::network;
-use crate::telemetry::sockets::What;
+use crate::telemetry::sockets::{Way, What};
 use crate::window::Window;
 
 /// Entries of a list at most.
@@ -274,20 +274,21 @@ impl Found<'_> {
         let mut found = WebsocketChanges { total_new, ..WebsocketChanges::default() };
         for address in telemetry.sockets.iter().filter(|address| window.reaches(address.last)) {
             let opened = window.opened(address);
-            let (endings, errors) = (address.endings.iter().enumerate(), address.errors.iter().enumerate());
+            let is_noise = |way: &Way| address.noise.is_some() || way.noise.is_some();
+            let endings = address.endings.iter().enumerate();
             let endings = endings.map(|(at, way)| (way, window.went(address, What::Ended(at), way)));
-            let endings: Vec<_> = endings.filter(|(_, count)| *count > 0).collect();
+            let errors = address.errors.iter().enumerate();
             let errors = errors.map(|(at, way)| (way, window.went(address, What::Failed(at), way)));
-            let errors: Vec<_> = errors.filter(|(_, count)| *count > 0).collect();
-            if address.noise.is_some() {
-                let hidden = opened + endings.iter().chain(&errors).map(|(_, count)| count).sum::<u64>();
-                if hidden > 0 {
-                    self.suppress(Category::Websocket, hidden);
-                }
-                continue;
+            let some = |(_, count): &(&Way, u64)| *count > 0;
+            let (hidden_endings, endings): (Vec<_>, Vec<_>) = endings.filter(some).partition(|(way, _)| is_noise(way));
+            let (hidden_errors, errors): (Vec<_>, Vec<_>) = errors.filter(some).partition(|(way, _)| is_noise(way));
+            let hidden = hidden_endings.iter().chain(&hidden_errors).map(|(_, count)| count).sum::<u64>();
+            let hidden = hidden + if address.noise.is_some() { opened } else { 0 };
+            if hidden > 0 {
+                self.suppress(Category::Websocket, hidden);
             }
             let url = || address.url.clone();
-            if opened > 0 {
+            if opened > 0 && address.noise.is_none() {
                 found.connections.push(ConnectionEntry { url: url(), count: opened });
             }
             found.disconnections.extend(endings.into_iter().map(|(way, count)| DisconnectionEntry {
@@ -297,11 +298,7 @@ impl Found<'_> {
                 count,
                 reconnected: address.open_now > 0,
             }));
-            let error = |(way, count): (&crate::telemetry::sockets::Way, u64)| SocketErrorEntry {
-                url: url(),
-                message: way.text.clone(),
-                count,
-            };
+            let error = |(way, count): (&Way, u64)| SocketErrorEntry { url: url(), message: way.text.clone(), count };
             found.errors.extend(errors.into_iter().map(error));
         }
         found

@@ -12,7 +12,7 @@ use super::tokens;
 use super::value::{self, Quote};
 
 /// `text` without its secrets.
-pub(super) fn redact<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+pub(super) fn redact<'a>(redactor: &'a Redactor, text: &'a str) -> Cow<'a, str> {
     // Nothing shorter holds a name, a mark and a secret.
     if text.len() < 6 {
         return Cow::Borrowed(text);
