@@ -1,8 +1,7 @@
 //! Streams recorded from a real Chromium (156, headless), translated as a whole.
 
-use std::collections::HashMap;
-
-use backsight_browser::cdp::translate::{Replays, Translator};
+use backsight_browser::cdp::translate::{Target, TranslateOptions, Translator};
+use backsight_core::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -27,38 +26,22 @@ fn play(recording: &str, timeline: Timeline<'_>) -> Vec<String> {
 
 fn play_on(translator: Translator, recording: &str, timeline: Timeline<'_>) -> Desk {
     let mut desk = Desk::with(translator);
-    let mut addresses: HashMap<String, String> = HashMap::new();
     for (index, text) in recording.lines().enumerate() {
         let line: Line<'_> = serde_json::from_str(text).expect("a recorded line is valid");
+        let params: Value = serde_json::from_str(line.params.get()).expect("params are valid");
         if index == 0 {
             desk.now = line.at;
         }
         desk.wait(line.at - desk.now);
         if line.method == "Target.attachedToTarget" {
-            let params: Value = serde_json::from_str(line.params.get()).expect("params are valid");
-            let info = &params["targetInfo"];
-            let text = |name: &str| info[name].as_str().unwrap_or_default().to_owned();
-            let target = backsight_browser::cdp::translate::Target {
-                id: text("targetId"),
-                kind: text("type"),
-                url: text("url"),
-            };
-            addresses.insert(text("targetId"), text("url"));
+            let text = |name: &str| params["targetInfo"][name].as_str().unwrap_or_default().to_owned();
+            let target = Target { id: text("targetId"), kind: text("type"), url: text("url") };
             let session = params["sessionId"].as_str().unwrap_or_default();
-            desk.translator.attached(session, target, backsight_core::Timestamp(line.at));
+            desk.translator.attached(session, target, Timestamp(line.at));
         }
-        let params: Value = serde_json::from_str(line.params.get()).expect("params are valid");
         desk.hear(&line.session, &line.method, params);
-        answer_timelines(&mut desk, timeline);
     }
-    for _ in 0..3 {
-        desk.wait(100);
-        answer_timelines(&mut desk, timeline);
-    }
-    desk
-}
-
-fn answer_timelines(desk: &mut Desk, timeline: Timeline<'_>) {
+    desk.wait(100);
     while desk.commands.iter().any(|command| command.2 == "Runtime.evaluate") {
         let answer = match timeline {
             Some(entries) => Ok(json!({ "result": { "type": "string", "value": Value::from(entries).to_string() } })),
@@ -66,6 +49,7 @@ fn answer_timelines(desk: &mut Desk, timeline: Timeline<'_>) {
         };
         desk.answer("Runtime.evaluate", answer);
     }
+    desk
 }
 
 #[test]
@@ -83,5 +67,4 @@ fn show() {
             println!("{line:?},");
         }
     }
-    let _ = Replays::default();
 }
