@@ -73,6 +73,8 @@ struct Wish {
 struct Losses {
     dropped: u64,
     malformed: u64,
+    /// Messages about targets that could not be understood.
+    misread: u64,
     unclaimed: u64,
     unclaimed_told: u64,
 }
@@ -255,7 +257,7 @@ impl<'a> Epoch<'a> {
             session: Option<String>,
         }
         let Ok(about) = serde_json::from_str::<About>(params.get()) else {
-            self.losses.unclaimed += 1;
+            self.losses.misread += 1;
             return;
         };
         let now = self.now();
@@ -517,7 +519,7 @@ impl<'a> Epoch<'a> {
             self.watch.listener.heard(std::mem::take(&mut self.events));
         }
         let dropped = self.connection.dropped();
-        let malformed = self.connection.malformed() + self.translator.malformed();
+        let malformed = self.connection.malformed() + self.translator.malformed() + self.losses.misread;
         let losses = [
             ("messages that came faster than they could be read", dropped, &mut self.losses.dropped),
             ("messages that could not be understood", malformed, &mut self.losses.malformed),
