@@ -1,8 +1,4 @@
-//! Capture as its users see it: against a scripted browser for what cannot be provoked, and against a real one.
+//! Tests of the browser lane through its boundaries.
 
-mod driver;
-mod fake_browser;
-mod fake_server;
-mod live;
-mod recorder;
-mod site;
+mod translate;
+mod translate_recorded;
