@@ -104,8 +104,11 @@ fn read_port(profile: &Path) -> Option<(u16, String)> {
 fn ask_port(port: u16) -> Option<String> {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).ok()?;
     write!(stream, "GET /json/version HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n").ok()?;
-    let mut text = String::new();
-    stream.read_to_string(&mut text).ok()?;
+    // Browsers keep the connection open, so the answer is over when nothing more comes.
+    stream.set_read_timeout(Some(Duration::from_millis(300))).ok()?;
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
     let path = text.split_once("/devtools/browser/")?.1.split('"').next()?;
     Some(format!("/devtools/browser/{path}"))
 }

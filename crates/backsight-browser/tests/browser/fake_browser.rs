@@ -76,7 +76,10 @@ fn whatever_a_page_is_sent_ends_with_the_permission_to_run() {
     let server = FakeServer::start("a", &[PAGE], Box::new(script));
     let (capture, recorder) = start(&server);
     let sent = server.sent_to("session-P1");
-    assert_eq!(sent.last().map(String::as_str), Some("Runtime.runIfWaitingForDebugger"), "{sent:?}");
+    let run = sent.iter().position(|method| method == "Runtime.runIfWaitingForDebugger").unwrap();
+    let (before, after) = sent.split_at(run);
+    assert!(before.iter().any(|method| method == "Runtime.enable"), "{sent:?}");
+    assert!(!after.iter().any(|method| method.ends_with(".enable")), "{sent:?}");
     let picture = capture.watching();
     assert_eq!(picture.pages[0].state, PageState::Unresponsive);
     assert!(picture.notes.iter().any(|note| note.contains("not here")), "{picture:?}");
@@ -131,7 +134,7 @@ fn binary_frames_and_junk_are_taken_for_what_they_are() {
     }
     server.act(Act::Junk("{\"method\":\"Target.targetCreated\",\"params\":{\"targetInfo\":7}}".to_owned()));
     server.say(json!({ "method": "Unheard.of", "params": { "x": 1 }, "sessionId": "session-P1" }));
-    server.say(json!({ "method": "Runtime.consoleAPICalled", "sessionId": "session-P1" }));
+    server.say(json!({ "method": "Runtime.consoleAPICalled", "params": [7], "sessionId": "session-P1" }));
     server.say(console("session-P1", "after the junk", 2));
     let record = recorder.until_said("after the junk");
     assert_eq!(record.messages(), ["in binary", "after the junk"]);

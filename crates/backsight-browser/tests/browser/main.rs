@@ -1,4 +1,11 @@
-//! Tests of the browser lane through its boundaries.
+//! Tests of the browser lane through its boundaries: recorded messages, a scripted browser for what cannot be provoked, and
+//! a real one.
 
+mod driver;
+mod fake_browser;
+mod fake_server;
+mod live;
+mod recorder;
+mod site;
 mod translate;
 mod translate_recorded;
