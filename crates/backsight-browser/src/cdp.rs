@@ -15,5 +15,5 @@ mod targets;
 pub mod translate;
 mod watch;
 
-pub use capture::{Attach, Capture, Clock, Listener, Page, PageState, Place, Watching};
+pub use capture::{Attach, Capture, Clock, Listener, Memory, Page, PageState, Place, Watching};
 pub use launch::Launch;

@@ -106,14 +106,17 @@ impl Targets {
                 vec![Step::Attach { target: known.info.id.clone() }]
             }
             // Only pages leave by their address: what belongs to a page leaves with it.
-            (false, Some(session)) if known.info.kind == "page" => self.leave(&session),
+            (false, Some(session)) if known.info.kind == "page" => {
+                let sessions = std::mem::take(&mut known.reserve).into_iter().chain([session]).collect();
+                self.leave(sessions)
+            }
             _ => Vec::new(),
         }
     }
 
     /// A session begins, because it was asked for or because it belongs to a page that is watched.
     pub(crate) fn attached(&mut self, session: &str, parent: Option<&str>, info: Info, now: Timestamp) -> Vec<Step> {
-        if self.sessions.contains_key(session) {
+        if self.sessions.contains_key(session) || self.past.members.contains(session) {
             return Vec::new();
         }
         let resume = Step::Resume { session: session.to_owned() };
@@ -294,9 +297,13 @@ impl Targets {
         asked_for && shown && (self.origins.matches(&info.url) || expected())
     }
 
-    fn leave(&mut self, session: &str) -> Vec<Step> {
-        let steps = self.detached(session, Timestamp(0));
-        steps.into_iter().chain([Step::Detach { session: session.to_owned() }]).collect()
+    fn leave(&mut self, sessions: Vec<String>) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for session in sessions {
+            steps.extend(self.detached(&session, Timestamp(0)));
+            steps.push(Step::Detach { session });
+        }
+        steps
     }
 }
 
