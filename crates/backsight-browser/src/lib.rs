@@ -5,6 +5,8 @@
 //! out. Only `cdp` talks to a browser.
 
 pub mod cdp;
+#[doc(hidden)]
+pub mod corpus;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;

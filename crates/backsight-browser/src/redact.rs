@@ -41,7 +41,7 @@ impl Redactor {
     }
 
     /// A text without its secrets.
-    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn text<'a>(&'a self, text: &'a str) -> Cow<'a, str> {
         scan::redact(self, text)
     }
 

@@ -1,0 +1,3 @@
+//! The browser lane through its public boundary.
+
+mod corpus;
