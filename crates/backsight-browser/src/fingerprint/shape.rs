@@ -108,7 +108,8 @@ pub(crate) fn is_scattered_id(run: &[u8]) -> bool {
         return false;
     }
     let counts = count(run);
-    counts.upper >= 2 && counts.lower >= 2 && counts.switches >= 3
+    let turns = counts.switches + counts.case_switches;
+    counts.upper >= 2 && counts.lower >= 2 && counts.digits >= 1 && turns >= 9
 }
 
 /// How long the UUID at the start of `bytes` is.

@@ -54,7 +54,7 @@ fn each_type_of_value_has_its_name() {
         ("value -3.5e-7 of 1,234,567", "value {n} of {n}"),
         ("react 18.2.0 and v5.1.0 on api v2", "react {v} and {v} on api v2"),
         ("[12:34:56] Tue, 02 Jan 2024 03:04:05 GMT now", "[{ts}] {ts} now"),
-        ("points [1, 2.5, -3] drawn", "points [{n}…] drawn"),
+        ("points [1, 2.5, -3] drawn", "points [{n}] drawn"),
         ("mac 00:1a:2b:3c:4d:5e up", "mac {mac} up"),
         ("bad login [REDACTED:jwt:1f3a] for", "bad login {jwt} for"),
         ("\u{1b}[31merror\u{1b}[0m  in\n\tfile", "error in file"),
@@ -188,7 +188,7 @@ fn level_and_speaker_tell_messages_apart_and_the_stack_of_a_log_does_not() {
 fn keys_are_the_same_in_every_version() {
     // These values are persisted in workspaces: a change of them must be wanted.
     assert_eq!(format!("{:016x}", of(&said("Error loading user 42")).key), "4613e3f214851197");
-    assert_eq!(format!("{:016x}", of(&Console { level: Level::Warning, ..said("careful") }).key), "KEY2");
+    assert_eq!(format!("{:016x}", of(&Console { level: Level::Warning, ..said("careful") }).key), "58239c0a36954320");
 }
 
 #[test]

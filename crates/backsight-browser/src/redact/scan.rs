@@ -28,7 +28,7 @@ pub(super) fn redact<'a>(redactor: &'a Redactor, text: &'a str) -> Cow<'a, str> 
 
 /// Whether all of a text is JSON.
 fn is_json(text: &str) -> bool {
-    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[' | b'"'))
+    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
         && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
@@ -259,7 +259,8 @@ impl<'a> Scanner<'a> {
     fn word(&mut self) {
         let start = self.at;
         let rest = self.rest(start);
-        let run = rest.iter().take_while(|byte| value::is_name(**byte)).count();
+        // One more than the longest name: looking further each time would take forever on a text without spaces.
+        let run = rest.iter().take(names::LONGEST + 1).take_while(|byte| value::is_name(**byte)).count();
         if let Some(length) = self.header(start, run) {
             self.at = start + length;
             return;
@@ -279,16 +280,9 @@ impl<'a> Scanner<'a> {
 
     /// Goes on after a name, looking at the words that `-` and `.` and `_` join: any of them may begin a token.
     fn words_of(&mut self, start: usize, run: usize) {
-        let rest = &self.rest(start)[..run];
-        let first = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count().max(1);
-        let joined = rest.get(first).is_some();
-        // Dashes may begin a private key and points join addresses: each part gets its turn, but names are not judged again.
-        if !joined {
-            self.at = start + run;
-            return;
-        }
+        let part = |rest: &[u8]| rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count().max(1);
         let end = start + run;
-        self.at = start + first;
+        self.at = start + part(self.rest(start));
         while self.at < end {
             let at = self.at;
             let rest = self.rest(at);
@@ -306,7 +300,7 @@ impl<'a> Scanner<'a> {
             if let Some((length, kind)) = self.token(at) {
                 return self.replace_as(at, at + length, kind, if self.is_bare_json() { "\"" } else { "" });
             }
-            self.at += rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count().max(1);
+            self.at += part(rest);
         }
     }
 
@@ -397,8 +391,8 @@ impl<'a> Scanner<'a> {
         let hit = match name.strength {
             Strength::Always => true,
             Strength::Text | Strength::Phrase => !is_count(content, bare),
-            Strength::Opaque | Strength::InAddress => tokens::is_opaque(content) && !content.contains(&b' '),
-            Strength::Cookie => (content.contains(&b'=') && (colon || !bare)) || tokens::is_opaque(content),
+            Strength::Opaque | Strength::InAddress => is_opaque(content),
+            Strength::Cookie => (content.contains(&b'=') && (colon || !bare)) || is_opaque(content),
             Strength::Authorization => {
                 (from, to, kind) = self.authorization(start, end, bare);
                 from < to
@@ -439,6 +433,12 @@ enum Place<'a> {
         /// The quotation mark of the key, if it has one: a number needs it when it becomes a text.
         mark: &'a str,
     },
+}
+
+/// Whether a value looks made up, markers aside: what they stood for is gone already.
+fn is_opaque(value: &[u8]) -> bool {
+    let marked = || value.iter().enumerate().any(|(at, byte)| *byte == b'[' && marker::at(&value[at..]).is_some());
+    tokens::is_opaque(value) && !value.contains(&b' ') && !marked()
 }
 
 /// Whether a value only says how many: `max_tokens=4096`.

@@ -109,7 +109,8 @@ fn prefixed(rest: &[u8]) -> Option<(usize, &'static str)> {
     let has = |of: fn(&u8) -> bool| token.iter().any(of);
     let scrambled =
         has(u8::is_ascii_digit) && (!known.mixed || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)));
-    let slack = known.start != "xox" || (matches!(after.first(), Some(b'a'..=b'z')) && after.get(1) == Some(&b'-'));
+    let slack = known.start != "xox"
+        || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));
     (length >= known.at_least && scrambled && slack).then_some((known.start.len() + length, known.kind))
 }
 

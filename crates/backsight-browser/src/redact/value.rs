@@ -69,6 +69,9 @@ pub(super) fn assignment(bytes: &[u8], start: usize, end: usize, in_string: bool
         Assignment { name_end: end, mark_end, value: 0, quote: None, colon: false, encoded: false, closes_string };
     // `params["password"] = ...`
     let indexed = mark_end + usize::from(rest(mark_end).first() == Some(&b']'));
+    if indexed > mark_end {
+        found.mark_end = end;
+    }
     let at = indexed + encoded_mark(rest(indexed)) + spaces(rest(indexed));
     if closing.is_some()
         && let Some(value) = paired(rest(mark_end))
@@ -81,6 +84,7 @@ pub(super) fn assignment(bytes: &[u8], start: usize, end: usize, in_string: bool
         && let Some(blank) = blank_line(rest(mark_end))
     {
         found.value = mark_end + blank;
+        found.mark_end = end;
         return bytes[..start].ends_with(b"name=\"").then_some(found);
     }
     let length = match (rest(at), percent(rest(at))) {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod app;
+mod corpus;
 mod cursors;
 mod driver;
 mod fake_browser;
