@@ -138,6 +138,22 @@ fn sockets_of_a_page_that_is_gone_went_with_it() {
 }
 
 #[test]
+fn sockets_of_a_document_that_was_left_are_closed_although_nobody_says_so() {
+    let mut desk = Desk::page();
+    open(&mut desk, "1");
+    desk.lines();
+    let frame = json!({ "id": "another frame", "parentId": "TP", "loaderId": "L2", "url": "http://app/frame" });
+    desk.hear("P", "Page.frameNavigated", json!({ "frame": frame }));
+    assert_eq!(desk.lines(), Vec::<String>::new(), "a frame within the page may go where it wants");
+    desk.hear(
+        "P",
+        "Page.frameNavigated",
+        json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } }),
+    );
+    assert_eq!(desk.all(), ["ws ws://app/live close Some(1001) the page went on", "Navigate http://app/next"]);
+}
+
+#[test]
 fn actions_are_told_with_who_did_them_and_never_with_what_was_typed() {
     let mut desk = Desk::page();
     let act = |payload: Value| json!({ "name": "__backsightActions", "payload": payload.to_string() });
