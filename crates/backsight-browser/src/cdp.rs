@@ -10,6 +10,7 @@ mod epoch;
 mod find;
 pub mod launch;
 mod origins;
+mod source_map;
 mod targets;
 pub mod translate;
 mod watch;

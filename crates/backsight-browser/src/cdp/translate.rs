@@ -188,7 +188,7 @@ impl Translator {
             "Page" => self.hear_page(session, name, params, now, &mut told),
             "Log" | "Audits" => self.hear_browser(session, method, params, now, &mut told),
             "Debugger" if name == "scriptParsed" && self.options.source_maps => {
-                read(params).map(|script| self.maps.parsed(session, script))
+                read(params).map(|script| self.maps.parsed(&mut self.counts, script))
             }
             "Inspector" if name == "targetCrashed" => {
                 self.crashed(session, now, &mut told);
@@ -430,17 +430,13 @@ impl Translator {
     /// Everything whose time has come; with a session that ends, everything of it.
     fn pass(&mut self, now: Timestamp, ended: Option<&str>) -> Vec<Told> {
         let mut told = Vec::new();
-        let voices = self.voices.tick(now, ended).into_iter().chain(self.sockets.tick(now, ended));
-        let mut mapped = Vec::new();
-        for (session, event) in voices {
-            mapped.push((session, event));
-        }
         let mut context = context!(self, ended.unwrap_or_default(), now, &mut told);
         self.requests.tick(&mut context, ended);
-        self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
         self.earlier.tick(&mut context, ended);
-        let mut told = self.mapped(ended.unwrap_or_default(), told, now);
-        for (session, event) in mapped {
+        let mut said = self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
+        said.extend(self.voices.tick(now, ended));
+        said.extend(self.sockets.tick(now, ended));
+        for (session, event) in said {
             told.extend(self.mapped(&session, vec![Told::Event(event)], now));
         }
         told.extend(self.maps.tick(now, ended, &mut self.counts).into_iter().map(Told::Event));

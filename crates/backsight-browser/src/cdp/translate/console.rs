@@ -205,11 +205,6 @@ fn exception_message(details: &ExceptionDetails<'_>) -> (String, Vec<Frame>) {
         Some("error") => split_stack(exception.description.as_deref().unwrap_or_default()).1,
         _ => Vec::new(),
     };
-    // What is thrown without being an error has no class of its own to begin with.
-    let message = match exception.subtype.as_deref() {
-        Some("error") => message,
-        _ => format!("Uncaught {message}"),
-    };
     (cut(format!("{message}{promise}"), format::MAX_MESSAGE), frames)
 }
 
