@@ -129,7 +129,12 @@ impl Sockets {
             waiting.min_by_key(|(_, connection)| connection.closed.map(|(time, _)| time)).map(|(id, _)| id.clone());
         match oldest {
             Some(id) => self.finish(&id, Some(&report)).into_iter().for_each(|(_, event)| context.tell(event)),
-            None => self.reports.push_back((report, session.to_owned(), context.now)),
+            None => {
+                self.reports.push_back((report, session.to_owned(), context.now));
+                if self.reports.len() > MAX_FAILED {
+                    self.reports.pop_front();
+                }
+            }
         }
     }
 
