@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
     fn nested_string(&mut self, quote: Quote) {
         let start = self.at + quote.length();
         let end = start + value::closing(self.rest(start), quote);
-        let after = (end + quote.length()).min(self.bytes.len());
+        let after = self.after_quote(end, quote);
         let spaces = self.rest(after).iter().take_while(|byte| **byte == b' ').count();
         let key = self.rest(after + spaces).first() == Some(&b':');
         match self.nested {
@@ -200,6 +200,15 @@ impl<'a> Scanner<'a> {
             _ => self.inside(start, end),
         }
         self.at = after;
+    }
+
+    /// Where it goes on after a quotation that ends at `end`: after its closing mark, or before the mark of an outer string
+    /// that ended it.
+    fn after_quote(&self, end: usize, quote: Quote) -> usize {
+        match value::opening(self.rest(end)) {
+            Some(closing) if closing == quote => end + quote.length(),
+            _ => end,
+        }
     }
 
     /// Replaces what is between quotation marks if it is a secret, and otherwise the secrets in it.
@@ -358,7 +367,7 @@ impl<'a> Scanner<'a> {
             let content = from + quote.length();
             let end = content + value::closing(self.rest(content), quote);
             self.quoted_secret(content, end, name);
-            self.at = (end + quote.length()).min(self.bytes.len());
+            self.at = self.after_quote(end, quote);
             return true;
         }
         let rest = self.rest(from);
