@@ -48,6 +48,8 @@ struct Scanner<'a> {
     in_string: bool,
     /// Within an object or array whose name says that it holds secrets.
     nested: Option<Nested>,
+    /// Where the last value without quotation marks ends, and whether it was in an encoded query.
+    bare_end: (usize, bool),
     /// How many quotations this one is in.
     depth: usize,
 }
@@ -67,7 +69,19 @@ const DEEPEST: usize = 8;
 impl<'a> Scanner<'a> {
     fn new(redactor: &'a Redactor, text: &'a str, json: bool, depth: usize) -> Self {
         let bytes = text.as_bytes();
-        Scanner { redactor, text, bytes, at: 0, copied: 0, out: None, json, in_string: false, nested: None, depth }
+        Scanner {
+            redactor,
+            text,
+            bytes,
+            at: 0,
+            copied: 0,
+            out: None,
+            json,
+            in_string: false,
+            nested: None,
+            bare_end: (0, false),
+            depth,
+        }
     }
 
     fn run(&mut self) {
@@ -178,7 +192,7 @@ impl<'a> Scanner<'a> {
     fn nested_string(&mut self, quote: Quote) {
         let start = self.at + quote.length();
         let end = start + value::closing(self.rest(start), quote);
-        let after = (end + quote.length()).min(self.bytes.len());
+        let after = self.after_quote(end, quote);
         let spaces = self.rest(after).iter().take_while(|byte| **byte == b' ').count();
         let key = self.rest(after + spaces).first() == Some(&b':');
         match self.nested {
@@ -186,6 +200,15 @@ impl<'a> Scanner<'a> {
             _ => self.inside(start, end),
         }
         self.at = after;
+    }
+
+    /// Where it goes on after a quotation that ends at `end`: after its closing mark, or before the mark of an outer string
+    /// that ended it.
+    fn after_quote(&self, end: usize, quote: Quote) -> usize {
+        match value::opening(self.rest(end)) {
+            Some(closing) if closing == quote => end + quote.length(),
+            _ => end,
+        }
     }
 
     /// Replaces what is between quotation marks if it is a secret, and otherwise the secrets in it.
@@ -344,7 +367,7 @@ impl<'a> Scanner<'a> {
             let content = from + quote.length();
             let end = content + value::closing(self.rest(content), quote);
             self.quoted_secret(content, end, name);
-            self.at = (end + quote.length()).min(self.bytes.len());
+            self.at = self.after_quote(end, quote);
             return true;
         }
         let rest = self.rest(from);
@@ -355,13 +378,28 @@ impl<'a> Scanner<'a> {
             self.at = from;
             return true;
         }
-        let line = name.strength == Strength::Phrase || (name.strength == Strength::Cookie && assignment.colon);
-        let end = from + value::extent(rest, assignment.encoded, line);
+        let line = assignment.colon && matches!(name.strength, Strength::Phrase | Strength::Cookie);
+        if line && name.strength == Strength::Cookie && !window(rest).contains(&b'=') {
+            self.at = from;
+            return true;
+        }
+        let end = match line {
+            true => from + value::extent(rest, assignment.encoded, line),
+            false => self.bare_end(from, assignment.encoded),
+        };
         let place = Place::Bare { colon: assignment.colon, mark: assignment.key_mark(self.text) };
         if !self.secret(from, end, name, place) {
             self.at = from;
         }
         true
+    }
+
+    /// Where a value without quotation marks ends. The values of names within a value end where it does, so that is found once.
+    fn bare_end(&mut self, from: usize, encoded: bool) -> usize {
+        if from >= self.bare_end.0 || self.bare_end.1 != encoded {
+            self.bare_end = (from + value::extent(self.rest(from), encoded, false), encoded);
+        }
+        self.bare_end.0
     }
 
     /// Whether a name stands in a query or fragment.
@@ -437,8 +475,14 @@ enum Place<'a> {
 
 /// Whether a value looks made up, markers aside: what they stood for is gone already.
 fn is_opaque(value: &[u8]) -> bool {
+    let value = window(value);
     let marked = || value.iter().enumerate().any(|(at, byte)| *byte == b'[' && marker::at(&value[at..]).is_some());
     tokens::is_opaque(value) && !value.contains(&b' ') && !marked()
+}
+
+/// As much of a value as is needed to judge it.
+fn window(value: &[u8]) -> &[u8] {
+    &value[..value.len().min(256)]
 }
 
 /// Whether a value only says how many: `max_tokens=4096`.
