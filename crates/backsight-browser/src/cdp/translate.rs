@@ -400,9 +400,12 @@ impl Translator {
         let address = frame.address();
         known.address.clone_from(&address);
         known.world = None;
+        let is_page = known.target.kind == "page";
         self.requests.navigated(session, &frame.loader_id, now);
-        if known.target.kind == "page" && address != "about:blank" {
-            page::went(&mut context!(self, session, now, told), ActionKind::Navigate, address);
+        let mut context = context!(self, session, now, told);
+        self.sockets.navigated(&mut context);
+        if is_page && address != "about:blank" {
+            page::went(&mut context, ActionKind::Navigate, address);
         }
     }
 

@@ -35,13 +35,13 @@ struct Held {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
+#[serde(rename_all = "camelCase")]
 pub struct Called<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     args: Vec<RemoteObject<'a>>,
+    #[serde(default)]
     timestamp: f64,
     #[serde(borrow)]
     stack_trace: Option<StackTrace<'a>>,

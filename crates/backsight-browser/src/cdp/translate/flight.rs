@@ -348,7 +348,7 @@ impl Flight {
         match (&self.end, self.left) {
             (Some(_), _) => match self.body {
                 Body::Asked { until } => until <= now,
-                _ if self.from_service_worker() => super::requests::worker_grace(self.due) <= now,
+                _ if self.is_from_worker() => super::requests::worker_grace(self.due) <= now,
                 _ => self.due <= now,
             },
             (None, Some(left)) => left <= now,
@@ -374,7 +374,7 @@ impl Flight {
     }
 
     /// Whether a service worker answered, or could have: its failures show as nothing but `ERR_FAILED`.
-    pub fn from_service_worker(&self) -> bool {
+    pub fn is_from_worker(&self) -> bool {
         match &self.response {
             Some(answer) => answer.service_worker,
             None => self.end.as_ref().is_some_and(|end| end.failure.as_deref() == Some("net::ERR_FAILED")),

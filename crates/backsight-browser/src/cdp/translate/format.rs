@@ -117,8 +117,8 @@ fn preview(preview: &Preview<'_>) -> String {
         Some("null") => "null".to_owned(),
         Some("error") => split_stack(description).0.to_owned(),
         Some("regexp" | "date" | "node") => description.to_owned(),
-        Some("array") => format!("[{}]", listed(preview, |property| nested(property))),
-        Some("typedarray") => format!("{description} [{}]", listed(preview, |property| nested(property))),
+        Some("array") => format!("[{}]", listed(preview, nested)),
+        Some("typedarray") => format!("{description} [{}]", listed(preview, nested)),
         Some("map" | "set" | "weakmap" | "weakset" | "iterator") => format!("{description} {{{}}}", entries(preview)),
         _ if preview.kind != "object" => quoted(&preview.kind, description),
         _ => {

@@ -2,7 +2,7 @@
 //! (see `sockets.js`), a little before or after, so a closing waits a moment for it.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
@@ -25,6 +25,8 @@ const MAX_FAILED: usize = 64;
 pub struct Sockets {
     open: HashMap<String, Connection>,
     order: VecDeque<String>,
+    /// Which of them are closed and wait for their codes.
+    closing: HashSet<String>,
     /// Told by the page script, not yet by the protocol.
     reports: VecDeque<(Report, String, Timestamp)>,
     /// Addresses that could not be connected.
@@ -144,30 +146,39 @@ impl Sockets {
             None => false,
         };
         let mut ids: Vec<String> =
-            self.order.iter().filter(|id| self.open.get(*id).is_some_and(due)).cloned().collect();
-        let mut told: Vec<(String, Event)> = ids.drain(..).filter_map(|id| self.finish(&id, None)).collect();
+            self.closing.iter().filter(|id| self.open.get(*id).is_some_and(due)).cloned().collect();
+        ids.sort_by_key(|id| self.open.get(id).and_then(|connection| connection.closed));
+        let mut told: Vec<(String, Event)> = ids.iter().filter_map(|id| self.finish(id, None)).collect();
         if let Some(session) = ended {
-            told.extend(self.gone(session, now));
+            told.extend(self.gone(session, "the page is gone", now));
         }
         told
     }
 
     /// Whether anything waits.
     pub fn pending(&self) -> bool {
-        !self.reports.is_empty() || self.open.values().any(|connection| connection.closed.is_some())
+        !self.reports.is_empty() || !self.closing.is_empty()
     }
 
-    /// A page that is gone takes its sockets along, and their peers hear 1001, "going away".
-    fn gone(&mut self, session: &str, now: Timestamp) -> Vec<(String, Event)> {
+    /// A page went on to another document; the protocol says nothing about the sockets of the old one.
+    pub fn navigated(&mut self, context: &mut Context<'_>) {
+        let told = self.gone(context.session, "the page went on", context.now);
+        told.into_iter().for_each(|(_, event)| context.tell(event));
+    }
+
+    /// A document that is gone takes its sockets along, and their peers hear 1001, "going away".
+    fn gone(&mut self, session: &str, reason: &str, now: Timestamp) -> Vec<(String, Event)> {
         let here = |id: &&String| self.open.get(*id).is_some_and(|connection| connection.session == session);
         let ids: Vec<String> = self.order.iter().filter(here).cloned().collect();
         let mut told = Vec::new();
         for id in ids {
-            self.order.retain(|other| *other != id);
-            let Some(connection) = self.open.remove(&id) else { continue };
-            if connection.connected {
-                let event = SocketEvent::Close { code: Some(1001), reason: "the page is gone".to_owned() };
+            let Some(connection) = self.forget(&id) else { continue };
+            if connection.connected && connection.closed.is_none() {
+                let event = SocketEvent::Close { code: Some(1001), reason: reason.to_owned() };
                 told.push((session.to_owned(), connection.event(&id, now, event)));
+            } else if let Some((time, _)) = connection.closed {
+                let event = SocketEvent::Close { code: None, reason: String::new() };
+                told.push((session.to_owned(), connection.event(&id, time, event)));
             }
         }
         told
@@ -184,6 +195,7 @@ impl Sockets {
         if self.open.len() >= MAX_OPEN
             && let Some(oldest) = self.order.pop_front()
         {
+            self.closing.remove(&oldest);
             self.open.remove(&oldest);
             context.counts.sockets_forgotten += 1;
         }
@@ -209,6 +221,7 @@ impl Sockets {
             return;
         }
         connection.closed = Some((time, Timestamp(context.now.0 + GRACE_MS)));
+        self.closing.insert(id.to_owned());
         let (session, url) = (&connection.session, &connection.url);
         let report =
             self.reports.iter().position(|(report, from, _)| from == session && same_address(url, &report.url));
@@ -231,6 +244,7 @@ impl Sockets {
 
     fn forget(&mut self, id: &str) -> Option<Connection> {
         self.order.retain(|other| other != id);
+        self.closing.remove(id);
         self.open.remove(id)
     }
 }
