@@ -79,7 +79,10 @@ fn a_request_that_fails_is_one_failure_and_one_that_is_given_up_is_none() {
     let (_capture, recorder) = watch(&browser);
     browser.driver().open(&site.url("/"));
     recorder.until_said("all asked");
-    let record = recorder.until("all requests", |record| requests(record, "/fine").len() == 2);
+    let record = recorder.until("all requests", |record| {
+        let ended = |part: &&str| !requests(record, part).is_empty();
+        ["/refused", "/foreign", "/slow"].iter().all(ended) && requests(record, "/fine").len() == 2
+    });
     let failures = |part: &str| {
         let failed = requests(&record, part).into_iter().filter(Request::is_failure);
         failed.map(|request| request.status).collect::<Vec<_>>()
