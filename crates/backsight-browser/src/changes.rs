@@ -364,6 +364,11 @@ fn fold<T>(mut entries: Vec<Option<T>>, families: &[Vec<usize>], join: impl Fn(T
     entries.into_iter().flatten().collect()
 }
 
+/// Whether a disconnection is worth a warning: a page that is loaded again closes its sockets in order and opens them again.
+pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
+    !(ending.reconnected && matches!(ending.close_code, Some(1000 | 1001)))
+}
+
 /// What decides how bad it is.
 struct Verdict<'a> {
     console: Said,
@@ -378,7 +383,7 @@ impl Verdict<'_> {
             return Severity::Error;
         }
         let still = !network.still_failing.is_empty() || !network.degraded.is_empty();
-        if self.console.warnings > 0 || still || !websocket.disconnections.is_empty() {
+        if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
         match frame.coverage.attached && frame.gaps.iter().all(|gap| !gap.matters()) {
@@ -393,7 +398,7 @@ impl Verdict<'_> {
             (self.console.errors, "new console error(s)"),
             (network.failures.len(), "network failure(s)"),
             (websocket.errors.len(), "websocket error(s)"),
-            (websocket.disconnections.len(), "websocket disconnection(s)"),
+            (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
             (self.console.warnings, "new console warning(s)"),
             (network.still_failing.len(), "endpoint(s) still failing"),
             (network.degraded.len(), "slower endpoint(s)"),
