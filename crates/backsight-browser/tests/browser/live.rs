@@ -285,6 +285,9 @@ fn what_waits_for_us_goes_on_when_we_are_gone() {
     let (capture, recorder) = watch(&browser);
     recorder.until("the page", |record| record.picture().pages.len() == 1);
     let session = driver.attach(&target);
+    wait_for("the document", || {
+        (driver.evaluate(&session, "location.pathname + document.readyState") == "/complete").then_some(())
+    });
     driver.send(Some(&session), "Runtime.evaluate", json!({ "expression": "new Worker('/worker.js')" }));
     capture.stop();
     wait_for("the worker to run", || (site.hits("/worker-ran") == 1).then_some(()));
