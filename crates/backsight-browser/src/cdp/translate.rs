@@ -245,10 +245,6 @@ impl Translator {
         let limits =
             json!({ "maxTotalBufferSize": 20_000_000, "maxResourceBufferSize": 5_000_000, "maxPostDataSize": 65_536 });
         let mut commands = Vec::new();
-        if document && options.page_hooks {
-            // First of all, so that the earlier requests can be asked for in the isolated world.
-            commands.extend(page_hooks());
-        }
         commands.push(("Runtime.enable", json!({})));
         commands.push(("Network.enable", limits));
         if document {
@@ -256,6 +252,10 @@ impl Translator {
             commands.push(("Page.enable", json!({})));
             commands.push(("Audits.enable", json!({})));
             commands.push(("Inspector.enable", json!({})));
+        }
+        if document && options.page_hooks {
+            // Only after these domains are enabled do new worlds get the functions that scripts report through.
+            commands.extend(page_hooks());
         }
         if options.source_maps {
             commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
@@ -314,7 +314,7 @@ impl Translator {
         told: &mut Vec<Told>,
     ) -> Option<()> {
         let mut context = context!(self, session, now, told);
-        match &method["Network.".len()..] {
+        match method.strip_prefix("Network.").unwrap_or_default() {
             "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
             "responseReceived" => self.requests.received(&mut context, read(params)?),
             "responseReceivedExtraInfo" => self.requests.received_extra(&mut context, read(params)?),

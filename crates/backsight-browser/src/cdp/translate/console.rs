@@ -16,6 +16,8 @@ use crate::event::{Console, Event, Frame, Level, Speaker};
 
 /// How long a rejection may be handled late without being told.
 pub const GRACE_MS: i64 = 250;
+/// As many rejections wait; in a flood the rest is told at once.
+const MAX_HELD: usize = 1_000;
 /// Rejections that were told are remembered to say when they are handled after all.
 const MAX_TOLD: usize = 64;
 
@@ -116,7 +118,7 @@ impl Voices {
         let time = epoch_millis(thrown.timestamp);
         let (speaker, page) = (Speaker::Exception, context.page());
         let console = Console { time, level: Level::Error, speaker, message, stack, page, backfilled };
-        if !details.text.contains("in promise") {
+        if !details.text.contains("in promise") || self.held.len() >= MAX_HELD {
             return context.tell(Event::Console(console));
         }
         let until = Timestamp(context.now.0 + GRACE_MS);

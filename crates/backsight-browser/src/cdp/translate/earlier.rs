@@ -240,7 +240,7 @@ impl TimelineEntry {
             FailedLoad { time, url: self.url, status, failure, request: None, backfilled: true, page: context.page() }
                 .into_request();
         request.kind = Some(kind.to_owned()).filter(|kind| !kind.is_empty());
-        request.duration_ms = (self.duration > 0.0).then_some(self.duration);
+        request.duration_ms = (self.duration > 0.0).then(|| (self.duration * 1_000.0).round() / 1_000.0);
         context.tell(Event::Network(request));
     }
 }

@@ -9,6 +9,8 @@ use super::graphql;
 use super::wire::cut;
 use crate::event::Request;
 
+/// Data that could not be read has addresses without end.
+const MAX_ADDRESS: usize = 8 * 1024;
 /// Larger bodies are not asked for, unless they say why something failed.
 const MAX_BODY: f64 = 64.0 * 1024.0;
 /// Even those must not be huge.
@@ -425,6 +427,7 @@ impl Flight {
         if let Body::Settled(body) = self.body {
             request.response_body = body;
         }
+        request.url = cut(request.url, MAX_ADDRESS);
         (!request.url.is_empty()).then_some(request)
     }
 

@@ -306,7 +306,9 @@ impl LogEntry<'_> {
         }
         // A worker that is not attached speaks through its page.
         let speaker = if self.source == "worker" { Speaker::Page } else { Speaker::Browser };
-        let message = cut(self.text.to_string(), super::format::MAX_MESSAGE);
+        // Advice about an element ends with a place for it that only DevTools can fill.
+        let text = self.text.trim_end_matches("%o").trim_end();
+        let message = cut(text.to_owned(), super::format::MAX_MESSAGE);
         Console { time, level, speaker, message, stack, page, backfilled }
     }
 }

@@ -16,6 +16,8 @@ use crate::event::{Console, Event, Frame, Level};
 
 /// How long an error waits for its place.
 const BUDGET_MS: i64 = 200;
+/// As many errors wait; in a flood the rest goes with the places it has.
+const MAX_HELD: usize = 1_000;
 /// Scripts of which is known that they have maps.
 const MAX_SCRIPTS: usize = 4_096;
 /// Addresses that hold whole maps take room until they are needed.
@@ -127,7 +129,8 @@ impl Maps {
             return context.tell(Event::Console(console));
         }
         let needs = self.needed(context, &console.stack);
-        if needs.is_empty() {
+        if needs.is_empty() || self.held.len() >= MAX_HELD {
+            context.counts.maps_missed += u64::from(!needs.is_empty());
             self.translate(&mut console.stack);
             return context.tell(Event::Console(console));
         }

@@ -1,5 +1,6 @@
 //! In whatever order a request's messages come, it is the same single event.
 
+use backsight_browser::cdp::translate::{TranslateOptions, Translator};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -80,7 +81,77 @@ fn scenarios() -> Vec<(&'static str, Vec<Message>, Vec<String>)> {
     ]
 }
 
+/// Everything a translator reads.
+const METHODS: [&str; 26] = [
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+    "Runtime.exceptionRevoked",
+    "Runtime.bindingCalled",
+    "Runtime.executionContextCreated",
+    "Log.entryAdded",
+    "Audits.issueAdded",
+    "Network.requestWillBeSent",
+    "Network.responseReceived",
+    "Network.responseReceivedExtraInfo",
+    "Network.requestServedFromCache",
+    "Network.loadingFinished",
+    "Network.loadingFailed",
+    "Network.webSocketCreated",
+    "Network.webSocketFrameSent",
+    "Network.webSocketFrameError",
+    "Network.webSocketClosed",
+    "Page.frameNavigated",
+    "Page.navigatedWithinDocument",
+    "Page.javascriptDialogOpening",
+    "Inspector.targetCrashed",
+    "Target.attachedToTarget",
+    "Target.targetInfoChanged",
+    "Debugger.scriptParsed",
+    "Network",
+    "",
+];
+
+/// Values under the names the protocol uses, of kinds it never uses there.
+fn junk() -> impl Strategy<Value = Value> {
+    let names = "requestId|timestamp|wallTime|request|response|type|args|entry|issue|frame|id|url|status|payload|name|context|\
+                 exceptionDetails|text|description|preview|properties|targetInfo|sourceMapURL|hash|details|code|level|source|\
+                 stackTrace|callFrames|lineNumber|opcode|payloadData|redirectResponse";
+    let names = prop::sample::select(names.split('|').map(str::to_owned).collect::<Vec<_>>());
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        Just(Value::from("data:application/json;base64,e30=")),
+        Just(Value::from("http://app/%s %")),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(names.clone(), inner, 0..8)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
 proptest! {
+    #[test]
+    fn no_message_brings_the_translator_down(messages in prop::collection::vec((0usize..26, junk()), 1..40)) {
+        let mut desk = Desk::with(Translator::new(TranslateOptions::default()));
+        desk.attach("P", "page", "http://app/");
+        for (method, params) in messages {
+            desk.hear("P", METHODS[method], params);
+        }
+        desk.wait(300);
+        while let Some((_, _, method, _)) = desk.commands.first().cloned() {
+            desk.answer(method, Ok(json!({ "resource": 1 })));
+        }
+        desk.all();
+        desk.detach("P");
+        prop_assert!(!desk.translator.pending());
+    }
+
     #[test]
     fn any_order_gives_the_same_single_event(choices in prop::collection::vec(0usize..3, 12), pauses in prop::collection::vec(0i64..20, 12)) {
         for (name, messages, expected) in scenarios() {

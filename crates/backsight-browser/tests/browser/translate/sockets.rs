@@ -128,6 +128,45 @@ fn a_socket_older_than_the_watching_has_no_address_until_it_closes() {
 }
 
 #[test]
+fn the_code_of_one_socket_is_never_given_to_another() {
+    let mut desk = Desk::page();
+    // An old socket without an address closes while a known one at another address is open.
+    desk.hear("P", "Network.webSocketFrameReceived", frame("old", 1, "abc"));
+    open(&mut desk, "1");
+    desk.hear("P", "Network.webSocketClosed", closed("old"));
+    desk.hear("P", "Runtime.bindingCalled", report(4001, "mine"));
+    desk.hear("P", "Network.webSocketClosed", closed("1"));
+    assert_eq!(
+        desk.all(),
+        ["ws  got 3", "ws ws://app/live open", "ws ws://app/live close Some(4001) mine", "ws  close None"]
+    );
+    // A connection that was refused is reported by the page as 1006, before or after, and the next try is another one.
+    for page_first in [true, false] {
+        let mut desk = Desk::page();
+        desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "1", "url": URL }));
+        desk.hear(
+            "P",
+            "Network.webSocketFrameError",
+            json!({ "requestId": "1", "timestamp": 1.0, "errorMessage": "refused" }),
+        );
+        if page_first {
+            desk.hear("P", "Runtime.bindingCalled", report(1006, ""));
+        }
+        desk.hear("P", "Network.webSocketClosed", closed("1"));
+        if !page_first {
+            desk.hear("P", "Runtime.bindingCalled", report(1006, ""));
+        }
+        open(&mut desk, "2");
+        desk.hear("P", "Network.webSocketClosed", closed("2"));
+        desk.hear("P", "Runtime.bindingCalled", report(1000, "bye"));
+        assert_eq!(
+            desk.all(),
+            ["ws ws://app/live error refused", "ws ws://app/live open", "ws ws://app/live close Some(1000) bye"]
+        );
+    }
+}
+
+#[test]
 fn sockets_of_a_page_that_is_gone_went_with_it() {
     let mut desk = Desk::page();
     open(&mut desk, "1");
