@@ -22,8 +22,14 @@ use crate::event::Event;
 
 /// How long a page may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long taking leave of a browser may take altogether.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// A worker that has begun to start says so within this time.
+const QUIET: Duration = Duration::from_millis(150);
 /// How often the translator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// Lets a target run that waits for us, and does nothing to others.
+const RUN: &str = "Runtime.runIfWaitingForDebugger";
 /// Messages that are taken from the queue at once.
 const BATCH: usize = 1024;
 /// Messages that are kept for sessions of which nothing is known yet.
@@ -80,11 +86,36 @@ struct Losses {
 
 /// An answer, with what was asked.
 enum Answered {
-    Attach { target: String, answer: Answer },
-    Greeting { session: String, kind: String, refused: Vec<(&'static str, Refused)> },
-    Translator { session: String, token: u64, answer: Answer },
-    Navigate { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
-    Create { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
+    Attach {
+        target: String,
+        answer: Answer,
+    },
+    Greeting {
+        session: String,
+        kind: String,
+        refused: Vec<(&'static str, Refused)>,
+    },
+    Translator {
+        session: String,
+        token: u64,
+        answer: Answer,
+    },
+    Navigate {
+        url: String,
+        answer: Answer,
+        to: Option<SyncSender<Result<()>>>,
+    },
+    /// A session was let run, or will not be.
+    Runs,
+    /// It is time to end this session.
+    Left {
+        session: String,
+    },
+    Create {
+        url: String,
+        answer: Answer,
+        to: Option<SyncSender<Result<()>>>,
+    },
 }
 
 impl<'a> Epoch<'a> {
@@ -147,7 +178,10 @@ impl<'a> Epoch<'a> {
             tokio::select! {
                 biased;
                 order = orders.recv() => match order {
-                    None | Some(Order::Stop) => return End::Stopped,
+                    None | Some(Order::Stop) => {
+                        self.let_go(&mut incoming).await;
+                        return End::Stopped;
+                    }
                     Some(Order::Navigate { page, url, answer }) => self.navigate(page.as_deref(), url, Some(answer)),
                 },
                 open = incoming.take(&mut batch, BATCH) => {
@@ -166,6 +200,45 @@ impl<'a> Epoch<'a> {
         if let Some(url) = url {
             self.wishes.insert(String::new(), Wish { url: url.to_owned(), answer: None });
         }
+    }
+
+    /// Takes leave so that nothing stands still: a worker that is about to start when we go would wait for us for ever, and
+    /// the permission to run is lost if we go before it has arrived. So first nothing new has to wait, and then those that
+    /// already do are let run, until no more of them come and all have said that they run.
+    async fn let_go(&mut self, incoming: &mut Incoming) {
+        let over = Instant::now() + FAREWELL;
+        for session in self.targets.sessions() {
+            self.release(&session);
+        }
+        let mut quiet = Instant::now() + QUIET;
+        let mut batch = Vec::new();
+        while Instant::now() < over && (self.beginnings > 0 || Instant::now() < quiet) {
+            let until = if self.beginnings > 0 { over } else { quiet.min(over) };
+            tokio::select! {
+                open = incoming.take(&mut batch, BATCH) => {
+                    if !open {
+                        return;
+                    }
+                }
+                Some(answered) = self.questions.join_next() => {
+                    self.take_answer(answered.ok());
+                    quiet = Instant::now() + QUIET;
+                }
+                () = tokio::time::sleep_until(until) => {}
+            }
+            batch.drain(..).for_each(|heard| self.hear(heard));
+        }
+    }
+
+    /// What belongs to this session starts without waiting for us from now on.
+    fn release(&mut self, session: &str) {
+        let session = session.to_owned();
+        let answer = self.connection.send(Some(&session), "Target.setAutoAttach", &belongings(false), PATIENCE);
+        self.beginnings += 1;
+        self.questions.spawn(async move {
+            let _ = answer.await;
+            Answered::Runs
+        });
     }
 
     /// Everything is over: what was still open is told, and the browser is left alone.
@@ -290,9 +363,7 @@ impl<'a> Epoch<'a> {
                 }
                 Step::Greet { session, target, kind, url } => self.greet(session, Target { id: target, kind, url }),
                 Step::Resume { session } => self.resume(&session),
-                Step::Detach { session } => {
-                    self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
-                }
+                Step::Detach { session } => self.leave(session),
                 Step::Over { session } => {
                     self.connection.forget(&session);
                     let told = self.translator.detached(&session, self.now());
@@ -306,17 +377,13 @@ impl<'a> Epoch<'a> {
     fn greet(&mut self, session: String, target: Target) {
         let kind = target.kind.clone();
         self.translator.attached(&session, target, self.now());
-        let belongings = json!({
-            "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
-            "filter": [{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }],
-        });
-        let ours = [("Target.setAutoAttach", belongings)];
+        let ours = [("Target.setAutoAttach", belongings(true))];
         let theirs = Translator::greeting(&kind, &self.options).into_iter().filter(|(method, _)| !is_ours(method));
         let mut answers = Vec::new();
         for (method, params) in ours.into_iter().chain(theirs) {
             answers.push((method, self.connection.send(Some(&session), method, &params, PATIENCE)));
         }
-        self.resume(&session);
+        answers.push((RUN, self.connection.send(Some(&session), RUN, &json!({}), PATIENCE)));
         self.beginnings += 1;
         let early = self.early.remove(&session).unwrap_or_default();
         let name = session.clone();
@@ -333,8 +400,22 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    fn resume(&self, session: &str) {
-        self.connection.post(Some(session), "Runtime.runIfWaitingForDebugger", &json!({}));
+    fn resume(&mut self, session: &str) {
+        let answer = self.connection.send(Some(session), RUN, &json!({}), PATIENCE);
+        self.beginnings += 1;
+        self.questions.spawn(async move {
+            let _ = answer.await;
+            Answered::Runs
+        });
+    }
+
+    /// Ends a session, not before what is starting through it had the time to be let run.
+    fn leave(&mut self, session: String) {
+        self.release(&session);
+        self.questions.spawn(async move {
+            tokio::time::sleep(QUIET).await;
+            Answered::Left { session }
+        });
     }
 
     fn carry_out(&mut self, told: Vec<Told>) {
@@ -351,7 +432,7 @@ impl<'a> Epoch<'a> {
     }
 
     fn take_answer(&mut self, answered: Option<Answered>) {
-        if !matches!(answered, None | Some(Answered::Translator { .. })) {
+        if !matches!(answered, None | Some(Answered::Translator { .. } | Answered::Left { .. })) {
             self.beginnings = self.beginnings.saturating_sub(1);
         }
         match answered {
@@ -368,6 +449,10 @@ impl<'a> Epoch<'a> {
             }
             Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
+            Some(Answered::Runs) => {}
+            Some(Answered::Left { session }) => {
+                self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
+            }
             // It was aborted, or it panicked, of which its thread has told.
             None => {}
         }
@@ -408,7 +493,8 @@ impl<'a> Epoch<'a> {
         for (method, refused) in refused {
             match refused {
                 Refused::TimedOut => self.stands_still(session),
-                Refused::Answered(why) if self.targets.hears(session) == Hears::Yes => {
+                // Not every kind of target can wait.
+                Refused::Answered(why) if method != RUN && self.targets.hears(session) == Hears::Yes => {
                     self.note(format!("`{method}` does not work in a {kind}: {why}"));
                 }
                 _ => {}
@@ -557,7 +643,13 @@ impl<'a> Epoch<'a> {
 
 /// Commands that decide what is attached and when it runs are sent by nobody else.
 fn is_ours(method: &str) -> bool {
-    method.starts_with("Target.") || method == "Runtime.runIfWaitingForDebugger"
+    method.starts_with("Target.") || method == RUN
+}
+
+/// Everything that can belong to a page and speak comes through the page's session, and waits for us or not.
+fn belongings(wait: bool) -> Value {
+    let kinds = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }]);
+    json!({ "autoAttach": true, "waitForDebuggerOnStart": wait, "flatten": true, "filter": kinds })
 }
 
 fn answer(to: Option<SyncSender<Result<()>>>, result: Result<()>) {

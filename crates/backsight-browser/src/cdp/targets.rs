@@ -120,6 +120,11 @@ impl Targets {
             return Vec::new();
         }
         let resume = Step::Resume { session: session.to_owned() };
+        // Whatever starts through a session that is being ended has nobody else to let it run.
+        if parent.is_some_and(|parent| self.past.members.contains(parent)) {
+            self.past.insert(session);
+            return vec![resume];
+        }
         let foreign = !matches!(info.kind.as_str(), "page" | "iframe" | "worker" | "shared_worker" | "service_worker");
         // It may have gone elsewhere between the asking and the answer.
         if foreign || (info.kind == "page" && !self.wants(&info)) {
@@ -434,6 +439,16 @@ mod tests {
         assert_eq!(steps.last(), Some(&Step::Detach { session }));
         assert_eq!((targets.workers(), targets.sessions().len()), (0, 0));
         assert_eq!(targets.hears("worker"), Hears::No);
+    }
+
+    #[test]
+    fn what_starts_through_a_session_that_is_being_ended_is_let_run() {
+        let mut targets = targets();
+        let session = watch(&mut targets, "p");
+        targets.told(page("p", "https://example.com/"));
+        let steps = targets.attached("late", Some(&session), info("w", "service_worker", "http://localhost/w.js"), NOW);
+        assert_eq!(steps, [Step::Resume { session: "late".to_owned() }]);
+        assert_eq!((targets.hears("late"), targets.workers()), (Hears::No, 0));
     }
 
     #[test]

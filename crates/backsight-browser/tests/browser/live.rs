@@ -285,7 +285,14 @@ fn what_waits_for_us_goes_on_when_we_are_gone() {
     let (capture, recorder) = watch(&browser);
     recorder.until("the page", |record| record.picture().pages.len() == 1);
     let session = driver.attach(&target);
-    driver.send(Some(&session), "Runtime.evaluate", json!({ "expression": "new Worker('/worker.js')" }));
+    wait_for("the document", || {
+        (driver.evaluate(&session, "location.pathname + document.readyState") == "/complete").then_some(())
+    });
+    // We leave while some of them run, some wait for us, and some are still to come.
+    let script = "let count = 0; const timer = setInterval(() => {
+        new Worker('/worker.js'); if (++count == 30) clearInterval(timer) }, 5)";
+    driver.send(Some(&session), "Runtime.evaluate", json!({ "expression": script }));
+    wait_for("the first worker", || (site.hits("/worker.js") > 0).then_some(()));
     capture.stop();
-    wait_for("the worker to run", || (site.hits("/worker-ran") == 1).then_some(()));
+    wait_for("all workers to run", || (site.hits("/worker-ran") == 30).then_some(()));
 }
