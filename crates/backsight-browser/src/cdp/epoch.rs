@@ -2,17 +2,21 @@
 //! translator, and tells the listener. Nothing here waits for an answer of the browser, except for the two questions at the
 //! very beginning: a page that crashed or stands still never answers.
 
+mod leaving;
+mod navigation;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Result, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use self::navigation::{Wish, first_blank_page};
 use super::capture::{PageState, Watching, lock};
 use super::connection::{Answer, Connection, Heard, Incoming, Refused};
 use super::targets::{Hears, Info, Step, Targets};
@@ -22,10 +26,6 @@ use crate::event::Event;
 
 /// How long a page may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long taking leave of a browser may take altogether.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// A worker that has begun to start says so within this time.
-const QUIET: Duration = Duration::from_millis(150);
 /// How often the translator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
 /// Lets a target run that waits for us, and does nothing to others.
@@ -67,11 +67,6 @@ pub(crate) struct Epoch<'a> {
     notes: BTreeSet<String>,
     losses: Losses,
     next_tick: Instant,
-}
-
-struct Wish {
-    url: String,
-    answer: Option<SyncSender<Result<()>>>,
 }
 
 /// What is lost, and how much of it was already said.
@@ -192,66 +187,6 @@ impl<'a> Epoch<'a> {
                 Some(answered) = self.questions.join_next() => self.take_answer(answered.ok()),
                 () = tokio::time::sleep_until(self.next_tick), if self.translator.pending() => {}
             }
-        }
-    }
-
-    /// Sends the first page of a browser that was started here to its address, once it is watched.
-    pub(crate) fn opens(&mut self, url: Option<&str>) {
-        if let Some(url) = url {
-            self.wishes.insert(String::new(), Wish { url: url.to_owned(), answer: None });
-        }
-    }
-
-    /// Takes leave so that nothing stands still: a worker that is about to start when we go would wait for us for ever, and
-    /// the permission to run is lost if we go before it has arrived. So first nothing new has to wait, and then those that
-    /// already do are let run, until no more of them come and all have said that they run.
-    async fn let_go(&mut self, incoming: &mut Incoming) {
-        let over = Instant::now() + FAREWELL;
-        for session in self.targets.sessions() {
-            self.release(&session);
-        }
-        let mut quiet = Instant::now() + QUIET;
-        let mut batch = Vec::new();
-        while Instant::now() < over && (self.beginnings > 0 || Instant::now() < quiet) {
-            let until = if self.beginnings > 0 { over } else { quiet.min(over) };
-            tokio::select! {
-                open = incoming.take(&mut batch, BATCH) => {
-                    if !open {
-                        return;
-                    }
-                }
-                Some(answered) = self.questions.join_next() => {
-                    self.take_answer(answered.ok());
-                    quiet = Instant::now() + QUIET;
-                }
-                () = tokio::time::sleep_until(until) => {}
-            }
-            batch.drain(..).for_each(|heard| self.hear(heard));
-        }
-    }
-
-    /// What belongs to this session starts without waiting for us from now on.
-    fn release(&mut self, session: &str) {
-        let session = session.to_owned();
-        let answer = self.connection.send(Some(&session), "Target.setAutoAttach", &belongings(false), PATIENCE);
-        self.beginnings += 1;
-        self.questions.spawn(async move {
-            let _ = answer.await;
-            Answered::Runs
-        });
-    }
-
-    /// Everything is over: what was still open is told, and the browser is left alone.
-    pub(crate) async fn finish(mut self, end: &End) {
-        for session in self.targets.sessions() {
-            let told = self.translator.detached(&session, self.now());
-            self.carry_out(told);
-        }
-        self.losses.unclaimed += self.early_count as u64;
-        self.tell();
-        self.questions.abort_all();
-        if matches!(end, End::Stopped) {
-            self.connection.close().await;
         }
     }
 
@@ -400,24 +335,6 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    fn resume(&mut self, session: &str) {
-        let answer = self.connection.send(Some(session), RUN, &json!({}), PATIENCE);
-        self.beginnings += 1;
-        self.questions.spawn(async move {
-            let _ = answer.await;
-            Answered::Runs
-        });
-    }
-
-    /// Ends a session, not before what is starting through it had the time to be let run.
-    fn leave(&mut self, session: String) {
-        self.release(&session);
-        self.questions.spawn(async move {
-            tokio::time::sleep(QUIET).await;
-            Answered::Left { session }
-        });
-    }
-
     fn carry_out(&mut self, told: Vec<Told>) {
         for told in told {
             match told {
@@ -514,76 +431,6 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    fn navigate(&mut self, page: Option<&str>, url: String, to: Option<SyncSender<Result<()>>>) {
-        if !self.base.launched {
-            let error = Error::new(Code::Usage, "only a browser that was started here is navigated")
-                .with_hint("navigate it yourself, or start another with `backsight browser launch`");
-            return answer(to, Err(error));
-        }
-        match (self.targets.page_at_hand(page), page) {
-            (Some((target, Some(session))), _) => {
-                self.targets.expect(&target, &url);
-                self.send_to(&session, url, to);
-            }
-            (Some((target, None)), _) => self.wish(target, url, to),
-            (None, None) => self.create(url, to),
-            (None, Some(page)) => answer(to, Err(Error::new(Code::Usage, format!("there is no page `{page}`")))),
-        }
-    }
-
-    fn wish(&mut self, target: String, url: String, answer: Option<SyncSender<Result<()>>>) {
-        let steps = self.targets.expect(&target, &url);
-        self.wishes.insert(target, Wish { url, answer });
-        self.take_steps(steps);
-    }
-
-    fn create(&mut self, url: String, to: Option<SyncSender<Result<()>>>) {
-        let created = self.connection.send(None, "Target.createTarget", &json!({ "url": "about:blank" }), PATIENCE);
-        self.beginnings += 1;
-        self.questions.spawn(async move { Answered::Create { url, answer: created.await, to } });
-    }
-
-    fn created(&mut self, url: String, answer: Answer, to: Option<SyncSender<Result<()>>>) {
-        #[derive(Deserialize)]
-        struct Created {
-            #[serde(rename = "targetId")]
-            target: String,
-        }
-        match answer {
-            Ok(created) => match serde_json::from_str::<Created>(created.get()) {
-                Ok(Created { target }) => self.wish(target, url, to),
-                Err(_) => self.navigated(&url, Err(Refused::Answered("no page was made".to_owned())), to),
-            },
-            Err(refused) => self.navigated(&url, Err(refused), to),
-        }
-    }
-
-    fn send_to(&mut self, session: &str, url: String, to: Option<SyncSender<Result<()>>>) {
-        let patience = self.watch.attach.timeout;
-        let sent = self.connection.send(Some(session), "Page.navigate", &json!({ "url": url }), patience);
-        self.beginnings += 1;
-        self.questions.spawn(async move { Answered::Navigate { url, answer: sent.await, to } });
-    }
-
-    fn navigated(&mut self, url: &str, reply: Answer, to: Option<SyncSender<Result<()>>>) {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Navigated {
-            #[serde(rename = "errorText")]
-            error: Option<String>,
-        }
-        let failure = match reply {
-            Ok(reply) => serde_json::from_str::<Navigated>(reply.get()).unwrap_or_default().error,
-            Err(refused) => Some(refused.to_string()),
-        };
-        let Some(failure) = failure else { return answer(to, Ok(())) };
-        let message = format!("`{url}` could not be opened: {failure}");
-        match to {
-            Some(_) => answer(to, Err(Error::new(Code::BrowserUnreachable, message))),
-            None => self.note(message),
-        }
-    }
-
     fn note(&mut self, note: String) {
         // Notes are for people: a handful says as much as a thousand.
         if self.notes.len() < 20 && self.notes.insert(note) {
@@ -650,18 +497,4 @@ fn is_ours(method: &str) -> bool {
 fn belongings(wait: bool) -> Value {
     let kinds = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }]);
     json!({ "autoAttach": true, "waitForDebuggerOnStart": wait, "flatten": true, "filter": kinds })
-}
-
-fn answer(to: Option<SyncSender<Result<()>>>, result: Result<()>) {
-    if let Some(to) = to {
-        // Whoever asked may have gone.
-        let _ = to.send(result);
-    }
-}
-
-fn first_blank_page(targets: &RawValue) -> Option<String> {
-    let targets: Value = serde_json::from_str(targets.get()).ok()?;
-    let all = targets.get("targetInfos")?.as_array()?;
-    let blank = all.iter().find(|target| target["type"] == "page" && target["url"] == "about:blank")?;
-    Some(blank["targetId"].as_str()?.to_owned())
 }
