@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, hook, init,
-    install, known, log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, session, show, status, track,
+    install, known, log, ls, mcp, milestone, patch, pin, redo, restore, revert, run, serve, session, show, status, track,
     undo, unknown, unpin, usage, verify,
 };
 
@@ -96,6 +96,7 @@ pub enum Command {
     Usage(usage::Args),
     Gc(gc::Args),
     Verify(verify::Args),
+    Run(run::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Install(install::Args),

@@ -11,6 +11,8 @@ mod parse;
 mod paths;
 mod progress;
 mod render;
+mod running;
+mod terminal;
 mod usage;
 mod words;
 

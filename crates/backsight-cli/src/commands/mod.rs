@@ -26,6 +26,7 @@ pub mod pin;
 pub mod redo;
 pub mod restore;
 pub mod revert;
+pub mod run;
 pub mod serve;
 pub mod session;
 pub mod show;
@@ -49,7 +50,7 @@ pub enum Verdict {
     Done,
     /// The answer is no: differences with `--exit-code`, damage found by `verify`, a problem found by `doctor`.
     No,
-    /// A command that `call` ran ended with this status, which is then the answer.
+    /// A command that `call` or `run` ran ended with this status, which is then the answer.
     Ended(u8),
 }
 
@@ -100,6 +101,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Usage(args) => usage::run(args, context),
         Command::Gc(args) => gc::run(args, context),
         Command::Verify(args) => verify::run(args, context),
+        Command::Run(args) => run::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),
         Command::Serve(args) => serve::run(args, context),
