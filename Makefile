@@ -29,7 +29,7 @@ lint: ## formatting and clippy, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-bench: ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
+bench: tools ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
 	cargo run --release -p backsight-bench -- $(BENCH)
 
 # What `cargo fuzz` does, without it and without nightly Rust: the fuzzer sees which branches an input takes. Only the

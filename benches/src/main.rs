@@ -1,8 +1,9 @@
 //! Ratios against the peers, measured in one run on one machine, through the `backsight` binary; only the diff of two
-//! files is made in this process.
+//! files and the engine of the browser lane are measured in this process.
 //!
 //! It prints one table and writes the same with every single time to `bench/result.json` in the target directory.
 
+mod browser;
 mod diff;
 mod disk;
 mod history;
@@ -16,6 +17,7 @@ mod serving;
 mod source;
 mod subject;
 mod table;
+mod tokens;
 mod tree;
 mod work;
 
@@ -95,12 +97,13 @@ enum Work {
     Server,
     History,
     Memory,
+    Browser,
 }
 
 impl Work {
     /// Whether it is done on the ordinary tree.
     fn needs_tree(self) -> bool {
-        !matches!(self, Work::Diff | Work::History | Work::Memory)
+        !matches!(self, Work::Diff | Work::History | Work::Memory | Work::Browser)
     }
 }
 
@@ -136,6 +139,9 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
     if options.wants(Work::Diff) {
         let rounds = Rounds { warm_up: 2, timed: options.rounds };
         diff::measure(&place.work.join("diff"), &place.home()?, SEED, rounds, &mut table)?;
+    }
+    if options.wants(Work::Browser) {
+        browser::measure(options.rounds, &mut table)?;
     }
     if options.wants(Work::History) {
         let workspace = place.work.join("history");
@@ -186,7 +192,7 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::Many => bench.many()?,
             Work::Server => bench.server(options.calls)?,
             // Measured elsewhere.
-            Work::Diff | Work::History | Work::Memory => {}
+            Work::Diff | Work::History | Work::Memory | Work::Browser => {}
         }
     }
     *table = bench.table;

@@ -33,6 +33,8 @@ pub enum Quantity {
     Time(Duration),
     /// Bytes on disk or in memory.
     Bytes(u64),
+    /// How many of something.
+    Count(u64),
 }
 
 /// How the two quantities of a row are compared.
@@ -42,6 +44,8 @@ pub enum Ratio {
     Faster(f64),
     /// Ours as a multiple of the other; must be at most this.
     AtMost(f64),
+    /// Ours as a multiple of the other; must be at least this.
+    AtLeast(f64),
     /// Ours as a multiple of the other; only shown.
     Multiple,
 }
@@ -60,11 +64,17 @@ impl Row {
         Row { work: work.to_owned(), ours, against: against.to_owned(), theirs, ratio, samples: [vec![], vec![]] }
     }
 
+    /// A row of two numbers.
+    pub fn counts(work: &str, ours: u64, against: &str, theirs: u64, ratio: Ratio) -> Row {
+        let (ours, theirs) = (Quantity::Count(ours), Quantity::Count(theirs));
+        Row { work: work.to_owned(), ours, against: against.to_owned(), theirs, ratio, samples: [vec![], vec![]] }
+    }
+
     fn value(&self) -> f64 {
         let (ours, theirs) = (self.ours.number().max(f64::MIN_POSITIVE), self.theirs.number().max(f64::MIN_POSITIVE));
         match self.ratio {
             Ratio::Faster(_) => theirs / ours,
-            Ratio::AtMost(_) | Ratio::Multiple => ours / theirs,
+            Ratio::AtMost(_) | Ratio::AtLeast(_) | Ratio::Multiple => ours / theirs,
         }
     }
 
@@ -72,7 +82,9 @@ impl Row {
     fn passes(&self) -> Option<bool> {
         match self.ratio {
             Ratio::Faster(bar) => Some(self.value() >= bar),
-            Ratio::AtMost(bar) => Some(self.value() <= bar),
+            // Nothing at all is no multiple of anything.
+            Ratio::AtMost(bar) => Some(self.value() <= bar || self.ours.number() == 0.0),
+            Ratio::AtLeast(bar) => Some(self.value() >= bar),
             Ratio::Multiple => None,
         }
     }
@@ -81,6 +93,7 @@ impl Row {
         let (value, bar) = match self.ratio {
             Ratio::Faster(bar) => (format!("{} the speed", multiple(self.value())), format!(">= {bar}x")),
             Ratio::AtMost(bar) => (format!("{} of it", multiple(self.value())), format!("<= {bar}x")),
+            Ratio::AtLeast(bar) => (format!("{} of it", multiple(self.value())), format!(">= {bar}x")),
             Ratio::Multiple => (format!("{} of it", multiple(self.value())), String::new()),
         };
         let mark = match self.passes() {
@@ -95,6 +108,7 @@ impl Row {
         let bar = match self.ratio {
             Ratio::Faster(bar) => json!({ "at_least": bar }),
             Ratio::AtMost(bar) => json!({ "at_most": bar }),
+            Ratio::AtLeast(bar) => json!({ "at_least": bar }),
             Ratio::Multiple => Value::Null,
         };
         json!({
@@ -109,16 +123,18 @@ impl Quantity {
     fn number(self) -> f64 {
         match self {
             Quantity::Time(time) => time.as_secs_f64(),
-            Quantity::Bytes(bytes) => bytes as f64,
+            Quantity::Bytes(number) | Quantity::Count(number) => number as f64,
         }
     }
 
     fn text(self) -> String {
         match self {
             Quantity::Time(time) if time.as_secs_f64() >= 1.0 => format!("{:.2} s", time.as_secs_f64()),
+            Quantity::Time(time) if time.as_secs_f64() < 0.001 => format!("{:.3} ms", time.as_secs_f64() * 1e3),
             Quantity::Time(time) => format!("{:.1} ms", time.as_secs_f64() * 1e3),
             Quantity::Bytes(bytes) if bytes >= 10_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
             Quantity::Bytes(bytes) => format!("{:.1} kB", bytes as f64 / 1e3),
+            Quantity::Count(count) => count.to_string(),
         }
     }
 
@@ -126,6 +142,7 @@ impl Quantity {
         match self {
             Quantity::Time(time) => json!({ "ms": time.as_secs_f64() * 1e3 }),
             Quantity::Bytes(bytes) => json!({ "bytes": bytes }),
+            Quantity::Count(count) => json!({ "count": count }),
         }
     }
 }

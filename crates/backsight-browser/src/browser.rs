@@ -10,6 +10,7 @@ use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::json;
 
 use crate::baseline::{Baseline, BaselineEntry, Comparison};
+use crate::cdp::Capture;
 use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::event::{Category, Event};
@@ -108,6 +109,8 @@ pub struct Browser {
     state: Mutex<State>,
     heard: Condvar,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The browser that is watched over its protocol.
+    pub(crate) capture: Mutex<Option<Capture>>,
 }
 
 struct State {
@@ -147,7 +150,7 @@ impl Browser {
             marks: 0,
             heard_at: Instant::now(),
         };
-        Browser { state: Mutex::new(state), heard: Condvar::new(), clock: options.clock }
+        Browser { state: Mutex::new(state), heard: Condvar::new(), clock: options.clock, capture: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -4,6 +4,7 @@
 //! The engine is pure: [`event`] comes in, is redacted ([`redact`]), kept in rings and counted in groups; [`report`] goes
 //! out. Only `cdp` talks to a browser.
 
+mod attached;
 pub mod baseline;
 mod browser;
 pub mod cdp;
@@ -19,9 +20,10 @@ pub mod name;
 pub mod noise;
 mod notable;
 pub mod redact;
+pub mod render;
 pub mod report;
 mod ring;
-mod shape;
+pub mod shape;
 mod sources;
 mod telemetry;
 mod window;

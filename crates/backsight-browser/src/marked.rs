@@ -10,11 +10,6 @@ pub struct Marked<T> {
 }
 
 impl<T: Clone> Marked<T> {
-    /// A value.
-    pub fn new(now: T) -> Self {
-        Marked { now, before: Vec::new() }
-    }
-
     /// The value now.
     pub fn now(&self) -> &T {
         &self.now
@@ -61,7 +56,7 @@ mod tests {
         /// Changes, marks and forgetting in any order: every live mark still knows its value.
         #[test]
         fn every_live_mark_knows_its_value(steps in prop::collection::vec(0_u8..4, 0..60)) {
-            let (mut value, mut live) = (Marked::new(0_u64), vec![(0, 0)]);
+            let (mut value, mut live) = (Marked::<u64>::default(), vec![(0, 0)]);
             for (time, step) in (1..).zip(steps) {
                 let latest = live.last().map_or(0, |(mark, _)| *mark);
                 match step {

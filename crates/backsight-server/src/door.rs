@@ -10,7 +10,7 @@ use backsight::{CallSettings, Progress, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::sync::{Mutex, MutexGuard, Notify, mpsc, watch};
+use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Lost};
@@ -27,6 +27,12 @@ const SUCCESSION: Duration = Duration::from_secs(5);
 
 /// How long a call waits for others that write; as long as a process waits for another.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// How many may wait for something to happen at once; each has a thread.
+const WAITING: usize = 64;
+/// How often what was notable in the app is recorded.
+const NOTES: Duration = Duration::from_millis(500);
+/// How long a note waits for another process; it can be made the next time too.
+const NOTE_WAIT: Duration = Duration::from_millis(200);
 /// How often the watcher is compared with a walk of the whole tree.
 const VERIFY: Duration = Duration::from_secs(60);
 
@@ -40,6 +46,8 @@ pub struct Door {
     recorded: Notify,
     /// Held by whoever writes.
     writing: Mutex<()>,
+    /// Taken by those who wait for something to happen.
+    waiting: Arc<Semaphore>,
 }
 
 /// What long work says while it runs.
@@ -63,6 +71,7 @@ impl Door {
             now: watch::Sender::new(0),
             recorded: Notify::new(),
             writing: Mutex::new(()),
+            waiting: Arc::new(Semaphore::new(WAITING)),
         });
         tokio::spawn(glance(Arc::downgrade(&door)));
         door
@@ -136,26 +145,29 @@ impl Door {
         let (office, name, caller) = (self.office.clone(), name.to_owned(), caller.into());
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
-        let writes = self.office.tools().iter().any(|tool| tool.name == name && tool.effect != Effect::Reads);
-        let _turn = match writes.then(|| self.turn(LONGEST_WAIT)) {
+        let tool = self.office.tools().iter().find(|tool| tool.name == name);
+        let waits = tool.is_some_and(|tool| tool.waits);
+        let _turn = match tool.filter(|tool| tool.takes_turns()).map(|_| self.turn(LONGEST_WAIT)) {
             None => None,
             Some(turn) => match turn.await {
                 Ok(turn) => Some(turn),
                 Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
             },
         };
-        let work = tokio::task::spawn_blocking(move || {
+        let work = move || {
             let workspace = office.workspace().for_call(CallSettings {
                 progress: Some(Arc::new(move |progress| drop(says.try_send(said(&progress))))),
                 cancelled: Some(Arc::new(move || cancelled.load(Ordering::Relaxed))),
                 wait: None,
             });
             office.call(&workspace, &name, arguments, &caller)
-        });
-        let reply = work.await.unwrap_or_else(|_| {
-            let what = "the tool failed in a way it should not; nothing more is known";
-            Reply::failure(&Error::new(Code::Io, what), DEFAULT_TOKENS)
-        });
+        };
+        let gone = || Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known");
+        let reply = match waits {
+            true => self.on_own_thread(work).await.and_then(|reply| reply.ok_or_else(gone)),
+            false => tokio::task::spawn_blocking(work).await.map_err(|_| gone()),
+        };
+        let reply = reply.unwrap_or_else(|error| Reply::failure(&error, DEFAULT_TOKENS));
         drop(guard);
         self.recorded.notify_one();
         reply
@@ -180,6 +192,56 @@ impl Door {
     ) -> Result<T> {
         let _turn = self.turn(wait).await?;
         self.local(work).await
+    }
+
+    /// The same for something that may wait long for something to happen. Dropping the future takes it back.
+    pub async fn local_waiting<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workspace) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let office = self.office.clone();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let _guard = CancelOnDrop(cancelled.clone());
+        let done = self.on_own_thread(move || {
+            let cancelled: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || cancelled.load(Ordering::Relaxed));
+            work(&office.workspace().for_call(CallSettings { cancelled: Some(cancelled), ..CallSettings::default() }))
+        });
+        done.await?.unwrap_or_else(|| Err(Gone.into()))
+    }
+
+    /// Runs something that waits on a thread of its own, so that the few threads for work are there for work; nothing
+    /// when it panicked.
+    async fn on_own_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<Option<T>> {
+        let permit = self.waiting.clone().try_acquire_owned().map_err(|_| {
+            Error::new(Code::Busy, format!("{WAITING} others wait for something to happen")).with_hint("ask again later")
+        })?;
+        let (sender, receiver) = oneshot::channel();
+        let run = move || {
+            let _permit = permit;
+            drop(sender.send(work()));
+        };
+        let thread = std::thread::Builder::new().name("waiting".to_owned());
+        thread.spawn(run).map_err(|error| Error::io("start a thread", error))?;
+        Ok(receiver.await.ok())
+    }
+
+    /// Records what is notable in the app as it happens, and what is left when `ending` says so.
+    pub async fn keep_notes(self: Arc<Self>, ending: CancellationToken) {
+        loop {
+            let is_over = tokio::select! {
+                () = tokio::time::sleep(NOTES) => false,
+                () = ending.cancelled() => true,
+            };
+            if self.office.workspace().browser_if_used().is_some() {
+                let patient = CallSettings { wait: Some(NOTE_WAIT), ..CallSettings::default() };
+                // What cannot be recorded now is recorded the next time; at the end there is none.
+                let noted = self.local::<usize, Error>(move |workspace| workspace.for_call(patient).note_browser());
+                let _ = noted.await;
+            }
+            if is_over {
+                return;
+            }
+        }
     }
 
     /// Writers take turns before they take a thread: they would only wait for each other's lock on it, and a thread that

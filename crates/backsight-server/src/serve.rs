@@ -177,6 +177,7 @@ impl Listening {
         let tasks = TaskTracker::new();
         tasks.spawn(accept(listener, router(door.clone(), guard, ending.clone()), tasks.clone(), ending.clone()));
         tasks.spawn(door.clone().keep_watch(ending.clone()));
+        tasks.spawn(door.clone().keep_notes(ending.clone()));
         seat.publish(&address)?;
         Ok(Listening { address, seat, tasks })
     }

@@ -16,6 +16,7 @@ mod timeline;
 mod unknown;
 mod workspace;
 
+pub use backsight_browser as browser;
 pub use backsight_core::{
     Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered,
 };

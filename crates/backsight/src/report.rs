@@ -1,6 +1,7 @@
 //! What the library answers. These values are the wire format of the CLI's `--json` and, later, of MCP and HTTP:
 //! plain data, snake_case, no behaviour beyond what reading them needs.
 
+mod browser;
 mod continuity;
 mod lines;
 mod milestone;
@@ -13,6 +14,9 @@ use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use browser::{
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
+};
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};

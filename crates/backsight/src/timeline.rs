@@ -3,6 +3,7 @@
 mod beside;
 mod chain;
 mod format;
+mod kept;
 mod query;
 mod row;
 mod sessions;
@@ -18,6 +19,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
+pub(crate) use kept::{Item, KeptKind};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
 pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Step, StepDetails, TouchedFile};
 pub(crate) use sessions::{KnownSession, SeenMessage};
@@ -114,6 +116,19 @@ impl Timeline {
         drop(connection);
         self.fold_if_large();
         Ok(Appended { step, warning })
+    }
+
+    /// Appends events after the latest row, all or none.
+    pub(crate) fn append_events(&self, events: &[NewEvent], used: Seq) -> Result<()> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
+        for event in events {
+            insert_event(&transaction, event, latest_seq(&transaction)?.max(used))?;
+        }
+        transaction.commit().map_err(broken)?;
+        drop(connection);
+        self.fold_if_large();
+        Ok(())
     }
 
     /// Appends an event after the latest row.

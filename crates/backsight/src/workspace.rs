@@ -1,7 +1,9 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, and `keep` (room, checks).
+//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` (the live lane) and
+//! `keep` (room, checks).
 
+mod browser;
 mod call;
 mod checkpoint;
 mod continuity;
@@ -69,6 +71,8 @@ struct Shared {
     watches: AtomicBool,
     /// The last time a whole walk proved the watcher right.
     verified_at: Mutex<Option<Timestamp>>,
+    /// The browser lane, once somebody used it.
+    browser: browser::Slot,
 }
 
 /// A workspace's store, opened.

@@ -55,7 +55,8 @@ impl<G: Group> Table<G> {
         self.places = self.groups.iter().enumerate().map(|(place, group)| (group.key(), place)).collect();
     }
 
-    pub(super) fn get(&self, key: u64) -> Option<&G> {
+    #[cfg(test)]
+    fn get(&self, key: u64) -> Option<&G> {
         self.places.get(&key).map(|place| &self.groups[*place])
     }
 

@@ -37,7 +37,19 @@ pub struct Operation {
     pub codes: &'static [&'static [Code]],
     pub input: fn(&mut SchemaGenerator) -> Schema,
     pub output: fn(&mut SchemaGenerator) -> Schema,
+    way: Way,
     run: Run,
+}
+
+/// How an operation gets at the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// At once, beside others.
+    Beside,
+    /// When it is its turn among those that write.
+    InTurn,
+    /// At once, on a thread of its own: it may have to wait for something to happen.
+    Waiting,
 }
 
 impl Operation {
@@ -48,7 +60,7 @@ impl Operation {
         summary: &'static str,
         run: fn(&Workspace, I) -> Result<O>,
     ) -> Operation {
-        Operation::new(Method::GET, path, id, summary, run)
+        Operation::new(Method::GET, path, id, summary, Way::Beside, run)
     }
 
     /// One that does something; what it takes is in the body.
@@ -58,7 +70,27 @@ impl Operation {
         summary: &'static str,
         run: fn(&Workspace, I) -> Result<O>,
     ) -> Operation {
-        Operation::new(Method::POST, path, id, summary, run)
+        Operation::new(Method::POST, path, id, summary, Way::InTurn, run)
+    }
+
+    /// One that does something which no writer has to wait for.
+    pub fn post_beside<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        Operation::new(Method::POST, path, id, summary, Way::Beside, run)
+    }
+
+    /// The same for one that may have to wait for something to happen.
+    pub fn post_waiting<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        Operation::new(Method::POST, path, id, summary, Way::Waiting, run)
     }
 
     fn new<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
@@ -66,6 +98,7 @@ impl Operation {
         path: &'static str,
         id: &'static str,
         summary: &'static str,
+        way: Way,
         run: fn(&Workspace, I) -> Result<O>,
     ) -> Operation {
         let run = Arc::new(move |workspace: &Workspace, input: Value| {
@@ -74,7 +107,7 @@ impl Operation {
                 .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
         });
         let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
-        Operation { method, path, id, summary, topic: "", codes: &[], input, output, run }
+        Operation { method, path, id, summary, topic: "", codes: &[], input, output, way, run }
     }
 
     /// How it can fail, beside what every request can.
@@ -98,7 +131,7 @@ impl Operation {
     pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
         let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
-        let writes = self.method == Method::POST;
+        let way = self.way;
         let handler = async move |State(shared): State<Shared>, parameters: Parameters, uri: Uri, body: Bytes| {
             let read = match &parameters {
                 Ok(parameters) => shape.read(parameters, uri.query().unwrap_or_default(), &body),
@@ -108,9 +141,13 @@ impl Operation {
                 Err(error) => failure(&error),
                 Ok(input) => {
                     let work = move |workspace: &Workspace| run(workspace, input);
-                    answer(match writes {
-                        true => shared.door.local_writing(LONGEST_WAIT, work).await,
-                        false => shared.door.local(work).await,
+                    answer(match way {
+                        Way::Beside => shared.door.local(work).await,
+                        Way::InTurn => shared.door.local_writing(LONGEST_WAIT, work).await,
+                        Way::Waiting => tokio::select! {
+                            outcome = shared.door.local_waiting(work) => outcome,
+                            () = shared.ending.cancelled() => Err(Error::new(Code::Cancelled, "the server ends")),
+                        },
                     })
                 }
             }

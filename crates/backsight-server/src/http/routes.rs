@@ -1,6 +1,7 @@
 //! Every operation of the API, by topic. What comes over the wire is turned into the library's requests here and nothing
 //! is decided.
 
+mod browser;
 mod calls;
 mod compare;
 mod continuity;
@@ -39,6 +40,7 @@ pub fn all() -> Vec<Operation> {
         ("Known files", known::operations()),
         ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
+        ("Browser", browser::operations()),
     ];
     let tagged = |(topic, operations): (&'static str, Vec<Operation>)| {
         operations.into_iter().map(move |operation| operation.about(topic))

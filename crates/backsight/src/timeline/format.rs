@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 use super::{broken, chain};
 
 /// The format this version writes; kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = 3;
+pub(super) const FORMAT: i64 = 4;
 
 /// Every column of a row but its chain hash, in the order in which they are hashed. Adding one is a new format.
 pub(super) const COLUMNS: &str = "seq, previous_chain, id, kind, timestamp, description, tool, session, message, part, \
@@ -78,6 +78,14 @@ CREATE TABLE messages (
 ) STRICT;
 ";
 
+/// What live lanes want to know again after a restart: named checkpoints, noise rules, baselines, and secrets of their own.
+const KEPT: &str = "
+CREATE TABLE kept (
+    kind TEXT NOT NULL, name TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+) STRICT;
+";
+
 const KEPT_FROM_FORMAT_1: &str = "
 CREATE TABLE pinned (seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE expired (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
@@ -99,15 +107,17 @@ DROP TABLE snapshots;
 pub(super) fn make(transaction: &Transaction<'_>, found: i64) -> Result<()> {
     let run = |sql: &str| transaction.execute_batch(sql).map_err(broken);
     match found {
-        0 => [TABLES, INDEXES, BESIDE, SESSIONS, KEPT_FROM_FORMAT_1].into_iter().try_for_each(run)?,
+        0 => [TABLES, INDEXES, BESIDE, SESSIONS, KEPT_FROM_FORMAT_1, KEPT].into_iter().try_for_each(run)?,
         1 => {
             run("ALTER TABLE touched RENAME TO touched_1;")?;
-            [TABLES, FROM_FORMAT_1, INDEXES, BESIDE, SESSIONS].into_iter().try_for_each(run)?;
+            [TABLES, FROM_FORMAT_1, INDEXES, BESIDE, SESSIONS, KEPT].into_iter().try_for_each(run)?;
             // The history before the change of format is taken as it is found; from here on it cannot be altered.
             chain::hash_all(transaction)?;
         }
         // Format 2 had no sessions beside the rows.
-        2 => run(SESSIONS)?,
+        2 => [SESSIONS, KEPT].into_iter().try_for_each(run)?,
+        // Format 3 had no live lanes.
+        3 => run(KEPT)?,
         _ => {}
     }
     transaction.pragma_update(None, "user_version", FORMAT).map_err(broken)

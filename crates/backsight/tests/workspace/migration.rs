@@ -63,7 +63,7 @@ fn every_row_of_an_old_store_is_kept_and_sealed() {
         let root = unpacked(&lab, name);
         assert_eq!(format_of(&root), 1);
         check_rows(&root, name);
-        assert_eq!(format_of(&root), 3);
+        assert_eq!(format_of(&root), 4);
         assert_eq!(damage(&open(&root)) + &git_complaints(&root), "");
         let sync = open(&root).validate_workspace_sync().unwrap();
         assert_eq!((sync.in_sync, sync.rows_checked), (true, 10));
@@ -204,7 +204,7 @@ fn many_may_open_an_old_store_at_once() {
 #[test]
 fn a_format_from_the_future_is_refused_by_name_and_left_alone() {
     let lab = Lab::new();
-    for format in [4, 99, -1] {
+    for format in [5, 99, -1] {
         let root = unpacked(&lab, "kept");
         Connection::open(database(&root)).unwrap().pragma_update(None, "user_version", format).unwrap();
         let bytes = || fs::read(database(&root)).unwrap();

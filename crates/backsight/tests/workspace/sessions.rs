@@ -659,9 +659,11 @@ fn a_store_from_before_sessions_is_brought_forward_with_its_sessions() {
         .workspace
         .begin(&Begin { origin: Origin { message: Some("m2".into()), ..origin }, ..Begin::default() })
         .unwrap();
-    // Format 2 was the same without the two tables.
+    // Format 2 was the same without three of the tables.
     let database = rusqlite::Connection::open(scene.root.join(".backsight/store/timeline.db")).unwrap();
-    database.execute_batch("DROP TABLE sessions; DROP TABLE messages; PRAGMA user_version = 2;").unwrap();
+    database
+        .execute_batch("DROP TABLE sessions; DROP TABLE messages; DROP TABLE kept; PRAGMA user_version = 2;")
+        .unwrap();
     drop(database);
     let workspace = open(&scene.root);
     let listed = workspace.sessions(&Sessions::default()).unwrap();

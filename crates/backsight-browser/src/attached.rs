@@ -1,0 +1,106 @@
+//! Carries what a capture hears into the lane, and what it sees of pages into the coverage. While no page is watched
+//! nobody watches, whatever is connected.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use backsight_core::{Code, Error, Result, Timestamp};
+
+use crate::browser::Browser;
+use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
+use crate::event::{Category, Event};
+use crate::sources::{Source, SourceId};
+
+/// The lane's ear at a browser.
+struct Ear {
+    browser: Weak<Browser>,
+    source: Mutex<Option<SourceId>>,
+}
+
+impl Browser {
+    /// Watches a browser from now on. There is one at a time.
+    pub fn attach(self: &Arc<Self>, attach: Attach) -> Result<Watching> {
+        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(capture) = &*capture {
+            let watching = capture.watching();
+            let what = if watching.browser.is_empty() { "a browser that is gone" } else { &watching.browser };
+            return Err(Error::new(Code::Conflict, format!("{what} at {} is attached already", watching.address))
+                .with_hint("detach it first"));
+        }
+        let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None) });
+        let started = Capture::start(attach, ear)?;
+        let watching = started.watching();
+        *capture = Some(started);
+        Ok(watching)
+    }
+
+    /// Watches no browser any more; what was watched. Pages stay as they are, and a browser that was launched here ends.
+    pub fn detach(&self) -> Option<Watching> {
+        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let watching = capture.watching();
+        capture.stop();
+        Some(watching)
+    }
+
+    /// The browser that is watched.
+    pub fn watching(&self) -> Option<Watching> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::watching)
+    }
+
+    /// Takes a page of a browser that was launched here to an address.
+    pub fn navigate(&self, url: &str) -> Result<()> {
+        match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(capture) => capture.navigate(None, url),
+            None => Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),
+        }
+    }
+}
+
+impl Ear {
+    fn end(&self, reason: &str) {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
+            browser.end_source(source, reason);
+        }
+    }
+}
+
+impl Listener for Ear {
+    fn heard(&self, events: Vec<Event>) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.record(events);
+        }
+    }
+
+    fn watching(&self, state: &Watching) {
+        let Some(browser) = self.browser.upgrade() else { return };
+        let pages = state.pages.iter().filter(|page| page.state != PageState::Crashed).count();
+        if pages == 0 {
+            return self.end("no page was open that is watched");
+        }
+        let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        match *source {
+            Some(id) => browser.update_source(id, Some(label)),
+            None => {
+                let watches = Category::ALL.to_vec();
+                *source = Some(browser.begin_source(Source { label, watches, fades: false }));
+            }
+        }
+    }
+
+    fn interrupted(&self, reason: &str, _now: Timestamp) {
+        self.end(reason);
+    }
+
+    fn lost(&self, what: &str, count: u64) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.lost(format!("{count} {what} lost"));
+        }
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.end("the browser was detached");
+    }
+}

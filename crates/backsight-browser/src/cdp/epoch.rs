@@ -1,0 +1,571 @@
+//! One connection from its beginning to its end: carries out what [`Targets`] decides, passes what is heard to the
+//! translator, and tells the listener. Nothing here waits for an answer of the browser, except for the two questions at the
+//! very beginning: a page that crashed or stands still never answers.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use backsight_core::{Code, Error, Result, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::capture::{PageState, Watching, lock};
+use super::connection::{Answer, Connection, Heard, Incoming, Refused};
+use super::targets::{Hears, Info, Step, Targets};
+use super::translate::{Target, Told, TranslateOptions, Translator};
+use super::watch::{Order, Orders, Watch};
+use crate::event::Event;
+
+/// How long a page may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often the translator hears that time passes.
+const TICK: Duration = Duration::from_millis(100);
+/// Messages that are taken from the queue at once.
+const BATCH: usize = 1024;
+/// Messages that are kept for sessions of which nothing is known yet.
+const EARLY: usize = 1000;
+
+/// Why an epoch ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// It was told to.
+    Stopped,
+    /// The connection ended, for this reason.
+    Lost(String),
+}
+
+/// One connection and what is known about its browser.
+pub(crate) struct Epoch<'a> {
+    watch: &'a Watch,
+    connection: Connection,
+    targets: Targets,
+    translator: &'a mut Translator,
+    options: TranslateOptions,
+    /// Questions that are on their way.
+    questions: JoinSet<Answered>,
+    /// How many of them belong to the beginning of a session.
+    beginnings: usize,
+    /// What sessions said before anything was known of them.
+    early: HashMap<String, Vec<(String, Box<RawValue>)>>,
+    early_count: usize,
+    /// Pages that are to be sent somewhere as soon as they are watched.
+    wishes: HashMap<String, Wish>,
+    /// What happened and was not told yet.
+    events: Vec<Event>,
+    /// The picture without what the targets say.
+    base: Watching,
+    notes: BTreeSet<String>,
+    losses: Losses,
+    next_tick: Instant,
+}
+
+struct Wish {
+    url: String,
+    answer: Option<SyncSender<Result<()>>>,
+}
+
+/// What was already said to be lost.
+#[derive(Default)]
+struct Losses {
+    dropped: u64,
+    malformed: u64,
+    unclaimed: u64,
+    unclaimed_told: u64,
+}
+
+/// An answer, with what was asked.
+enum Answered {
+    Attach { target: String, answer: Answer },
+    Greeting { session: String, kind: String, refused: Vec<(&'static str, Refused)> },
+    Translator { session: String, token: u64, answer: Answer },
+    Navigate { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
+    Create { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
+}
+
+impl<'a> Epoch<'a> {
+    pub(crate) fn new(
+        watch: &'a Watch,
+        connection: Connection,
+        translator: &'a mut Translator,
+        options: TranslateOptions,
+        base: Watching,
+    ) -> Self {
+        let losses = Losses { malformed: translator.malformed(), ..Losses::default() };
+        Epoch {
+            targets: Targets::new(watch.origins.clone()),
+            watch,
+            connection,
+            translator,
+            options,
+            questions: JoinSet::new(),
+            beginnings: 0,
+            early: HashMap::new(),
+            early_count: 0,
+            wishes: HashMap::new(),
+            events: Vec::new(),
+            notes: base.notes.iter().cloned().collect(),
+            base,
+            losses,
+            next_tick: Instant::now(),
+        }
+    }
+
+    /// Runs until told to stop or until the connection ends.
+    pub(crate) async fn run(
+        &mut self,
+        mut incoming: Incoming,
+        orders: &mut Orders,
+        ready: &mut Option<SyncSender<Result<()>>>,
+    ) -> End {
+        if let Err(refused) = self.begin().await {
+            return End::Lost(format!("the browser does not answer: {refused}"));
+        }
+        // What the browser said until now is about the targets it has.
+        let mut batch = Vec::new();
+        incoming.take_now(&mut batch);
+        let mut begun = false;
+        loop {
+            batch.drain(..).for_each(|heard| self.hear(heard));
+            // Under a storm of messages the queue is never empty, and the rest has its turn all the same.
+            while let Some(answered) = self.questions.try_join_next() {
+                self.take_answer(answered.ok());
+            }
+            self.tick();
+            self.tell();
+            begun = begun || (self.beginnings == 0 && self.wishes.is_empty());
+            if begun {
+                self.publish();
+                if let Some(ready) = ready.take() {
+                    // Whoever started this has gone if it cannot be told, and the order to stop follows.
+                    let _ = ready.send(Ok(()));
+                }
+            }
+            tokio::select! {
+                biased;
+                order = orders.recv() => match order {
+                    None | Some(Order::Stop) => return End::Stopped,
+                    Some(Order::Navigate { page, url, answer }) => self.navigate(page.as_deref(), url, Some(answer)),
+                },
+                open = incoming.take(&mut batch, BATCH) => {
+                    if !open {
+                        return End::Lost(self.connection.reason());
+                    }
+                }
+                Some(answered) = self.questions.join_next() => self.take_answer(answered.ok()),
+                () = tokio::time::sleep_until(self.next_tick), if self.translator.pending() => {}
+            }
+        }
+    }
+
+    /// Sends the first page of a browser that was started here to its address, once it is watched.
+    pub(crate) fn opens(&mut self, url: Option<&str>) {
+        if let Some(url) = url {
+            self.wishes.insert(String::new(), Wish { url: url.to_owned(), answer: None });
+        }
+    }
+
+    /// Everything is over: what was still open is told, and the browser is left alone.
+    pub(crate) async fn finish(mut self, end: &End) {
+        for session in self.targets.sessions() {
+            let told = self.translator.detached(&session, self.now());
+            self.carry_out(told);
+        }
+        self.losses.unclaimed += self.early_count as u64;
+        self.tell();
+        self.questions.abort_all();
+        if matches!(end, End::Stopped) {
+            self.connection.close().await;
+        }
+    }
+
+    async fn begin(&mut self) -> std::result::Result<(), Refused> {
+        #[derive(Deserialize)]
+        struct Version {
+            product: String,
+        }
+        let patience = self.watch.attach.timeout;
+        let version = self.connection.send(None, "Browser.getVersion", &json!({}), patience);
+        // Only these are of interest; iframes and other workers come through their pages.
+        let filter = json!({ "discover": true, "filter": [{ "type": "page" }, { "type": "shared_worker" }] });
+        let discover = self.connection.send(None, "Target.setDiscoverTargets", &filter, patience);
+        let version = version.await?;
+        discover.await?;
+        self.base.browser =
+            serde_json::from_str::<Version>(version.get()).map(|found| found.product).unwrap_or_default();
+        // The page that the browser was started with is known by now or made.
+        if let Some(wish) = self.wishes.remove("") {
+            let targets = self.connection.send(None, "Target.getTargets", &json!({}), PATIENCE).await;
+            match targets.ok().and_then(|targets| first_blank_page(&targets)) {
+                Some(target) => self.wish(target, wish.url, None),
+                None => self.create(wish.url, None),
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.watch.attach.clock)()
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        let (session, method, params) = match heard {
+            Heard::Event { session, method, params } => (session, method, params),
+            Heard::Late { session } => return self.targets.speaks(&session),
+        };
+        if method.starts_with("Target.") {
+            return self.hear_of_targets(session.as_deref(), &method, &params);
+        }
+        let Some(session) = session else { return };
+        match self.targets.hears(&session) {
+            Hears::Yes => self.hear_session(&session, &method, &params),
+            Hears::No => {}
+            Hears::NotYet if self.early_count < EARLY => {
+                self.early_count += 1;
+                self.early.entry(session).or_default().push((method, params));
+            }
+            Hears::NotYet => self.losses.unclaimed += 1,
+        }
+    }
+
+    fn hear_session(&mut self, session: &str, method: &str, params: &RawValue) {
+        match method {
+            "Inspector.targetCrashed" => self.targets.becomes(session, PageState::Crashed),
+            "Inspector.targetReloadedAfterCrash" | "Page.javascriptDialogClosed" => {
+                self.targets.becomes(session, PageState::Watching);
+            }
+            "Page.javascriptDialogOpening" => self.targets.becomes(session, PageState::Dialog),
+            _ => self.targets.speaks(session),
+        }
+        let told = self.translator.hear(session, method, params, self.now());
+        self.carry_out(told);
+    }
+
+    fn hear_of_targets(&mut self, parent: Option<&str>, method: &str, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct About {
+            #[serde(rename = "targetInfo")]
+            info: Option<Info>,
+            #[serde(rename = "targetId")]
+            target: Option<String>,
+            #[serde(rename = "sessionId")]
+            session: Option<String>,
+        }
+        let Ok(about) = serde_json::from_str::<About>(params.get()) else {
+            self.losses.unclaimed += 1;
+            return;
+        };
+        let now = self.now();
+        let steps = match (method, about) {
+            ("Target.targetCreated" | "Target.targetInfoChanged", About { info: Some(info), .. }) => {
+                self.targets.told(info)
+            }
+            ("Target.attachedToTarget", About { info: Some(info), session: Some(session), .. }) => {
+                self.targets.attached(&session, parent, info, now)
+            }
+            ("Target.detachedFromTarget", About { session: Some(session), .. }) => self.targets.detached(&session, now),
+            ("Target.targetDestroyed", About { target: Some(target), .. }) => self.targets.destroyed(&target, now),
+            ("Target.targetCrashed", About { target: Some(target), .. }) => {
+                self.targets.target_becomes(&target, PageState::Crashed);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        self.take_steps(steps);
+    }
+
+    fn take_steps(&mut self, steps: Vec<Step>) {
+        for step in steps {
+            match step {
+                Step::Attach { target } => {
+                    let params = json!({ "targetId": target, "flatten": true });
+                    let answer = self.connection.send(None, "Target.attachToTarget", &params, PATIENCE);
+                    self.beginnings += 1;
+                    self.questions.spawn(async move { Answered::Attach { target, answer: answer.await } });
+                }
+                Step::Greet { session, target, kind, url } => self.greet(session, Target { id: target, kind, url }),
+                Step::Resume { session } => self.resume(&session),
+                Step::Detach { session } => {
+                    self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
+                }
+                Step::Over { session } => {
+                    self.connection.forget(&session);
+                    let told = self.translator.detached(&session, self.now());
+                    self.carry_out(told);
+                }
+            }
+        }
+    }
+
+    /// Everything is sent at once and the last of it lets the target run, so that it runs whatever becomes of the rest.
+    fn greet(&mut self, session: String, target: Target) {
+        let kind = target.kind.clone();
+        self.translator.attached(&session, target, self.now());
+        let belongings = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+            "filter": [{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }],
+        });
+        let ours = [("Target.setAutoAttach", belongings)];
+        let theirs = Translator::greeting(&kind, &self.options).into_iter().filter(|(method, _)| !is_ours(method));
+        let mut answers = Vec::new();
+        for (method, params) in ours.into_iter().chain(theirs) {
+            answers.push((method, self.connection.send(Some(&session), method, &params, PATIENCE)));
+        }
+        self.resume(&session);
+        self.beginnings += 1;
+        let early = self.early.remove(&session).unwrap_or_default();
+        let name = session.clone();
+        self.questions.spawn(async move {
+            let mut refused = Vec::new();
+            for (method, answer) in answers {
+                refused.extend(answer.await.err().map(|reason| (method, reason)));
+            }
+            Answered::Greeting { session, kind, refused }
+        });
+        self.early_count -= early.len();
+        for (method, params) in early {
+            self.hear_session(&name, &method, &params);
+        }
+    }
+
+    fn resume(&self, session: &str) {
+        self.connection.post(Some(session), "Runtime.runIfWaitingForDebugger", &json!({}));
+    }
+
+    fn carry_out(&mut self, told: Vec<Told>) {
+        for told in told {
+            match told {
+                Told::Event(event) => self.events.push(event),
+                Told::Command { token, session, method, params } => {
+                    let answer = self.connection.send(Some(&session), method, &params, PATIENCE);
+                    let answered = async move { Answered::Translator { session, token, answer: answer.await } };
+                    self.questions.spawn(answered);
+                }
+            }
+        }
+    }
+
+    fn take_answer(&mut self, answered: Option<Answered>) {
+        if !matches!(answered, None | Some(Answered::Translator { .. })) {
+            self.beginnings = self.beginnings.saturating_sub(1);
+        }
+        match answered {
+            Some(Answered::Attach { target, answer }) => self.attached(&target, answer),
+            Some(Answered::Greeting { session, kind, refused }) => self.greeted(&session, &kind, refused),
+            Some(Answered::Translator { session, token, answer }) => {
+                if matches!(answer, Err(Refused::TimedOut)) {
+                    self.stands_still(&session);
+                }
+                let failure = answer.as_ref().err().map(Refused::to_string);
+                let answer = answer.as_deref().map_err(|_| failure.as_deref().unwrap_or_default());
+                let told = self.translator.answered(token, answer, self.now());
+                self.carry_out(told);
+            }
+            Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
+            Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
+            // It was aborted, or it panicked, of which its thread has told.
+            None => {}
+        }
+    }
+
+    /// The session is usually known already, from the event that precedes this answer.
+    fn attached(&mut self, target: &str, answer: Answer) {
+        #[derive(Deserialize)]
+        struct Attached {
+            #[serde(rename = "sessionId")]
+            session: String,
+        }
+        match answer.map(|answer| serde_json::from_str::<Attached>(answer.get())) {
+            Ok(Ok(Attached { session })) => {
+                if let Some(info) = self.targets.info(target) {
+                    let steps = self.targets.attached(&session, None, info, self.now());
+                    self.take_steps(steps);
+                }
+            }
+            // The target has gone in the meantime.
+            Err(Refused::Gone) => self.targets.refused(target),
+            Ok(Err(_)) => self.not_attached(target, "an answer without a session"),
+            Err(refused) => self.not_attached(target, &refused.to_string()),
+        }
+    }
+
+    fn not_attached(&mut self, target: &str, why: &str) {
+        self.targets.refused(target);
+        if let Some(info) = self.targets.info(target) {
+            self.note(format!("`{}` cannot be watched: {why}", info.url));
+        }
+        if let Some(Wish { url, answer }) = self.wishes.remove(target) {
+            self.navigated(&url, Err(Refused::Answered(why.to_owned())), answer);
+        }
+    }
+
+    fn greeted(&mut self, session: &str, kind: &str, refused: Vec<(&'static str, Refused)>) {
+        for (method, refused) in refused {
+            match refused {
+                Refused::TimedOut => self.stands_still(session),
+                Refused::Answered(why) if self.targets.hears(session) == Hears::Yes => {
+                    self.note(format!("`{method}` does not work in a {kind}: {why}"));
+                }
+                _ => {}
+            }
+        }
+        let target = self.targets.target_of(session).map(str::to_owned);
+        let wish = target.and_then(|target| self.wishes.remove(&target));
+        if let Some(Wish { url, answer }) = wish {
+            self.send_to(session, url, answer);
+        }
+    }
+
+    fn stands_still(&mut self, session: &str) {
+        // A page that crashed or shows a dialog does not answer either, and that is the better word for it.
+        if self.targets.state(session) == Some(PageState::Watching) {
+            self.targets.becomes(session, PageState::Unresponsive);
+        }
+    }
+
+    fn navigate(&mut self, page: Option<&str>, url: String, to: Option<SyncSender<Result<()>>>) {
+        if !self.base.launched {
+            let error = Error::new(Code::Usage, "only a browser that was started here is navigated")
+                .with_hint("navigate it yourself, or start another with `backsight browser launch`");
+            return answer(to, Err(error));
+        }
+        match (self.targets.page_at_hand(page), page) {
+            (Some((target, Some(session))), _) => {
+                self.targets.expect(&target, &url);
+                self.send_to(&session, url, to);
+            }
+            (Some((target, None)), _) => self.wish(target, url, to),
+            (None, None) => self.create(url, to),
+            (None, Some(page)) => answer(to, Err(Error::new(Code::Usage, format!("there is no page `{page}`")))),
+        }
+    }
+
+    fn wish(&mut self, target: String, url: String, answer: Option<SyncSender<Result<()>>>) {
+        let steps = self.targets.expect(&target, &url);
+        self.wishes.insert(target, Wish { url, answer });
+        self.take_steps(steps);
+    }
+
+    fn create(&mut self, url: String, to: Option<SyncSender<Result<()>>>) {
+        let created = self.connection.send(None, "Target.createTarget", &json!({ "url": "about:blank" }), PATIENCE);
+        self.beginnings += 1;
+        self.questions.spawn(async move { Answered::Create { url, answer: created.await, to } });
+    }
+
+    fn created(&mut self, url: String, answer: Answer, to: Option<SyncSender<Result<()>>>) {
+        #[derive(Deserialize)]
+        struct Created {
+            #[serde(rename = "targetId")]
+            target: String,
+        }
+        match answer {
+            Ok(created) => match serde_json::from_str::<Created>(created.get()) {
+                Ok(Created { target }) => self.wish(target, url, to),
+                Err(_) => self.navigated(&url, Err(Refused::Answered("no page was made".to_owned())), to),
+            },
+            Err(refused) => self.navigated(&url, Err(refused), to),
+        }
+    }
+
+    fn send_to(&mut self, session: &str, url: String, to: Option<SyncSender<Result<()>>>) {
+        let patience = self.watch.attach.timeout;
+        let sent = self.connection.send(Some(session), "Page.navigate", &json!({ "url": url }), patience);
+        self.beginnings += 1;
+        self.questions.spawn(async move { Answered::Navigate { url, answer: sent.await, to } });
+    }
+
+    fn navigated(&mut self, url: &str, reply: Answer, to: Option<SyncSender<Result<()>>>) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Navigated {
+            #[serde(rename = "errorText")]
+            error: Option<String>,
+        }
+        let failure = match reply {
+            Ok(reply) => serde_json::from_str::<Navigated>(reply.get()).unwrap_or_default().error,
+            Err(refused) => Some(refused.to_string()),
+        };
+        let Some(failure) = failure else { return answer(to, Ok(())) };
+        let message = format!("`{url}` could not be opened: {failure}");
+        match to {
+            Some(_) => answer(to, Err(Error::new(Code::BrowserUnreachable, message))),
+            None => self.note(message),
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        // Notes are for people: a handful says as much as a thousand.
+        if self.notes.len() < 20 && self.notes.insert(note) {
+            self.targets.touch();
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        if self.translator.pending() && now >= self.next_tick {
+            self.next_tick = now + TICK;
+            let told = self.translator.tick(self.now());
+            self.carry_out(told);
+        }
+    }
+
+    fn tell(&mut self) {
+        if !self.events.is_empty() {
+            self.watch.listener.heard(std::mem::take(&mut self.events));
+        }
+        let dropped = self.connection.dropped();
+        let malformed = self.connection.malformed() + self.translator.malformed();
+        let losses = [
+            ("messages that came faster than they could be read", dropped, &mut self.losses.dropped),
+            ("messages that could not be understood", malformed, &mut self.losses.malformed),
+            ("messages that belong to nothing known", self.losses.unclaimed, &mut self.losses.unclaimed_told),
+        ];
+        for (what, count, told) in losses {
+            if count > *told {
+                self.watch.listener.lost(what, count - *told);
+                *told = count;
+            }
+        }
+    }
+
+    fn publish(&mut self) {
+        if !self.targets.take_changed() {
+            return;
+        }
+        let picture = Watching {
+            pages: self.targets.pages(),
+            workers: self.targets.workers(),
+            not_watched: self.targets.not_watched(),
+            notes: self.notes.iter().cloned().collect(),
+            ..self.base.clone()
+        };
+        let mut state = lock(&self.watch.state);
+        if *state != picture {
+            state.clone_from(&picture);
+            drop(state);
+            self.watch.listener.watching(&picture);
+        }
+    }
+}
+
+/// Commands that decide what is attached and when it runs are sent by nobody else.
+fn is_ours(method: &str) -> bool {
+    method.starts_with("Target.") || method == "Runtime.runIfWaitingForDebugger"
+}
+
+fn answer(to: Option<SyncSender<Result<()>>>, result: Result<()>) {
+    if let Some(to) = to {
+        // Whoever asked may have gone.
+        let _ = to.send(result);
+    }
+}
+
+fn first_blank_page(targets: &RawValue) -> Option<String> {
+    let targets: Value = serde_json::from_str(targets.get()).ok()?;
+    let all = targets.get("targetInfos")?.as_array()?;
+    let blank = all.iter().find(|target| target["type"] == "page" && target["url"] == "about:blank")?;
+    Some(blank["targetId"].as_str()?.to_owned())
+}

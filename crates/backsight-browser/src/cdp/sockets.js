@@ -1,0 +1,39 @@
+// Reports with what code WebSockets close; the protocol does not say. Runs in the page's own world before any of its
+// scripts, takes away the function it reports through, and leaves a `WebSocket` that behaves like the original.
+(() => {
+  const tell = globalThis.__backsightSockets;
+  delete globalThis.__backsightSockets;
+  const Original = globalThis.WebSocket;
+  if (typeof tell !== "function" || typeof Original !== "function") return;
+
+  // Pages may change what they find; what is used later is kept from now.
+  const { apply, construct } = Reflect;
+  const listen = EventTarget.prototype.addEventListener;
+  const write = JSON.stringify;
+  const property = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const url = property(Original, "url");
+  const code = property(CloseEvent, "code");
+  const reason = property(CloseEvent, "reason");
+
+  function closed(event) {
+    try {
+      tell(write({ url: apply(url, this, []), code: apply(code, event, []), reason: apply(reason, event, []) }));
+    } catch {}
+  }
+
+  const watched = new Proxy(Original, {
+    construct(target, parts, newTarget) {
+      const socket = construct(target, parts, newTarget === watched ? target : newTarget);
+      try {
+        apply(listen, socket, ["close", closed]);
+      } catch {}
+      return socket;
+    },
+  });
+  try {
+    // `socket.constructor === WebSocket` holds for the original, so it must hold for this.
+    Object.defineProperty(Original.prototype, "constructor", { value: watched, writable: true, configurable: true, enumerable: false });
+    const place = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+    Object.defineProperty(globalThis, "WebSocket", { ...place, value: watched });
+  } catch {}
+})();

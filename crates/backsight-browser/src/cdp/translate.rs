@@ -1,0 +1,497 @@
+//! From the DevTools protocol's messages to events. Pure: it sends nothing and knows no clock; whoever owns the connection
+//! gives it messages and the time, tells its events and sends its commands.
+//!
+//! Every message is read into a partial picture of it ([`wire`]); what is unknown is ignored, what cannot be read is
+//! counted. The lanes: [`console`] and [`log`] for what is said, [`requests`], [`sockets`], [`page`] for what pages and
+//! users do, [`earlier`] for what happened before the attach, [`maps`] for original places in the code.
+
+mod console;
+mod context;
+mod earlier;
+mod flight;
+mod format;
+mod graphql;
+mod log;
+mod maps;
+mod page;
+mod replays;
+mod requests;
+mod sessions;
+mod sockets;
+mod wire;
+
+use std::collections::HashMap;
+
+use backsight_core::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+pub use self::replays::Replays;
+pub use self::sessions::Target;
+
+use self::console::Voices;
+use self::context::{Asked, Commands, Context};
+use self::earlier::Earlier;
+use self::log::Announcements;
+use self::maps::Maps;
+use self::replays::Replayed;
+use self::requests::Requests;
+use self::sessions::Sessions;
+use self::sockets::Sockets;
+use crate::event::{ActionKind, Event, Level};
+
+/// The isolated world that listens for actions; pages cannot see into it.
+const WORLD: &str = "backsight";
+/// The function `actions.js` reports through; it exists in the isolated world only.
+const ACTIONS_BINDING: &str = "__backsightActions";
+/// The function `sockets.js` reports through; the script takes it away before the page runs.
+const SOCKETS_BINDING: &str = "__backsightSockets";
+const ACTIONS_SCRIPT: &str = include_str!("actions.js");
+const SOCKETS_SCRIPT: &str = include_str!("sockets.js");
+
+/// What to translate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranslateOptions {
+    /// Run scripts in pages: for user actions and for the close codes of sockets.
+    pub page_hooks: bool,
+    /// Look up original places in the code, which needs the debugger domain.
+    pub source_maps: bool,
+    /// Ask for the bodies of JSON answers, for their shapes.
+    pub bodies: bool,
+}
+
+impl Default for TranslateOptions {
+    fn default() -> Self {
+        TranslateOptions { page_hooks: true, source_maps: true, bodies: true }
+    }
+}
+
+/// What a translator has to say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// Something happened.
+    Event(Event),
+    /// Please send this and give the answer to [`Translator::answered`], or that there is none.
+    Command {
+        /// What the answer is known by.
+        token: u64,
+        /// Whom to send it to.
+        session: String,
+        /// What to send.
+        method: &'static str,
+        /// With what.
+        params: Value,
+    },
+}
+
+/// What is not told as events, so that nothing is lost in silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that could not be read.
+    pub malformed: u64,
+    /// Messages that were told before and came again with an attach.
+    pub replays_dropped: u64,
+    /// Messages that say what a request, socket or worker tells itself.
+    pub folded: u64,
+    /// Rejections that were handled a moment later.
+    pub rejections_withdrawn: u64,
+    /// Requests that were still open when there was no room for more.
+    pub requests_forgotten: u64,
+    /// Requests of which only the end, or only headers, were seen.
+    pub requests_unexplained: u64,
+    /// Sockets that were still open when there was no room for more.
+    pub sockets_forgotten: u64,
+    /// Bodies that were not asked for, did not come, or came too late.
+    pub bodies_skipped: u64,
+    /// Requests before the attach of which nobody knows how they ended.
+    pub earlier_unknown: u64,
+    /// Source maps that did not come in time, were too large, or could not be read.
+    pub maps_missed: u64,
+}
+
+/// Translates the messages of one connection to one browser.
+#[derive(Debug, Default)]
+pub struct Translator {
+    options: TranslateOptions,
+    sessions: Sessions,
+    replays: Replays,
+    replayed: HashMap<String, Replayed>,
+    counts: Counts,
+    commands: Commands,
+    voices: Voices,
+    announcements: Announcements,
+    requests: Requests,
+    sockets: Sockets,
+    earlier: Earlier,
+    maps: Maps,
+}
+
+/// The surroundings of one message, without borrowing the lanes.
+macro_rules! context {
+    ($self:ident, $session:expr, $now:expr, $told:expr) => {
+        Context {
+            session: $session,
+            now: $now,
+            options: &$self.options,
+            sessions: &$self.sessions,
+            replays: &mut $self.replays,
+            replayed: &mut $self.replayed,
+            counts: &mut $self.counts,
+            commands: &mut $self.commands,
+            told: $told,
+        }
+    };
+}
+
+impl Translator {
+    /// For a browser that was never connected to.
+    pub fn new(options: TranslateOptions) -> Self {
+        Translator { options, ..Translator::default() }
+    }
+
+    /// For a browser that was connected to before: what was told then is not told again.
+    pub fn resume(options: TranslateOptions, replays: Replays) -> Self {
+        Translator { options, replays, ..Translator::default() }
+    }
+
+    /// What was told, for the next connection to the same browser.
+    pub fn into_replays(self) -> Replays {
+        self.replays
+    }
+
+    /// A session begins.
+    pub fn attached(&mut self, session: &str, target: Target, now: Timestamp) {
+        self.replays.begin(&target.id, now);
+        self.earlier.attached(session, &target.kind, now);
+        self.sessions.attached(session, target, now);
+    }
+
+    /// A session ends, and with it whatever was under way in it.
+    pub fn detached(&mut self, session: &str, now: Timestamp) -> Vec<Told> {
+        let told = self.pass(now, Some(session));
+        self.sessions.detached(session);
+        self.replayed.remove(session);
+        self.maps.detached(session);
+        self.commands.asked.retain(|_, (asked_of, _)| asked_of != session);
+        told
+    }
+
+    /// One protocol event of a session. Unknown methods are ignored; malformed params are counted, never fatal.
+    pub fn hear(&mut self, session: &str, method: &str, params: &RawValue, now: Timestamp) -> Vec<Told> {
+        let mut told = Vec::new();
+        self.replays.heard(self.sessions.target_id(session), now);
+        let (domain, name) = method.split_once('.').unwrap_or((method, ""));
+        let read = match domain {
+            "Runtime" => self.hear_runtime(session, name, params, now, &mut told),
+            "Network" => self.hear_network(session, method, params, now, &mut told),
+            "Page" => self.hear_page(session, name, params, now, &mut told),
+            "Log" | "Audits" => self.hear_browser(session, method, params, now, &mut told),
+            "Debugger" if name == "scriptParsed" && self.options.source_maps => {
+                read(params).map(|script| self.maps.parsed(session, script))
+            }
+            "Inspector" if name == "targetCrashed" => {
+                self.crashed(session, now, &mut told);
+                Some(())
+            }
+            "Target" => self.hear_target(session, name, params),
+            _ => Some(()),
+        };
+        self.counts.malformed += u64::from(read.is_none());
+        self.mapped(session, told, now)
+    }
+
+    /// Finishes what waited long enough; to be called every 100 ms while anything is pending.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<Told> {
+        let mut told = Vec::new();
+        for session in self.earlier.unasked() {
+            if let Some(known) = self.sessions.get(&session).filter(|known| known.address.contains("://")) {
+                self.earlier.ask(&mut context!(self, &session, now, &mut told), known);
+            }
+        }
+        told.extend(self.pass(now, None));
+        told
+    }
+
+    /// The answer to a command told earlier (`Err`: it failed or timed out).
+    pub fn answered(&mut self, token: u64, answer: Result<&RawValue, &str>, now: Timestamp) -> Vec<Told> {
+        let mut told = Vec::new();
+        let Some((session, asked)) = self.commands.asked.remove(&token) else { return told };
+        let answer = answer.ok();
+        let mut context = context!(self, &session, now, &mut told);
+        match asked {
+            Asked::Body { request } => self.requests.body(&mut context, &request, answer.and_then(body)),
+            Asked::Timeline { .. } => self.earlier.answered(&mut context, answer),
+            Asked::OpenMap { map } => self.maps.opened(&mut context, &map, answer),
+            Asked::ReadMap { map } => self.maps.read(&mut context, &map, answer),
+            Asked::Nothing => {}
+        }
+        self.mapped(&session, told, now)
+    }
+
+    /// Whether anything waits for time to pass.
+    pub fn pending(&self) -> bool {
+        self.voices.pending()
+            || self.announcements.pending()
+            || self.requests.pending()
+            || self.sockets.pending()
+            || self.earlier.pending()
+            || self.maps.pending()
+    }
+
+    /// Commands to send to a fresh session of this kind, in order, before `Runtime.runIfWaitingForDebugger`.
+    pub fn greeting(kind: &str, options: &TranslateOptions) -> Vec<(&'static str, Value)> {
+        let document = matches!(kind, "page" | "iframe");
+        let limits =
+            json!({ "maxTotalBufferSize": 20_000_000, "maxResourceBufferSize": 5_000_000, "maxPostDataSize": 65_536 });
+        let mut commands = Vec::new();
+        if document && options.page_hooks {
+            // First of all, so that the earlier requests can be asked for in the isolated world.
+            commands.extend(page_hooks());
+        }
+        commands.push(("Runtime.enable", json!({})));
+        commands.push(("Network.enable", limits));
+        if document {
+            commands.push(("Log.enable", json!({})));
+            commands.push(("Page.enable", json!({})));
+            commands.push(("Audits.enable", json!({})));
+            commands.push(("Inspector.enable", json!({})));
+        }
+        if options.source_maps {
+            commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
+            // Without this a `debugger;` would freeze the user's page.
+            commands.push(("Debugger.setSkipAllPauses", json!({ "skip": true })));
+        }
+        commands
+    }
+
+    /// Messages that could not be read.
+    pub fn malformed(&self) -> u64 {
+        self.counts.malformed
+    }
+
+    /// Everything that was not told as events.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn hear_runtime(
+        &mut self,
+        session: &str,
+        name: &str,
+        params: &RawValue,
+        now: Timestamp,
+        told: &mut Vec<Told>,
+    ) -> Option<()> {
+        if name == "executionContextCreated" {
+            self.know_world(session, &read::<page::ContextCreated>(params)?);
+            return Some(());
+        }
+        let mut context = context!(self, session, now, told);
+        match name {
+            "consoleAPICalled" => self.voices.called(&mut context, read(params)?),
+            "exceptionThrown" => self.voices.thrown(&mut context, read(params)?),
+            "exceptionRevoked" => self.voices.revoked(&mut context, &read(params)?),
+            "bindingCalled" => {
+                let called: page::Called<'_> = read(params)?;
+                match &*called.name {
+                    ACTIONS_BINDING => page::action(&mut context, &called.payload)?,
+                    SOCKETS_BINDING => self.sockets.reported(&mut context, serde_json::from_str(&called.payload).ok()?),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn hear_network(
+        &mut self,
+        session: &str,
+        method: &str,
+        params: &RawValue,
+        now: Timestamp,
+        told: &mut Vec<Told>,
+    ) -> Option<()> {
+        let mut context = context!(self, session, now, told);
+        match &method["Network.".len()..] {
+            "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
+            "responseReceived" => self.requests.received(&mut context, read(params)?),
+            "responseReceivedExtraInfo" => self.requests.received_extra(&mut context, read(params)?),
+            "requestServedFromCache" => self.requests.cached(&mut context, read(params)?),
+            "loadingFinished" => self.requests.finished(&mut context, read(params)?),
+            "loadingFailed" => self.requests.failed(&mut context, read(params)?),
+            name if name.starts_with("webSocket") || name.starts_with("webTransport") => {
+                self.sockets.heard(&mut context, method, read(params)?);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn hear_page(
+        &mut self,
+        session: &str,
+        name: &str,
+        params: &RawValue,
+        now: Timestamp,
+        told: &mut Vec<Told>,
+    ) -> Option<()> {
+        match name {
+            "frameNavigated" => self.navigated(session, &read(params)?, now, told),
+            "navigatedWithinDocument" => self.routed(session, &read(params)?, now, told),
+            "javascriptDialogOpening" => page::dialog(&mut context!(self, session, now, told), &read(params)?),
+            "downloadWillBegin" => page::download(&mut context!(self, session, now, told), &read(params)?),
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn hear_browser(
+        &mut self,
+        session: &str,
+        method: &str,
+        params: &RawValue,
+        now: Timestamp,
+        told: &mut Vec<Told>,
+    ) -> Option<()> {
+        let mut context = context!(self, session, now, told);
+        match method {
+            "Log.entryAdded" => {
+                let load = self.announcements.entry(&mut context, &mut self.requests, &self.sockets, read(params)?);
+                load.into_iter().for_each(|load| self.earlier.failed(&mut context, load));
+            }
+            "Audits.issueAdded" => self.announcements.issue(&mut context, &self.requests, &read(params)?)?,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn hear_target(&mut self, session: &str, name: &str, params: &RawValue) -> Option<()> {
+        match name {
+            "attachedToTarget" => self.sessions.belongs(&read::<page::Attached>(params)?.session_id, session),
+            "targetInfoChanged" => {
+                let info = read::<page::TargetInfoChanged>(params)?.target_info;
+                self.sessions.renamed(&info.target_id, &info.url);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Our isolated world in the main frame, where the page cannot have changed what scripts find.
+    fn know_world(&mut self, session: &str, created: &page::ContextCreated) {
+        let info = &created.context;
+        if let Some(session) = self.sessions.get_mut(session)
+            && info.name == WORLD
+            && info.aux_data.frame_id == session.target.id
+        {
+            session.world = Some(info.id);
+        }
+    }
+
+    fn navigated(&mut self, session: &str, navigated: &page::Navigated<'_>, now: Timestamp, told: &mut Vec<Told>) {
+        let frame = &navigated.frame;
+        let Some(known) = self.sessions.get_mut(session) else { return };
+        let main = frame.id == known.target.id || (known.target.kind == "page" && frame.parent_id.is_none());
+        if !main {
+            return;
+        }
+        let address = frame.address();
+        known.address.clone_from(&address);
+        known.world = None;
+        self.requests.navigated(session, &frame.loader_id, now);
+        if known.target.kind == "page" && address != "about:blank" {
+            page::went(&mut context!(self, session, now, told), ActionKind::Navigate, address);
+        }
+    }
+
+    fn routed(&mut self, session: &str, routed: &page::NavigatedWithin<'_>, now: Timestamp, told: &mut Vec<Told>) {
+        let Some(known) = self.sessions.get_mut(session) else { return };
+        if routed.frame_id != known.target.id || routed.url == known.address {
+            return;
+        }
+        known.address = routed.url.to_string();
+        if known.target.kind == "page" {
+            page::went(&mut context!(self, session, now, told), ActionKind::Route, routed.url.to_string());
+        }
+    }
+
+    fn crashed(&mut self, session: &str, now: Timestamp, told: &mut Vec<Told>) {
+        let what = match self.sessions.get(session).map(|session| session.target.kind.as_str()) {
+            Some("page") | None => "the page crashed",
+            Some("iframe") => "a frame of the page crashed",
+            Some(_) => "a worker crashed",
+        };
+        context!(self, session, now, told).say(Level::Error, what.to_owned());
+        told.extend(self.pass(now, Some(session)));
+    }
+
+    /// Everything whose time has come; with a session that ends, everything of it.
+    fn pass(&mut self, now: Timestamp, ended: Option<&str>) -> Vec<Told> {
+        let mut told = Vec::new();
+        let voices = self.voices.tick(now, ended).into_iter().chain(self.sockets.tick(now, ended));
+        let mut mapped = Vec::new();
+        for (session, event) in voices {
+            mapped.push((session, event));
+        }
+        let mut context = context!(self, ended.unwrap_or_default(), now, &mut told);
+        self.requests.tick(&mut context, ended);
+        self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
+        self.earlier.tick(&mut context, ended);
+        let mut told = self.mapped(ended.unwrap_or_default(), told, now);
+        for (session, event) in mapped {
+            told.extend(self.mapped(&session, vec![Told::Event(event)], now));
+        }
+        told.extend(self.maps.tick(now, ended, &mut self.counts).into_iter().map(Told::Event));
+        told
+    }
+
+    /// Holds back what can get a better place in the code, for a moment.
+    fn mapped(&mut self, session: &str, told: Vec<Told>, now: Timestamp) -> Vec<Told> {
+        if !self.options.source_maps {
+            return told;
+        }
+        let mut passed = Vec::with_capacity(told.len());
+        let mut context = context!(self, session, now, &mut passed);
+        for said in told {
+            match said {
+                Told::Event(Event::Console(console)) => self.maps.place(&mut context, console),
+                other => context.told.push(other),
+            }
+        }
+        context.told.extend(self.maps.ready().into_iter().map(Told::Event));
+        passed
+    }
+}
+
+/// A message's contents, if they can be read.
+fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
+    serde_json::from_str(params.get()).ok()
+}
+
+/// The two scripts and the functions they report through.
+fn page_hooks() -> [(&'static str, Value); 4] {
+    [
+        ("Runtime.addBinding", json!({ "name": ACTIONS_BINDING, "executionContextName": WORLD })),
+        (
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": ACTIONS_SCRIPT, "worldName": WORLD, "runImmediately": true }),
+        ),
+        ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
+        ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
+    ]
+}
+
+/// The text of a body, if it is one.
+fn body(answer: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Body {
+        body: String,
+        #[serde(default)]
+        base64_encoded: bool,
+    }
+    let body: Body = read(answer)?;
+    (!body.base64_encoded && body.body.len() <= 64 * 1024).then_some(body.body)
+}

@@ -1,0 +1,222 @@
+//! Console calls and uncaught exceptions.
+//!
+//! A rejected promise is reported before anybody could know whether somebody will handle it a moment later; such reports
+//! wait [`GRACE_MS`] for a revocation and are never told when it comes.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use backsight_core::Timestamp;
+use serde::Deserialize;
+
+use super::Context;
+use super::format;
+use super::wire::{Hash, RemoteObject, StackTrace, cut, epoch_millis, frame, split_stack};
+use crate::event::{Console, Event, Frame, Level, Speaker};
+
+/// How long a rejection may be handled late without being told.
+pub const GRACE_MS: i64 = 250;
+/// Rejections that were told are remembered to say when they are handled after all.
+const MAX_TOLD: usize = 64;
+
+/// What waits.
+#[derive(Debug, Default)]
+pub struct Voices {
+    held: VecDeque<Held>,
+    told: VecDeque<(String, i64, String)>,
+}
+
+#[derive(Debug)]
+struct Held {
+    session: String,
+    exception: i64,
+    until: Timestamp,
+    console: Console,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub struct Called<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    args: Vec<RemoteObject<'a>>,
+    timestamp: f64,
+    #[serde(borrow)]
+    stack_trace: Option<StackTrace<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thrown<'a> {
+    #[serde(default)]
+    timestamp: f64,
+    #[serde(borrow)]
+    exception_details: ExceptionDetails<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ExceptionDetails<'a> {
+    exception_id: i64,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    line_number: i64,
+    column_number: i64,
+    url: Option<String>,
+    #[serde(borrow)]
+    stack_trace: Option<StackTrace<'a>>,
+    #[serde(borrow)]
+    exception: Option<RemoteObject<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Revoked {
+    exception_id: i64,
+}
+
+impl Voices {
+    /// `Runtime.consoleAPICalled`.
+    pub fn called(&mut self, context: &mut Context<'_>, called: Called<'_>) {
+        let Some(level) = level(&called.kind) else { return };
+        let time = epoch_millis(called.timestamp);
+        let identity = called.args.iter().fold(Hash::new().with(called.kind.as_bytes()), |hash, argument| {
+            hash.with(format::identity(argument).as_bytes())
+        });
+        let Some(backfilled) = context.first_time("console", called.timestamp, identity) else { return };
+        let mut message = format::message(&called.args);
+        if called.kind == "assert" {
+            message = match message.as_str() {
+                "console.assert" | "" => "Assertion failed".to_owned(),
+                said => format!("Assertion failed: {said}"),
+            };
+        }
+        let stack = stack(level, &called);
+        let page = context.page();
+        context.tell(Event::Console(Console { time, level, speaker: Speaker::Page, message, stack, page, backfilled }));
+    }
+
+    /// `Runtime.exceptionThrown`.
+    pub fn thrown(&mut self, context: &mut Context<'_>, thrown: Thrown<'_>) {
+        let details = &thrown.exception_details;
+        let (message, own_frames) = exception_message(details);
+        let identity = Hash::new().with(message_without_preview(details).as_bytes());
+        let Some(backfilled) = context.first_time("exception", thrown.timestamp, identity) else { return };
+        let mut stack = details.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
+        if stack.is_empty() {
+            stack = own_frames;
+        }
+        if stack.is_empty()
+            && let Some(url) = details.url.as_deref().filter(|url| !url.is_empty())
+        {
+            stack.push(frame(url, details.line_number, details.column_number, ""));
+        }
+        let time = epoch_millis(thrown.timestamp);
+        let (speaker, page) = (Speaker::Exception, context.page());
+        let console = Console { time, level: Level::Error, speaker, message, stack, page, backfilled };
+        if !details.text.contains("in promise") {
+            return context.tell(Event::Console(console));
+        }
+        let until = Timestamp(context.now.0 + GRACE_MS);
+        let session = context.session.to_owned();
+        self.held.push_back(Held { session, exception: details.exception_id, until, console });
+    }
+
+    /// `Runtime.exceptionRevoked`.
+    pub fn revoked(&mut self, context: &mut Context<'_>, revoked: &Revoked) {
+        let is_it = |session: &str, exception: i64| session == context.session && exception == revoked.exception_id;
+        if let Some(index) = self.held.iter().position(|held| is_it(&held.session, held.exception)) {
+            self.held.remove(index);
+            context.counts.rejections_withdrawn += 1;
+            return;
+        }
+        if let Some(index) = self.told.iter().position(|(session, exception, _)| is_it(session, *exception)) {
+            let message = self.told.remove(index).map(|(_, _, message)| message).unwrap_or_default();
+            let message = format!("handled after all: {message}");
+            context.say(Level::Debug, message);
+        }
+    }
+
+    /// What waited long enough, or all of it from a session that ends.
+    pub fn tick(&mut self, now: Timestamp, ended: Option<&str>) -> Vec<(String, Event)> {
+        let mut due = Vec::new();
+        let mut index = 0;
+        while let Some(held) = self.held.get(index) {
+            if held.until > now && ended != Some(held.session.as_str()) {
+                index += 1;
+                continue;
+            }
+            if let Some(held) = self.held.remove(index) {
+                self.told.push_back((held.session.clone(), held.exception, cut(held.console.message.clone(), 200)));
+                if self.told.len() > MAX_TOLD {
+                    self.told.pop_front();
+                }
+                due.push((held.session, Event::Console(held.console)));
+            }
+        }
+        due
+    }
+
+    /// Whether anything waits.
+    pub fn pending(&self) -> bool {
+        !self.held.is_empty()
+    }
+}
+
+/// How serious a kind of call is; `None` says nothing at all.
+fn level(kind: &str) -> Option<Level> {
+    match kind {
+        "endGroup" | "clear" => None,
+        "error" | "assert" => Some(Level::Error),
+        "warning" => Some(Level::Warning),
+        "debug" => Some(Level::Debug),
+        _ => Some(Level::Info),
+    }
+}
+
+/// An error that is logged knows better than the logging where things went wrong. Harmless messages keep one place only.
+fn stack(level: Level, called: &Called<'_>) -> Vec<Frame> {
+    if level >= Level::Warning {
+        let errors = called.args.iter().filter(|argument| argument.subtype.as_deref() == Some("error"));
+        let mut stacks = errors.map(|error| split_stack(error.description.as_deref().unwrap_or_default()).1);
+        if let Some(frames) = stacks.find(|frames| !frames.is_empty()) {
+            return frames;
+        }
+    }
+    let mut frames = called.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
+    if level < Level::Warning && called.kind != "trace" {
+        frames.truncate(1);
+    }
+    frames
+}
+
+/// What an exception says, beginning with its class, and the frames its text holds.
+fn exception_message(details: &ExceptionDetails<'_>) -> (String, Vec<Frame>) {
+    let promise = if details.text.contains("in promise") { " (in promise)" } else { "" };
+    let Some(exception) = &details.exception else {
+        let text = details.text.strip_prefix("Uncaught ").unwrap_or(&details.text);
+        let text = text.strip_prefix("(in promise) ").unwrap_or(text);
+        return (cut(format!("{text}{promise}"), format::MAX_MESSAGE), Vec::new());
+    };
+    let message = format::value(exception);
+    let frames = match exception.subtype.as_deref() {
+        Some("error") => split_stack(exception.description.as_deref().unwrap_or_default()).1,
+        _ => Vec::new(),
+    };
+    // What is thrown without being an error has no class of its own to begin with.
+    let message = match exception.subtype.as_deref() {
+        Some("error") => message,
+        _ => format!("Uncaught {message}"),
+    };
+    (cut(format!("{message}{promise}"), format::MAX_MESSAGE), frames)
+}
+
+/// The same text for an exception that is told live and for its replay, which has no preview.
+fn message_without_preview(details: &ExceptionDetails<'_>) -> String {
+    match &details.exception {
+        Some(exception) => format!("{}\0{}", details.text, format::identity(exception)),
+        None => details.text.clone().into_owned(),
+    }
+}

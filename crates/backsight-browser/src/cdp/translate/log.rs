@@ -1,0 +1,340 @@
+//! What the browser itself says: `Log` entries and `Audits` issues. Most of it repeats what a request or socket tells
+//! better; one failing request is one failure, so that is folded away.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use backsight_core::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Context;
+use super::earlier::FailedLoad;
+use super::requests::Requests;
+use super::sockets::Sockets;
+use super::wire::{Hash, StackTrace, cut, epoch_millis, frame};
+use crate::event::{Console, Event, Level, Speaker};
+
+/// How long a message waits for the request, socket or message that tells the same.
+const GRACE_MS: i64 = 500;
+/// As many messages can wait; more are told at once.
+const MAX_HELD: usize = 500;
+/// As many messages of the browser are remembered for folding issues.
+const MAX_TEXTS: usize = 64;
+
+/// What waits, and what was said.
+#[derive(Debug, Default)]
+pub struct Announcements {
+    held: VecDeque<Held>,
+    /// What the browser said lately.
+    texts: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct Held {
+    session: String,
+    until: Timestamp,
+    what: Waiting,
+}
+
+/// What a message may repeat, and what is told if it does not.
+#[derive(Debug)]
+enum Waiting {
+    /// A request with this id, or for this address.
+    Load(FailedLoad),
+    /// A request for this address.
+    Blocked { url: String, console: Console },
+    /// A socket with this address.
+    Socket { url: String, console: Console },
+    /// Another message or request that names the same address.
+    Issue { url: String, console: Console },
+}
+
+#[derive(Deserialize)]
+pub struct EntryAdded<'a> {
+    #[serde(borrow)]
+    entry: LogEntry<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct LogEntry<'a> {
+    #[serde(borrow)]
+    source: Cow<'a, str>,
+    #[serde(borrow)]
+    level: Cow<'a, str>,
+    category: Option<String>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    timestamp: f64,
+    url: Option<String>,
+    line_number: Option<i64>,
+    #[serde(borrow)]
+    stack_trace: Option<StackTrace<'a>>,
+    network_request_id: Option<String>,
+    worker_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct IssueAdded<'a> {
+    #[serde(borrow)]
+    issue: Issue<'a>,
+}
+
+#[derive(Deserialize)]
+struct Issue<'a> {
+    #[serde(borrow)]
+    code: Cow<'a, str>,
+    #[serde(borrow)]
+    details: &'a RawValue,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct IssueDetails {
+    cors_issue_details: Option<CorsIssue>,
+    mixed_content_issue_details: Option<MixedContent>,
+    content_security_policy_issue_details: Option<PolicyIssue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct CorsIssue {
+    is_warning: bool,
+    cors_error_status: CorsStatus,
+    request: IssueRequest,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct CorsStatus {
+    cors_error: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct IssueRequest {
+    request_id: Option<String>,
+    url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct MixedContent {
+    resolution_status: String,
+    #[serde(rename = "insecureURL")]
+    insecure_url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PolicyIssue {
+    #[serde(rename = "blockedURL")]
+    blocked_url: Option<String>,
+    violated_directive: String,
+    is_report_only: bool,
+}
+
+impl Announcements {
+    /// `Log.entryAdded`. What a late attach replays of failed loads is given back, to be told with the earlier requests.
+    pub fn entry(
+        &mut self,
+        context: &mut Context<'_>,
+        requests: &mut Requests,
+        sockets: &Sockets,
+        added: EntryAdded<'_>,
+    ) -> Option<FailedLoad> {
+        let entry = added.entry;
+        // A dedicated worker's own session says the same.
+        if entry.source == "worker" && entry.worker_id.as_deref().is_none_or(|id| context.sessions.has_target(id)) {
+            context.counts.folded += 1;
+            return None;
+        }
+        let url = entry.url.as_deref().unwrap_or_default();
+        let identity = Hash::new().with(entry.source.as_bytes()).with(entry.text.as_bytes()).with(url.as_bytes());
+        let backfilled = context.first_time("log", entry.timestamp, identity)?;
+        let time = epoch_millis(entry.timestamp);
+        if entry.source == "network" && entry.text.starts_with("Failed to load resource") {
+            let id = entry.network_request_id.clone();
+            let load = FailedLoad::of(time, url, &entry.text, id, backfilled, context.page());
+            return self.load(context, requests, load);
+        }
+        let console = entry.console(time, backfilled, context.page());
+        if entry.category.as_deref() == Some("cors")
+            && let Some(url) = quoted(&entry.text)
+        {
+            if backfilled {
+                return Some(FailedLoad::blocked(time, url, &entry.text, context.page()));
+            }
+            let (known, url) = (requests.knows_address(url), url.to_owned());
+            self.fold_or_hold(context, known, Waiting::Blocked { url, console });
+        } else if let (false, Some((url, reason))) = (backfilled, policy(&entry)) {
+            // The policy speaks first, the blocked request right after.
+            requests.note_reason(url, reason);
+            let url = url.to_owned();
+            self.fold_or_hold(context, false, Waiting::Blocked { url, console });
+        } else if entry.text.starts_with("WebSocket connection to '")
+            && let Some(url) = quoted(&entry.text)
+        {
+            let (known, url) = (sockets.has_failed(url), url.to_owned());
+            self.fold_or_hold(context, known, Waiting::Socket { url, console });
+        } else {
+            self.remember(&console.message);
+            context.tell(Event::Console(console));
+        }
+        None
+    }
+
+    /// `Audits.issueAdded`.
+    pub fn issue(&mut self, context: &mut Context<'_>, requests: &Requests, added: &IssueAdded<'_>) -> Option<()> {
+        if !matches!(&*added.issue.code, "CorsIssue" | "MixedContentIssue" | "ContentSecurityPolicyIssue") {
+            return Some(());
+        }
+        let details: IssueDetails = serde_json::from_str(added.issue.details.get()).ok()?;
+        let (url, request, level, message) = details.told()?;
+        let identity = Hash::new().with(added.issue.details.get().as_bytes());
+        // Issues have no time; each is replayed by every attach, so each is told once.
+        if !context.first_ever("issue", identity) {
+            return Some(());
+        }
+        let known = request.is_some_and(|id| requests.knows(&id)) || self.is_told(requests, &url);
+        let (time, speaker, page) = (context.now, Speaker::Browser, context.page());
+        let console = Console { time, level, speaker, message, stack: Vec::new(), page, backfilled: false };
+        self.fold_or_hold(context, known, Waiting::Issue { url, console });
+        Some(())
+    }
+
+    /// What waited long enough, or belongs to a session that ends.
+    pub fn tick(&mut self, context: &mut Context<'_>, requests: &Requests, sockets: &Sockets, ended: Option<&str>) {
+        let mut index = 0;
+        while let Some(held) = self.held.get(index) {
+            let known = self.is_known(requests, sockets, &held.what);
+            let due = known || held.until <= context.now || ended == Some(held.session.as_str());
+            if !due {
+                index += 1;
+                continue;
+            }
+            let Some(held) = self.held.remove(index) else { break };
+            match known {
+                true => context.counts.folded += 1,
+                false => self.tell(context, held.what),
+            }
+        }
+    }
+
+    /// Whether anything waits.
+    pub fn pending(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    fn load(&mut self, context: &mut Context<'_>, requests: &Requests, load: FailedLoad) -> Option<FailedLoad> {
+        if load.backfilled && !load.request.as_deref().is_some_and(|id| requests.knows(id)) {
+            return Some(load);
+        }
+        let known = load.request.as_deref().is_some_and(|id| requests.knows(id));
+        self.fold_or_hold(context, known, Waiting::Load(load));
+        None
+    }
+
+    fn fold_or_hold(&mut self, context: &mut Context<'_>, known: bool, what: Waiting) {
+        if known {
+            context.counts.folded += 1;
+        } else if self.held.len() >= MAX_HELD {
+            self.tell(context, what);
+        } else {
+            let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + GRACE_MS));
+            self.held.push_back(Held { session, until, what });
+        }
+    }
+
+    fn is_known(&self, requests: &Requests, sockets: &Sockets, what: &Waiting) -> bool {
+        match what {
+            Waiting::Load(load) => match &load.request {
+                Some(id) => requests.knows(id),
+                None => requests.knows_address(&load.url),
+            },
+            Waiting::Blocked { url, .. } => requests.knows_address(url),
+            Waiting::Socket { url, .. } => sockets.has_failed(url),
+            Waiting::Issue { url, .. } => self.is_told(requests, url),
+        }
+    }
+
+    /// Whether a request or a message already says what an issue says about an address.
+    fn is_told(&self, requests: &Requests, url: &str) -> bool {
+        requests.knows_address(url) || self.texts.iter().any(|text| text.contains(url))
+    }
+
+    fn tell(&mut self, context: &mut Context<'_>, what: Waiting) {
+        match what {
+            Waiting::Load(load) => context.tell(Event::Network(load.into_request())),
+            Waiting::Blocked { console, .. } | Waiting::Socket { console, .. } | Waiting::Issue { console, .. } => {
+                self.remember(&console.message);
+                context.tell(Event::Console(console));
+            }
+        }
+    }
+
+    fn remember(&mut self, text: &str) {
+        self.texts.push_back(cut(text.to_owned(), 1_000));
+        if self.texts.len() > MAX_TEXTS {
+            self.texts.pop_front();
+        }
+    }
+}
+
+impl LogEntry<'_> {
+    fn console(&self, time: Timestamp, backfilled: bool, page: Option<String>) -> Console {
+        let level = match (&*self.source, &*self.level) {
+            ("violation" | "recommendation", _) | (_, "verbose") => Level::Debug,
+            (_, "warning") => Level::Warning,
+            (_, "error") => Level::Error,
+            _ => Level::Info,
+        };
+        let mut stack = self.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
+        if let (true, Some(url), Some(line)) = (stack.is_empty(), self.url.as_deref(), self.line_number) {
+            // Entries know no column.
+            stack.push(frame(url, line, -1, ""));
+        }
+        // A worker that is not attached speaks through its page.
+        let speaker = if self.source == "worker" { Speaker::Page } else { Speaker::Browser };
+        let message = cut(self.text.to_string(), super::format::MAX_MESSAGE);
+        Console { time, level, speaker, message, stack, page, backfilled }
+    }
+}
+
+impl IssueDetails {
+    /// The address it is about, the request, how serious it is, and what to say.
+    fn told(self) -> Option<(String, Option<String>, Level, String)> {
+        let serious = |harmless: bool| if harmless { Level::Warning } else { Level::Error };
+        if let Some(cors) = self.cors_issue_details {
+            let message =
+                format!("request to {} blocked by CORS: {}", cors.request.url, cors.cors_error_status.cors_error);
+            return Some((cors.request.url, cors.request.request_id, serious(cors.is_warning), message));
+        }
+        if let Some(mixed) = self.mixed_content_issue_details {
+            let blocked = mixed.resolution_status == "MixedContentBlocked";
+            let message = format!("mixed content: {} ({})", mixed.insecure_url, mixed.resolution_status);
+            return Some((mixed.insecure_url, None, serious(!blocked), message));
+        }
+        let policy = self.content_security_policy_issue_details?;
+        let url = policy.blocked_url.unwrap_or_default();
+        let what = if url.is_empty() { "inline code" } else { url.as_str() };
+        let verb = if policy.is_report_only { "would block" } else { "blocked" };
+        let message = format!("the content security policy {verb} {what}: {}", policy.violated_directive);
+        // Without an address, the directive is what a message about the same would name.
+        let key = if url.is_empty() { policy.violated_directive } else { url };
+        Some((key, None, serious(policy.is_report_only), message))
+    }
+}
+
+/// The address a content security policy blocked, and the directive that did it.
+fn policy<'a>(entry: &'a LogEntry<'_>) -> Option<(&'a str, &'a str)> {
+    let blocked = entry.source == "security" && entry.level == "error";
+    let (_, rest) = entry.text.split_once("Content Security Policy directive: \"").filter(|_| blocked)?;
+    Some((quoted(&entry.text)?, rest.split('"').next()?))
+}
+
+/// The first address in single quotes: `Access to fetch at 'http://...' from origin`.
+fn quoted(text: &str) -> Option<&str> {
+    text.split('\'').nth(1).filter(|inner| inner.contains("://"))
+}

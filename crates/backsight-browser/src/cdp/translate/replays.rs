@@ -1,0 +1,127 @@
+//! Remembers what was told, because browsers tell again: each `enable` replays the last thousand console calls and failed
+//! loads. A caller that reconnects to the same browser carries this from one translator to the next.
+
+use std::collections::{HashMap, VecDeque};
+
+use backsight_core::Timestamp;
+
+/// A page keeps 1,000 console calls and as many log entries; this remembers those of some dozen busy pages.
+const MAX_SEEN: usize = 32_768;
+/// The times of as many targets are remembered.
+const MAX_TARGETS: usize = 1_024;
+
+/// What was told before.
+#[derive(Clone, Debug, Default)]
+pub struct Replays {
+    /// How often each thing was told: two equal calls can share a microsecond.
+    seen: HashMap<u64, u32>,
+    order: VecDeque<u64>,
+    /// When each target was watched, the newest time last.
+    watched: HashMap<String, Vec<(Timestamp, Timestamp)>>,
+    watched_order: VecDeque<String>,
+}
+
+/// What one session has replayed so far.
+pub type Replayed = HashMap<u64, u32>;
+
+impl Replays {
+    /// Something is told as it happens.
+    pub fn live(&mut self, key: u64) {
+        let count = self.seen.entry(key).or_insert(0);
+        *count = count.saturating_add(1);
+        if *count == 1 {
+            self.order.push_back(key);
+            if self.order.len() > MAX_SEEN
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.seen.remove(&oldest);
+            }
+        }
+    }
+
+    /// Whether something that is told afterwards is new; one session says each thing once for each time it happened.
+    pub fn is_new(&mut self, key: u64, replayed: &mut Replayed) -> bool {
+        let count = replayed.entry(key).or_insert(0);
+        *count = count.saturating_add(1);
+        let new = *count > self.seen.get(&key).copied().unwrap_or(0);
+        if new {
+            self.live(key);
+        }
+        new
+    }
+
+    /// A target is watched from now on.
+    pub fn begin(&mut self, target: &str, now: Timestamp) {
+        if !self.watched.contains_key(target) {
+            self.watched_order.push_back(target.to_owned());
+            if self.watched_order.len() > MAX_TARGETS
+                && let Some(oldest) = self.watched_order.pop_front()
+            {
+                self.watched.remove(&oldest);
+            }
+        }
+        let times = self.watched.entry(target.to_owned()).or_default();
+        times.push((now, now));
+        if times.len() > 16 {
+            times.remove(0);
+        }
+    }
+
+    /// A target was heard.
+    pub fn heard(&mut self, target: &str, now: Timestamp) {
+        if let Some((_, until)) = self.watched.get_mut(target).and_then(|times| times.last_mut()) {
+            *until = (*until).max(now);
+        }
+    }
+
+    /// Whether something ended while its target was watched, so that it was told then.
+    pub fn was_watched(&self, target: &str, time: Timestamp) -> bool {
+        self.watched
+            .get(target)
+            .is_some_and(|times| times.iter().any(|(since, until)| (*since..=*until).contains(&time)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_live_is_not_told_again_and_equal_things_keep_their_count() {
+        let mut replays = Replays::default();
+        replays.live(7);
+        replays.live(7);
+        let mut second = Replayed::new();
+        assert!(!replays.is_new(7, &mut second));
+        assert!(!replays.is_new(7, &mut second));
+        assert!(replays.is_new(7, &mut second), "a third equal call happened in between");
+        let mut third = Replayed::new();
+        for _ in 0..3 {
+            assert!(!replays.is_new(7, &mut third));
+        }
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let mut replays = Replays::default();
+        for key in 0..(MAX_SEEN as u64 * 2) {
+            replays.live(key);
+        }
+        assert_eq!(replays.seen.len(), MAX_SEEN);
+        for number in 0..MAX_TARGETS * 2 {
+            replays.begin(&number.to_string(), Timestamp(0));
+        }
+        assert_eq!(replays.watched.len(), MAX_TARGETS);
+    }
+
+    #[test]
+    fn times_when_nobody_watched_are_told_apart() {
+        let mut replays = Replays::default();
+        replays.begin("t", Timestamp(10));
+        replays.heard("t", Timestamp(20));
+        replays.begin("t", Timestamp(30));
+        assert!(replays.was_watched("t", Timestamp(15)));
+        assert!(!replays.was_watched("t", Timestamp(25)));
+        assert!(!replays.was_watched("u", Timestamp(15)));
+    }
+}

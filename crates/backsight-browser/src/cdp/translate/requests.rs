@@ -1,0 +1,313 @@
+//! The lives of requests: from many messages in any order and from several sessions, one event for each hop.
+//!
+//! Order is free on the wire: what the network process saw (`...ExtraInfo`) comes before or after what the page saw, and a
+//! frame's document starts in one session and ends in another. So a request is known by its id alone, and it is told when
+//! everything that is announced has come, or a moment after its end.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use backsight_core::Timestamp;
+
+use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent};
+use super::{Asked, Context};
+use crate::event::{Event, Request};
+
+/// How long an ended request waits for what is still missing.
+const GRACE_MS: i64 = 250;
+/// How long a failed answer of a service worker waits for the worker's own request to be told.
+const WORKER_GRACE_MS: i64 = 500;
+/// How long requests of a document that is gone may still end by themselves.
+const LEFT_BEHIND_MS: i64 = 1_000;
+/// How long an ended request waits for its body.
+const BODY_MS: i64 = 1_000;
+/// Of some requests nothing but headers is ever seen.
+const GHOST_MS: i64 = 30_000;
+/// As many requests are followed at once.
+const MAX_FLIGHTS: usize = 2_000;
+/// As many ended requests are remembered, for what comes late and for what the console says about them.
+const MAX_KNOWN: usize = 4_096;
+/// As many failures of addresses are remembered.
+const MAX_FAILED: usize = 256;
+/// As many bodies are asked for at once.
+const MAX_BODIES: usize = 4;
+
+/// The requests of a connection.
+#[derive(Debug, Default)]
+pub struct Requests {
+    flights: HashMap<String, Flight>,
+    order: VecDeque<String>,
+    known: HashSet<String>,
+    known_order: VecDeque<String>,
+    /// Addresses that failed lately.
+    failed: VecDeque<String>,
+    /// Method and address of what failed in service workers lately.
+    worker_failures: VecDeque<(String, Timestamp)>,
+    /// Which directive of a policy blocked which address.
+    reasons: VecDeque<(String, String)>,
+    bodies: usize,
+}
+
+impl Requests {
+    /// `Network.requestWillBeSent`.
+    pub fn sent(&mut self, context: &mut Context<'_>, sent: Sent<'_>) {
+        let id = sent.request_id.to_string();
+        if self.is_over(&id) {
+            return;
+        }
+        let next = Hop::of(context.session, context.sessions.target_id(context.session), &sent, context.page());
+        let flight = self.flight(context, &id);
+        if let Some(redirect) = &sent.redirect_response {
+            flight.expected_extras += usize::from(sent.redirect_has_extra_info);
+            let told = flight.redirected(redirect, &next, context.page());
+            flight.hop = Some(next);
+            if let Some(request) = told {
+                self.tell(context, request);
+            }
+        } else if flight.hop.as_ref().is_none_or(|hop| hop.url != next.url) {
+            flight.hop = Some(next);
+        }
+        self.settle(context, &id);
+    }
+
+    /// `Network.responseReceived`.
+    pub fn received(&mut self, context: &mut Context<'_>, received: Received<'_>) {
+        let id = received.request_id.to_string();
+        if self.is_over(&id) {
+            return;
+        }
+        let flight = self.flight(context, &id);
+        flight.expected_extras += usize::from(received.has_extra_info);
+        flight.received(received);
+        self.settle(context, &id);
+    }
+
+    /// `Network.responseReceivedExtraInfo`.
+    pub fn received_extra(&mut self, context: &mut Context<'_>, extra: Extra<'_>) {
+        let id = extra.request_id.to_string();
+        if self.is_over(&id) {
+            return;
+        }
+        let flight = self.flight(context, &id);
+        flight.extras += 1;
+        flight.not_modified |= extra.status_code == 304;
+        self.settle(context, &id);
+    }
+
+    /// `Network.requestServedFromCache`.
+    pub fn cached(&mut self, context: &mut Context<'_>, extra: Extra<'_>) {
+        let id = extra.request_id.to_string();
+        if !self.is_over(&id) {
+            self.flight(context, &id).cached = true;
+        }
+    }
+
+    /// `Network.loadingFinished`.
+    pub fn finished(&mut self, context: &mut Context<'_>, finished: Finished<'_>) {
+        let id = finished.request_id.to_string();
+        if self.is_over(&id) {
+            return;
+        }
+        let room = self.bodies < MAX_BODIES;
+        let flight = self.flight(context, &id);
+        flight.end = Some(End::finished(finished.timestamp));
+        flight.due = Timestamp(context.now.0 + GRACE_MS);
+        if context.options.bodies && flight.wants_body(finished.encoded_data_length) {
+            match room {
+                true => {
+                    flight.body = Body::Asked { until: Timestamp(context.now.0 + BODY_MS) };
+                    self.bodies += 1;
+                    let params = serde_json::json!({ "requestId": id });
+                    context.ask(Asked::Body { request: id.clone() }, "Network.getResponseBody", params);
+                }
+                false => context.counts.bodies_skipped += 1,
+            }
+        }
+        self.settle(context, &id);
+    }
+
+    /// `Network.loadingFailed`.
+    pub fn failed(&mut self, context: &mut Context<'_>, failed: Failed<'_>) {
+        let id = failed.request_id.to_string();
+        if self.is_over(&id) {
+            return;
+        }
+        let flight = self.flight(context, &id);
+        flight.kind.get_or_insert_with(|| failed.kind.to_ascii_lowercase());
+        flight.end = Some(End::failed(&failed));
+        flight.due = Timestamp(context.now.0 + GRACE_MS);
+        self.settle(context, &id);
+    }
+
+    /// The body that was asked for, or that there is none.
+    pub fn body(&mut self, context: &mut Context<'_>, id: &str, body: Option<String>) {
+        self.bodies = self.bodies.saturating_sub(1);
+        let Some(flight) = self.flights.get_mut(id) else { return };
+        context.counts.bodies_skipped += u64::from(body.is_none());
+        flight.body = Body::Settled(body);
+        self.settle(context, id);
+    }
+
+    /// A page went on to another document: what the old one asked for will mostly never end.
+    pub fn navigated(&mut self, session: &str, loader: &str, now: Timestamp) {
+        for flight in self.flights.values_mut() {
+            let left = flight.hop.as_ref().is_some_and(|hop| hop.session == session && hop.loader != loader);
+            if left && flight.end.is_none() {
+                flight.left = Some(Timestamp(now.0 + LEFT_BEHIND_MS));
+            }
+        }
+    }
+
+    /// Whether the request is or was followed, so that it tells its failure itself.
+    pub fn knows(&self, id: &str) -> bool {
+        self.known.contains(id) || self.flights.contains_key(id)
+    }
+
+    /// Whether a request for this address is under way or failed lately.
+    pub fn knows_address(&self, url: &str) -> bool {
+        let under_way = |flight: &Flight| flight.hop.as_ref().is_some_and(|hop| hop.url == url);
+        self.failed.iter().any(|failed| failed == url) || self.flights.values().any(under_way)
+    }
+
+    /// A content security policy says why it is about to block an address.
+    pub fn note_reason(&mut self, url: &str, directive: &str) {
+        self.reasons.push_back((url.to_owned(), directive.to_owned()));
+        if self.reasons.len() > MAX_FAILED {
+            self.reasons.pop_front();
+        }
+    }
+
+    /// What waited long enough; with a session that ends, everything of it.
+    pub fn tick(&mut self, context: &mut Context<'_>, ended: Option<&str>) {
+        let now = context.now;
+        let is_due = |flight: &Flight| {
+            let here = ended.is_some_and(|session| flight.is_of(session));
+            let ghost = flight.hop.is_none() && flight.response.is_none() && now.0 - flight.since.0 > GHOST_MS;
+            here || ghost || flight.is_due(now)
+        };
+        let due: Vec<String> =
+            self.order.iter().filter(|id| self.flights.get(*id).is_some_and(is_due)).cloned().collect();
+        for id in due {
+            self.finish(context, &id);
+        }
+    }
+
+    /// Whether anything waits for time to pass.
+    pub fn pending(&self) -> bool {
+        self.flights.values().any(|flight| flight.end.is_some() || flight.left.is_some())
+    }
+
+    fn is_over(&self, id: &str) -> bool {
+        self.known.contains(id) && !self.flights.contains_key(id)
+    }
+
+    fn flight(&mut self, context: &mut Context<'_>, id: &str) -> &mut Flight {
+        if !self.flights.contains_key(id) {
+            if self.flights.len() >= MAX_FLIGHTS {
+                self.make_room(context);
+            }
+            self.order.push_back(id.to_owned());
+        }
+        let now = context.now;
+        let flight = self.flights.entry(id.to_owned()).or_insert_with(|| Flight::new(now));
+        flight.last_session = context.session.to_owned();
+        flight
+    }
+
+    /// The oldest open request is forgotten, which is no failure, and counted.
+    fn make_room(&mut self, context: &mut Context<'_>) {
+        if let Some(oldest) = self.order.pop_front()
+            && let Some(flight) = self.flights.remove(&oldest)
+        {
+            self.bodies -= usize::from(matches!(flight.body, Body::Asked { .. })).min(self.bodies);
+            self.remember(&oldest);
+            context.counts.requests_forgotten += 1;
+        }
+    }
+
+    /// Tells a request for which nothing more is to come.
+    fn settle(&mut self, context: &mut Context<'_>, id: &str) {
+        if self.flights.get(id).is_some_and(Flight::is_complete) {
+            self.finish(context, id);
+        }
+    }
+
+    fn finish(&mut self, context: &mut Context<'_>, id: &str) {
+        self.order.retain(|other| other != id);
+        let Some(flight) = self.flights.remove(id) else { return };
+        self.remember(id);
+        if matches!(flight.body, Body::Asked { .. }) {
+            self.bodies = self.bodies.saturating_sub(1);
+            context.counts.bodies_skipped += 1;
+        }
+        if flight.is_preflight() || flight.is_internal() {
+            return;
+        }
+        let page = context.sessions.page(&flight.last_session);
+        let served_by_worker = flight.from_service_worker();
+        let in_worker = flight.hop.as_ref().is_some_and(|hop| context.sessions.is_service_worker(&hop.session));
+        match flight.told(context.now, page) {
+            Some(request) if served_by_worker && self.worker_told(&request, context.now) => {
+                context.counts.folded += 1;
+                self.note_failure(&request.url);
+            }
+            Some(request) => {
+                if in_worker && request.is_failure() {
+                    self.note_worker_failure(&request, context.now);
+                }
+                self.tell(context, request);
+            }
+            None => context.counts.requests_unexplained += 1,
+        }
+    }
+
+    fn tell(&mut self, context: &mut Context<'_>, mut request: Request) {
+        if request.is_failure() {
+            self.note_failure(&request.url);
+            let reason = self.reasons.iter().position(|(url, _)| *url == request.url);
+            if request.failure.as_deref() == Some("blocked: csp")
+                && let Some((_, directive)) = reason.and_then(|index| self.reasons.remove(index))
+            {
+                request.failure = Some(format!("blocked by the content security policy: {directive}"));
+            }
+        }
+        context.tell(Event::Network(request));
+    }
+
+    fn remember(&mut self, id: &str) {
+        if self.known.insert(id.to_owned()) {
+            self.known_order.push_back(id.to_owned());
+            if self.known_order.len() > MAX_KNOWN
+                && let Some(oldest) = self.known_order.pop_front()
+            {
+                self.known.remove(&oldest);
+            }
+        }
+    }
+
+    fn note_failure(&mut self, url: &str) {
+        self.failed.push_back(url.to_owned());
+        if self.failed.len() > MAX_FAILED {
+            self.failed.pop_front();
+        }
+    }
+
+    fn note_worker_failure(&mut self, request: &Request, now: Timestamp) {
+        self.worker_failures.push_back((format!("{} {}", request.method, request.url), now));
+        if self.worker_failures.len() > MAX_FAILED {
+            self.worker_failures.pop_front();
+        }
+    }
+
+    /// Whether a failure that came through a service worker was already told as the worker's own.
+    fn worker_told(&mut self, request: &Request, now: Timestamp) -> bool {
+        let key = format!("{} {}", request.method, request.url);
+        let is_it = |(known, at): &(String, Timestamp)| *known == key && now.0 - at.0 < 5_000;
+        let told = request.is_failure().then(|| self.worker_failures.iter().position(is_it)).flatten();
+        told.is_some_and(|index| self.worker_failures.remove(index).is_some())
+    }
+}
+
+/// How long a failure that came through a service worker waits.
+pub fn worker_grace(now: Timestamp) -> Timestamp {
+    Timestamp(now.0 + WORKER_GRACE_MS)
+}

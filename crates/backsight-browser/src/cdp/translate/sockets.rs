@@ -1,0 +1,270 @@
+//! The life of WebSockets (and WebTransports). The protocol never says with what code a socket closed; the page script does
+//! (see `sockets.js`), a little before or after, so a closing waits a moment for it.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+use backsight_core::Timestamp;
+use serde::Deserialize;
+
+use super::Context;
+use super::wire::cut;
+use crate::event::{Event, Socket, SocketEvent};
+
+/// How long a closing waits for its code.
+const GRACE_MS: i64 = 250;
+/// How long a code waits for its closing.
+const REPORT_MS: i64 = 1_000;
+/// As many connections are followed; the oldest go first and are counted.
+const MAX_OPEN: usize = 2_000;
+/// As many failed connections are remembered for folding what the console says about them.
+const MAX_FAILED: usize = 64;
+
+/// The sockets of a connection.
+#[derive(Debug, Default)]
+pub struct Sockets {
+    open: HashMap<String, Connection>,
+    order: VecDeque<String>,
+    /// Told by the page script, not yet by the protocol.
+    reports: VecDeque<(Report, String, Timestamp)>,
+    /// Addresses that could not be connected.
+    failed: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    session: String,
+    url: String,
+    connected: bool,
+    failed: bool,
+    /// The protocol's seconds and the wall's milliseconds at the same moment.
+    anchor: Option<(f64, f64)>,
+    closed: Option<(Timestamp, Timestamp)>,
+    page: Option<String>,
+}
+
+/// What the page script says about a socket that closed.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Report {
+    url: String,
+    code: u16,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SocketMessage<'a> {
+    #[serde(alias = "transportId")]
+    request_id: String,
+    #[serde(default, borrow)]
+    url: Cow<'a, str>,
+    #[serde(default)]
+    timestamp: f64,
+    wall_time: Option<f64>,
+    #[serde(borrow)]
+    response: Option<SocketFrame<'a>>,
+    #[serde(default, borrow)]
+    error_message: Cow<'a, str>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct SocketFrame<'a> {
+    opcode: f64,
+    #[serde(borrow)]
+    payload_data: Cow<'a, str>,
+}
+
+impl Sockets {
+    /// Any of the `Network.webSocket...` and `Network.webTransport...` events.
+    pub fn heard(&mut self, context: &mut Context<'_>, method: &str, message: SocketMessage<'_>) {
+        let id = message.request_id.clone();
+        self.know(context, &message);
+        let Some(connection) = self.open.get_mut(&id) else { return };
+        if let Some(wall) = message.wall_time {
+            connection.anchor = Some((message.timestamp, wall * 1_000.0));
+        }
+        let time = connection.time(message.timestamp, context.now);
+        match method {
+            "Network.webSocketHandshakeResponseReceived" | "Network.webTransportConnectionEstablished" => {
+                connection.connected = true;
+                context.tell(connection.event(&id, time, SocketEvent::Open));
+            }
+            "Network.webSocketFrameSent" | "Network.webSocketFrameReceived" => {
+                let frame = message.response.unwrap_or_default();
+                // Data frames only: pings and pongs say nothing about the app.
+                if (0.0..3.0).contains(&frame.opcode) {
+                    connection.connected = true;
+                    let sent = method.ends_with("Sent");
+                    let event = SocketEvent::Message { sent, bytes: size(&frame, sent) };
+                    context.tell(connection.event(&id, time, event));
+                }
+            }
+            "Network.webSocketFrameError" => {
+                if !connection.connected {
+                    connection.failed = true;
+                    self.failed.push_back(connection.url.clone());
+                    if self.failed.len() > MAX_FAILED {
+                        self.failed.pop_front();
+                    }
+                }
+                let event = SocketEvent::Error { message: cut(message.error_message.into_owned(), 1_000) };
+                context.tell(connection.event(&id, time, event));
+            }
+            "Network.webSocketClosed" | "Network.webTransportClosed" => self.closed(context, &id, time),
+            _ => {}
+        }
+    }
+
+    /// The page script says with what code a socket closed.
+    pub fn reported(&mut self, context: &mut Context<'_>, report: Report) {
+        let session = context.session;
+        let waiting = self.open.iter().filter(|(_, connection)| {
+            connection.closed.is_some() && connection.session == session && same_address(&connection.url, &report.url)
+        });
+        let oldest =
+            waiting.min_by_key(|(_, connection)| connection.closed.map(|(time, _)| time)).map(|(id, _)| id.clone());
+        match oldest {
+            Some(id) => self.finish(&id, Some(&report)).into_iter().for_each(|(_, event)| context.tell(event)),
+            None => self.reports.push_back((report, session.to_owned(), context.now)),
+        }
+    }
+
+    /// Whether a connection to this address is known to have failed.
+    pub fn has_failed(&self, url: &str) -> bool {
+        self.failed.iter().any(|failed| same_address(failed, url))
+    }
+
+    /// Closings that waited long enough; with a session that ends, all that is still open there.
+    pub fn tick(&mut self, now: Timestamp, ended: Option<&str>) -> Vec<(String, Event)> {
+        self.reports.retain(|(_, session, at)| now.0 - at.0 < REPORT_MS && ended != Some(session.as_str()));
+        let due = |connection: &Connection| match connection.closed {
+            Some((_, until)) => until <= now || ended == Some(connection.session.as_str()),
+            None => false,
+        };
+        let mut ids: Vec<String> =
+            self.order.iter().filter(|id| self.open.get(*id).is_some_and(due)).cloned().collect();
+        let mut told: Vec<(String, Event)> = ids.drain(..).filter_map(|id| self.finish(&id, None)).collect();
+        if let Some(session) = ended {
+            told.extend(self.gone(session, now));
+        }
+        told
+    }
+
+    /// Whether anything waits.
+    pub fn pending(&self) -> bool {
+        !self.reports.is_empty() || self.open.values().any(|connection| connection.closed.is_some())
+    }
+
+    /// A page that is gone takes its sockets along, and their peers hear 1001, "going away".
+    fn gone(&mut self, session: &str, now: Timestamp) -> Vec<(String, Event)> {
+        let here = |id: &&String| self.open.get(*id).is_some_and(|connection| connection.session == session);
+        let ids: Vec<String> = self.order.iter().filter(here).cloned().collect();
+        let mut told = Vec::new();
+        for id in ids {
+            self.order.retain(|other| *other != id);
+            let Some(connection) = self.open.remove(&id) else { continue };
+            if connection.connected {
+                let event = SocketEvent::Close { code: Some(1001), reason: "the page is gone".to_owned() };
+                told.push((session.to_owned(), connection.event(&id, now, event)));
+            }
+        }
+        told
+    }
+
+    /// Creates what is not known yet: after a late attach the first thing heard is a frame.
+    fn know(&mut self, context: &mut Context<'_>, message: &SocketMessage<'_>) {
+        if let Some(connection) = self.open.get_mut(&message.request_id) {
+            if connection.url.is_empty() {
+                connection.url = message.url.clone().into_owned();
+            }
+            return;
+        }
+        if self.open.len() >= MAX_OPEN
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.open.remove(&oldest);
+            context.counts.sockets_forgotten += 1;
+        }
+        let connection = Connection {
+            session: context.session.to_owned(),
+            url: message.url.clone().into_owned(),
+            connected: false,
+            failed: false,
+            anchor: None,
+            closed: None,
+            page: context.page(),
+        };
+        self.open.insert(message.request_id.clone(), connection);
+        self.order.push_back(message.request_id.clone());
+    }
+
+    fn closed(&mut self, context: &mut Context<'_>, id: &str, time: Timestamp) {
+        let Some(connection) = self.open.get_mut(id) else { return };
+        // A socket of which nothing else was heard is one that was open before the watching: its closing counts.
+        let never_connected = connection.failed || (!connection.connected && !connection.url.is_empty());
+        if never_connected {
+            self.forget(id);
+            return;
+        }
+        connection.closed = Some((time, Timestamp(context.now.0 + GRACE_MS)));
+        let (session, url) = (&connection.session, &connection.url);
+        let report =
+            self.reports.iter().position(|(report, from, _)| from == session && same_address(url, &report.url));
+        if let Some((report, ..)) = report.and_then(|index| self.reports.remove(index)) {
+            self.finish(id, Some(&report)).into_iter().for_each(|(_, event)| context.tell(event));
+        }
+    }
+
+    fn finish(&mut self, id: &str, report: Option<&Report>) -> Option<(String, Event)> {
+        let mut connection = self.forget(id)?;
+        let (time, _) = connection.closed?;
+        if let (true, Some(report)) = (connection.url.is_empty(), report) {
+            connection.url = report.url.clone();
+        }
+        let code = report.map(|report| report.code);
+        let reason = report.map(|report| report.reason.clone()).unwrap_or_default();
+        let event = connection.event(id, time, SocketEvent::Close { code, reason: cut(reason, 200) });
+        Some((connection.session, event))
+    }
+
+    fn forget(&mut self, id: &str) -> Option<Connection> {
+        self.order.retain(|other| other != id);
+        self.open.remove(id)
+    }
+}
+
+impl Connection {
+    fn event(&self, id: &str, time: Timestamp, event: SocketEvent) -> Event {
+        let (id, url, page) = (id.to_owned(), self.url.clone(), self.page.clone());
+        Event::Websocket(Socket { time, id, url, event, page, backfilled: false })
+    }
+
+    fn time(&self, seconds: f64, now: Timestamp) -> Timestamp {
+        match self.anchor {
+            Some((anchor, wall)) if seconds > 0.0 => Timestamp((wall + (seconds - anchor) * 1_000.0) as i64),
+            _ => now,
+        }
+    }
+}
+
+/// A frame's real size. Binary frames come as base64; text that is sent comes with one character for each byte.
+fn size(frame: &SocketFrame<'_>, sent: bool) -> u64 {
+    let text = frame.payload_data.as_ref();
+    let bytes = match frame.opcode == 2.0 {
+        true => {
+            text.len() / 4 * 3 - text.bytes().rev().take(2).filter(|byte| *byte == b'=').count().min(text.len() / 4 * 3)
+        }
+        false if sent && text.chars().all(|character| u32::from(character) < 256) => text.chars().count(),
+        false => text.len(),
+    };
+    bytes as u64
+}
+
+/// Scripts see addresses without what the protocol leaves out, and the other way round: compare without the fragment. A
+/// socket older than the watching has no address, and any report may be its own.
+fn same_address(known: &str, reported: &str) -> bool {
+    let bare = |url: &str| url.split('#').next().unwrap_or_default().trim_end_matches('/').to_owned();
+    known.is_empty() || bare(known) == bare(reported)
+}

@@ -1,0 +1,112 @@
+//! Makes text from outside harmless for those who show it.
+
+use std::fmt::Write;
+
+/// On one line, and without characters that steer a terminal, change the order of reading or cannot be seen. They are
+/// replaced by their numbers, not dropped: a text that holds them is suspicious, and that should be seen.
+pub fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => safe.push_str("\\n"),
+            '\t' => safe.push_str("\\t"),
+            '\r' => safe.push_str("\\r"),
+            // Writing to a String cannot fail.
+            other if is_unsafe(other) => _ = write!(safe, "\\u{{{:x}}}", u32::from(other)),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            // Marks and overrides of the reading direction.
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+            // Without width.
+            | '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            // Letters and blanks that cannot be seen.
+            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}'
+            // Ends of lines.
+            | '\u{2028}' | '\u{2029}'
+            // Variants of glyphs, except the common one that makes pictures coloured; tags. Both can carry hidden text.
+            | '\u{fe00}'..='\u{fe0e}' | '\u{e0000}'..='\u{e0fff}'
+            // Spaces other than the ordinary one, which can make a text seem to end.
+            | '\u{2000}'..='\u{200a}' | '\u{3000}' | '\u{205f}')
+}
+
+/// A text from outside as a Markdown code span, in which nothing means anything.
+pub fn code(text: &str) -> String {
+    let text = safe(text);
+    if text.trim().is_empty() {
+        return format!("(empty, {} blanks)", text.len());
+    }
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // Blanks at both ends belong to the marks and not to the text; they are needed next to a backtick, and when the text
+    // itself has blanks at both ends.
+    let touches = |character: char| character == '`' || character == ' ';
+    let pad = if text.starts_with(touches) || text.ends_with(touches) { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// A text of ours, into which something from outside may have found its way, as Markdown that shows it as it is.
+pub fn prose(text: &str) -> String {
+    let mut prose = String::new();
+    for character in safe(text).chars() {
+        if matches!(
+            character,
+            '\\' | '`'
+                | '*'
+                | '_'
+                | '['
+                | ']'
+                | '<'
+                | '>'
+                | '#'
+                | '!'
+                | '|'
+                | '~'
+                | '&'
+                | '$'
+                | '@'
+                | ':'
+                | '='
+                | '-'
+                | '+'
+        ) {
+            prose.push('\\');
+        }
+        prose.push(character);
+    }
+    // Some readers make links of addresses without a scheme.
+    prose.replace("www.", "www\\.")
+}
+
+/// Columns a text takes on a terminal, nearly.
+pub fn width(text: &str) -> usize {
+    text.chars().map(character_width).sum()
+}
+
+/// Columns a character takes.
+pub fn character_width(character: char) -> usize {
+    match character {
+        '\u{300}'..='\u{36f}'
+        | '\u{1ab0}'..='\u{1aff}'
+        | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe0f}'
+        | '\u{fe20}'..='\u{fe2f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe4f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}

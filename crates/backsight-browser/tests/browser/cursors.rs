@@ -1,0 +1,137 @@
+//! Several clients look while several sources tell: nobody takes another's news, nothing is told twice, nothing is lost.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use backsight_browser::event::{Console, Event, Level, Speaker};
+use backsight_browser::report::Severity;
+use backsight_browser::{Ask, Wait};
+use backsight_core::Timestamp;
+
+use crate::app::App;
+
+fn error(message: String) -> Event {
+    Event::Console(Console {
+        time: Timestamp(1),
+        level: Level::Error,
+        speaker: Speaker::Page,
+        message,
+        stack: Vec::new(),
+        page: None,
+        backfilled: false,
+    })
+}
+
+/// Words that differ in nothing a fingerprint ignores.
+const WRITERS: [&str; 8] = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel"];
+
+#[test]
+fn s15_eight_writers_and_four_readers_lose_nothing_and_repeat_nothing() {
+    const EACH: u64 = 2000;
+    let app = App::watched();
+    let writing = AtomicUsize::new(WRITERS.len());
+    let readers: Vec<BTreeMap<String, u64>> = std::thread::scope(|scope| {
+        for writer in WRITERS {
+            let (app, writing) = (&app, &writing);
+            scope.spawn(move || {
+                (0..EACH)
+                    .for_each(|_| app.browser.record([error(format!("the {writer} writer failed, says {writer}"))]));
+                writing.fetch_sub(1, Ordering::Release);
+            });
+        }
+        let readers: Vec<_> = (0..4)
+            .map(|reader| {
+                let (app, writing) = (&app, &writing);
+                scope.spawn(move || {
+                    let (client, mut seen) = (format!("reader {reader}"), BTreeMap::new());
+                    loop {
+                        let is_over = writing.load(Ordering::Acquire) == 0;
+                        let changes = app.browser.changes(&client, &Ask::default(), &|| false).unwrap();
+                        let console = changes.console.unwrap();
+                        let listed: u64 = console.errors.iter().map(|error| error.count).sum();
+                        assert_eq!(console.total_new, listed);
+                        for error in console.errors {
+                            *seen.entry(error.message).or_insert(0) += error.count;
+                        }
+                        if is_over {
+                            return seen;
+                        }
+                    }
+                })
+            })
+            .collect();
+        readers.into_iter().map(|reader| reader.join().unwrap()).collect()
+    });
+    for seen in readers {
+        assert_eq!(seen.len(), WRITERS.len());
+        assert!(seen.values().all(|count| *count == EACH), "{seen:?}");
+    }
+}
+
+#[test]
+fn two_clients_do_not_take_each_others_news() {
+    let app = App::watched();
+    app.error("cannot load cart");
+    let ask = |client: &str| app.browser.changes(client, &Ask::default(), &|| false).unwrap().severity;
+    assert_eq!(
+        [ask("one"), ask("two"), ask("one"), ask("two")].map(|severity| severity == Severity::Error),
+        [true, true, false, false]
+    );
+    assert!(!app.browser.has_news("one"));
+    app.error("again");
+    assert!(app.browser.has_news("one") && app.browser.has_news("two"));
+}
+
+#[test]
+fn peeking_leaves_the_news_for_the_next_question() {
+    let app = App::watched();
+    app.error("cannot load cart");
+    let peek = Ask { peek: true, ..Ask::default() };
+    assert_eq!(app.ask(&peek).unwrap().severity, Severity::Error);
+    assert_eq!(app.changes().severity, Severity::Error);
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+fn waiting(most: u64, quiet: u64) -> Ask {
+    let wait = Wait { most: Duration::from_millis(most), quiet: Duration::from_millis(quiet) };
+    Ask { wait: Some(wait), ..Ask::default() }
+}
+
+#[test]
+fn waiting_ends_with_the_first_error() {
+    let app = App::watched();
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| {
+            let began = Instant::now();
+            (app.ask(&waiting(30_000, 30_000)).unwrap(), began.elapsed())
+        });
+        app.browser.record([error("cannot load cart".to_owned())]);
+        let (changes, took) = answer.join().unwrap();
+        assert_eq!(changes.severity, Severity::Error);
+        assert!(took < Duration::from_secs(10), "{took:?}");
+    });
+}
+
+#[test]
+fn waiting_ends_when_nothing_happens_any_more() {
+    let app = App::watched();
+    let began = Instant::now();
+    let changes = app.ask(&waiting(30_000, 50)).unwrap();
+    let took = began.elapsed();
+    assert_eq!(changes.severity, Severity::Clean);
+    assert!(took >= Duration::from_millis(50) && took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn waiting_ends_when_it_is_taken_back() {
+    let app = App::watched();
+    let cancelled = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| {
+            app.browser.changes("agent", &waiting(60_000, 60_000), &|| cancelled.load(Ordering::Relaxed)).unwrap()
+        });
+        cancelled.store(true, Ordering::Relaxed);
+        answer.join().unwrap();
+    });
+}

@@ -1,0 +1,19 @@
+//! The browser lane from outside: seed 001's scenarios, what several clients see, laws over random streams, the protocol as
+//! recorded and as a fake speaks it, and a real Chromium.
+
+#![allow(clippy::unwrap_used)]
+
+mod app;
+mod cursors;
+mod driver;
+mod fake_browser;
+mod fake_server;
+mod laws;
+mod live;
+mod noise;
+mod recorder;
+mod render;
+mod scenarios;
+mod site;
+mod translate;
+mod translate_recorded;

@@ -1,0 +1,286 @@
+//! The app in the browser: what happened in it since a checkpoint, whether it is well, and what is kept of it under names.
+
+use std::time::Duration;
+
+use backsight::Workspace;
+use backsight::browser::baseline::{BaselineEntry, Comparison};
+use backsight::browser::event::Category;
+use backsight::browser::noise::{NewRule, Rule};
+use backsight::browser::report::Changes;
+use backsight::browser::{Ask, Filter, Health, Wait};
+use backsight::report::{
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleList, RulesAdded,
+};
+use backsight_core::{Code, Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Nothing, WRITE};
+use crate::http::operation::Operation;
+use crate::tool::{QUIET_MS, WAIT_MS};
+
+/// A name that no checkpoint has, or whose baseline is gone.
+const CHECKPOINT: &[Code] = &[Code::CheckpointNotFound, Code::BaselineNotFound];
+/// Something is kept in the store, which is made if need be.
+const KEPT: &[Code] = &[Code::WorkspaceRefused, Code::DiskFull];
+
+pub fn operations() -> Vec<Operation> {
+    let mut operations = vec![
+        Operation::post_waiting(
+            "/api/browser/changes",
+            "browserChanges",
+            "What happened in the app since a checkpoint; without one, since this client last asked",
+            changes,
+        )
+        .fails(&[CHECKPOINT, &[Code::Cancelled]]),
+        Operation::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
+            .fails(&[CHECKPOINT]),
+        Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status),
+    ];
+    operations.extend(checkpoints());
+    operations.extend(rules());
+    operations.extend(baselines());
+    operations
+}
+
+fn checkpoints() -> Vec<Operation> {
+    vec![
+        Operation::get("/api/browser/checkpoints", "checkpointList", "The named checkpoints, oldest first", list),
+        Operation::post_beside(
+            "/api/browser/checkpoints",
+            "checkpointCreate",
+            "Give this moment of the app a name; one of the same name is replaced",
+            create,
+        )
+        .fails(&[&[Code::InvalidName, Code::BaselineNotFound], KEPT]),
+        Operation::post_beside(
+            "/api/browser/checkpoints/delete",
+            "checkpointDelete",
+            "Forget a named checkpoint",
+            delete,
+        )
+        .fails(&[&[Code::CheckpointNotFound], WRITE]),
+    ]
+}
+
+fn rules() -> Vec<Operation> {
+    const RULE: &[Code] = &[Code::RuleNotFound, Code::InvalidRule];
+    vec![
+        Operation::get("/api/browser/noise", "noiseList", "The noise rules, and how much each kept out", noise),
+        Operation::post_beside("/api/browser/noise", "noiseAdd", "Add noise rules; all or none", add_rules)
+            .fails(&[&[Code::InvalidRule], KEPT]),
+        Operation::post_beside("/api/browser/noise/remove", "noiseRemove", "Remove a noise rule", remove_rule)
+            .fails(&[RULE, KEPT]),
+        Operation::post_beside("/api/browser/noise/enable", "noiseEnable", "Switch a noise rule on", enable_rule)
+            .fails(&[RULE, KEPT]),
+        Operation::post_beside("/api/browser/noise/disable", "noiseDisable", "Switch a noise rule off", disable_rule)
+            .fails(&[RULE, KEPT]),
+    ]
+}
+
+fn baselines() -> Vec<Operation> {
+    vec![
+        Operation::get("/api/browser/baselines", "baselineList", "The baselines", list_baselines),
+        Operation::post_beside(
+            "/api/browser/baselines",
+            "baselineSave",
+            "Save how the app behaves now; a baseline of the same name is replaced",
+            save,
+        )
+        .fails(&[&[Code::InvalidName, Code::Conflict, Code::NotCovered], KEPT]),
+        Operation::get(
+            "/api/browser/baselines/{name}/compare",
+            "baselineCompare",
+            "How the app differs from a baseline",
+            compare,
+        )
+        .fails(&[&[Code::BaselineNotFound]]),
+        Operation::post_beside("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
+            .fails(&[&[Code::BaselineNotFound], WRITE]),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ChangesInput {
+    /// Who asks; each client has a place of its own. `default` when left out.
+    #[schemars(length(min = 1, max = 100))]
+    client: Option<String>,
+    /// Since when: a checkpoint's name, a time, `start`, `load` or `last`; since the client's last question when left out.
+    #[schemars(example = &"session_start")]
+    checkpoint: Option<String>,
+    /// Which categories; all when left out.
+    #[serde(default)]
+    include: Vec<Category>,
+    /// What to leave out by how bad it is.
+    #[serde(default)]
+    severity: Filter,
+    /// Leave the client's place where it is.
+    #[serde(default)]
+    peek: bool,
+    /// Wait so long at most, until the first error or until it is quiet.
+    #[schemars(range(max = 60_000))]
+    wait_ms: Option<u64>,
+    /// How long nothing must happen for it to be quiet; 500 when left out.
+    #[schemars(range(max = 60_000))]
+    quiet_ms: Option<u64>,
+    /// How large the answer may be; as large as it is when left out.
+    #[schemars(range(min = 200))]
+    max_tokens: Option<usize>,
+}
+
+fn changes(workspace: &Workspace, input: ChangesInput) -> Result<Changes> {
+    let client = client(input.client)?;
+    if input.max_tokens.is_some_and(|tokens| tokens < crate::reply::FEWEST_TOKENS) {
+        return Err(usage("`max_tokens` is a number from 200"));
+    }
+    let wait = wait(input.wait_ms, input.quiet_ms)?;
+    let ask = Ask {
+        checkpoint: input.checkpoint,
+        include: input.include,
+        severity: input.severity,
+        peek: input.peek,
+        wait,
+        max_tokens: input.max_tokens,
+    };
+    workspace.browser_changes(&client, &ask)
+}
+
+/// How to wait, if at all.
+pub fn wait(wait_ms: Option<u64>, quiet_ms: Option<u64>) -> Result<Option<Wait>> {
+    for (name, value) in [("wait_ms", wait_ms), ("quiet_ms", quiet_ms)] {
+        if value.is_some_and(|value| value > WAIT_MS) {
+            return Err(usage(&format!("`{name}` is a number from 0 to {WAIT_MS}")));
+        }
+    }
+    let wait = wait_ms.filter(|most| *most > 0);
+    Ok(wait.map(|most| Wait {
+        most: Duration::from_millis(most),
+        quiet: Duration::from_millis(quiet_ms.unwrap_or(QUIET_MS)),
+    }))
+}
+
+fn client(client: Option<String>) -> Result<String> {
+    let client = client.unwrap_or_else(|| "default".to_owned());
+    match client.chars().count() {
+        1..=100 => Ok(client),
+        _ => Err(usage("`client` is a name of at most 100 characters")),
+    }
+}
+
+fn usage(message: &str) -> Error {
+    Error::new(Code::Usage, message)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct HealthInput {
+    /// Who asks, when the checkpoint is `last`.
+    #[schemars(length(min = 1, max = 100))]
+    client: Option<String>,
+    /// Since when; since `session_start` when there is such a checkpoint, else since the start, when left out.
+    #[schemars(example = &"session_start")]
+    checkpoint: Option<String>,
+}
+
+fn health(workspace: &Workspace, input: HealthInput) -> Result<Health> {
+    workspace.browser_health(&client(input.client)?, input.checkpoint.as_deref())
+}
+
+fn status(workspace: &Workspace, _: Nothing) -> Result<BrowserStatus> {
+    workspace.browser_status()
+}
+
+fn list(workspace: &Workspace, _: Nothing) -> Result<CheckpointList> {
+    workspace.checkpoints()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CreateInput {
+    /// Its name: lowercase letters, digits and underscores, at most 50.
+    #[schemars(example = &"session_start")]
+    name: String,
+    /// The baseline to compare with, instead of what was known at this moment.
+    baseline: Option<String>,
+}
+
+fn create(workspace: &Workspace, input: CreateInput) -> Result<CheckpointMade> {
+    workspace.create_checkpoint(&input.name, input.baseline.as_deref())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NameInput {
+    /// Its name.
+    name: String,
+}
+
+fn delete(workspace: &Workspace, input: NameInput) -> Result<Deleted> {
+    workspace.delete_checkpoint(&input.name)
+}
+
+fn noise(workspace: &Workspace, _: Nothing) -> Result<RuleList> {
+    workspace.noise_rules()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RulesInput {
+    /// What is to be noise.
+    rules: Vec<NewRule>,
+}
+
+fn add_rules(workspace: &Workspace, input: RulesInput) -> Result<RulesAdded> {
+    workspace.add_noise_rules(input.rules)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RuleInput {
+    /// The rule's id.
+    id: String,
+}
+
+fn remove_rule(workspace: &Workspace, input: RuleInput) -> Result<Deleted> {
+    workspace.remove_noise_rule(&input.id)
+}
+
+/// A noise rule that was switched.
+#[derive(JsonSchema, Serialize)]
+struct Switched {
+    /// As it is now.
+    rule: Rule,
+}
+
+fn enable_rule(workspace: &Workspace, input: RuleInput) -> Result<Switched> {
+    Ok(Switched { rule: workspace.enable_noise_rule(&input.id, true)? })
+}
+
+fn disable_rule(workspace: &Workspace, input: RuleInput) -> Result<Switched> {
+    Ok(Switched { rule: workspace.enable_noise_rule(&input.id, false)? })
+}
+
+fn list_baselines(workspace: &Workspace, _: Nothing) -> Result<BaselineList> {
+    workspace.baselines()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct SaveInput {
+    /// Its name: lowercase letters, digits and underscores, at most 50.
+    #[schemars(example = &"baseline_login")]
+    name: String,
+}
+
+fn save(workspace: &Workspace, input: SaveInput) -> Result<BaselineEntry> {
+    workspace.save_baseline(&input.name)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CompareInput {
+    /// The baseline.
+    #[schemars(example = &"baseline_login")]
+    name: String,
+}
+
+fn compare(workspace: &Workspace, input: CompareInput) -> Result<Comparison> {
+    workspace.compare_baseline(&input.name)
+}
+
+fn delete_baseline(workspace: &Workspace, input: NameInput) -> Result<Deleted> {
+    workspace.delete_baseline(&input.name)
+}

@@ -1,0 +1,92 @@
+//! What the workspace answers about what the browser lane keeps. What the lane itself answers is in
+//! [`backsight_browser::report`].
+
+use backsight_browser::baseline::BaselineEntry;
+use backsight_browser::noise::Rule;
+use backsight_browser::report::{CheckpointEntry, Coverage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A named checkpoint that was made.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct CheckpointMade {
+    /// It.
+    #[serde(flatten)]
+    pub checkpoint: CheckpointEntry,
+    /// The oldest one, if it had to make room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evicted: Option<String>,
+    /// What could be better about the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// The named checkpoints.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct CheckpointList {
+    /// Oldest first.
+    pub checkpoints: Vec<CheckpointEntry>,
+    /// What is kept and cannot be used any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Something with a name that is no longer kept.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Deleted {
+    /// Its name.
+    pub deleted: String,
+}
+
+/// A noise rule, as listed.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct RuleEntry {
+    /// It.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// How many events it kept out since the server started.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub suppressed: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The noise rules.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct RuleList {
+    /// The user's first.
+    pub rules: Vec<RuleEntry>,
+    /// What is kept and cannot be used any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Noise rules that were added.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct RulesAdded {
+    /// They, with the ids they got.
+    pub added: Vec<Rule>,
+}
+
+/// The baselines.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct BaselineList {
+    /// By name.
+    pub baselines: Vec<BaselineEntry>,
+    /// What is kept and cannot be used any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Who watches the app.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct BrowserStatus {
+    /// Everybody who watches now: a browser, pages that report by themselves, processes.
+    pub coverage: Coverage,
+    /// How many named checkpoints there are.
+    pub checkpoints: usize,
+    /// How many baselines there are.
+    pub baselines: usize,
+}

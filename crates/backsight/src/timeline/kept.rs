@@ -1,0 +1,74 @@
+//! What live lanes keep across restarts, beside the rows: small texts by kind and name. What the texts say is the lane's
+//! business; one that it cannot read any more stays until somebody removes it by name.
+
+use backsight_core::{Result, Timestamp};
+use rusqlite::params;
+
+use super::{Timeline, broken};
+
+/// What can be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptKind {
+    Checkpoint,
+    NoiseRule,
+    Baseline,
+    /// Random texts that must stay the same.
+    Secret,
+}
+
+impl KeptKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            KeptKind::Checkpoint => "checkpoint",
+            KeptKind::NoiseRule => "noise_rule",
+            KeptKind::Baseline => "baseline",
+            KeptKind::Secret => "secret",
+        }
+    }
+}
+
+/// Something that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) name: String,
+    pub(crate) body: String,
+}
+
+impl Timeline {
+    /// Keeps items, in place of those of the same name, and forgets others; all or nothing.
+    pub(crate) fn keep(&self, kind: KeptKind, at: Timestamp, items: &[Item], forget: &[&str]) -> Result<()> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction().map_err(broken)?;
+        for Item { name, body } in items {
+            let sql = "INSERT INTO kept VALUES (?1, ?2, ?3, ?4) \
+                       ON CONFLICT (kind, name) DO UPDATE SET at = excluded.at, body = excluded.body";
+            transaction.execute(sql, params![kind.as_str(), name, at.0, body]).map_err(broken)?;
+        }
+        for name in forget {
+            let sql = "DELETE FROM kept WHERE kind = ?1 AND name = ?2";
+            transaction.execute(sql, params![kind.as_str(), name]).map_err(broken)?;
+        }
+        transaction.commit().map_err(broken)?;
+        drop(connection);
+        self.fold_if_large();
+        Ok(())
+    }
+
+    /// Keeps a text unless one of that name is kept already; the one that is kept then.
+    pub(crate) fn keep_first(&self, kind: KeptKind, at: Timestamp, item: &Item) -> Result<String> {
+        let connection = self.lock();
+        let sql = "INSERT OR IGNORE INTO kept VALUES (?1, ?2, ?3, ?4)";
+        connection.execute(sql, params![kind.as_str(), item.name, at.0, item.body]).map_err(broken)?;
+        let sql = "SELECT body FROM kept WHERE kind = ?1 AND name = ?2";
+        connection.query_row(sql, params![kind.as_str(), item.name], |row| row.get(0)).map_err(broken)
+    }
+
+    /// Everything of a kind, oldest first.
+    pub(crate) fn kept(&self, kind: KeptKind) -> Result<Vec<Item>> {
+        let connection = self.lock();
+        let sql = "SELECT name, body FROM kept WHERE kind = ?1 ORDER BY rowid";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        let items = statement.query_map([kind.as_str()], |row| Ok(Item { name: row.get(0)?, body: row.get(1)? }));
+        items.map_err(broken)?.collect::<rusqlite::Result<_>>().map_err(broken)
+    }
+}

@@ -1,0 +1,365 @@
+//! The browser lane of a workspace: one for all handles, made at its first use with what earlier processes kept. What is
+//! given a name (checkpoints, noise rules, baselines) is kept in the store; what happened in the app is not.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
+use backsight_browser::noise::{NewRule, Rule, Rules};
+use backsight_browser::report::{Changes, CheckpointEntry};
+use backsight_browser::{Ask, Browser, Health, Kept, Limits, Notable, NotableKind, Options};
+use backsight_core::{Code, Error, Result, Seq};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Opened, Workspace};
+use crate::report::{
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, Kind, Origin, RuleEntry, RuleList, RulesAdded,
+};
+use crate::timeline::{Item, KeptKind, NewEvent};
+
+/// The name under which the salt of secrets' tags is kept.
+const SALT: &str = "salt";
+/// The name under which the key is kept that lets a page report.
+const INGEST_KEY: &str = "ingest_key";
+
+/// Where the lane is, once it is made.
+#[derive(Default)]
+pub(super) struct Slot {
+    lane: OnceLock<Lane>,
+    /// Held while it is made: only one may restore.
+    making: Mutex<()>,
+}
+
+struct Lane {
+    browser: Arc<Browser>,
+    /// Decimal; written down with the first thing that is kept.
+    salt: String,
+    damaged: Mutex<Vec<Damaged>>,
+    /// Taken from the lane and not yet in the timeline.
+    notables: Mutex<Vec<Notable>>,
+}
+
+/// Something that is kept and cannot be used.
+struct Damaged {
+    kind: KeptKind,
+    name: String,
+    problem: String,
+}
+
+impl Lane {
+    fn damaged(&self) -> MutexGuard<'_, Vec<Damaged>> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn warnings(&self, kind: KeptKind) -> Vec<String> {
+        self.damaged().iter().filter(|damaged| damaged.kind == kind).map(|damaged| damaged.problem.clone()).collect()
+    }
+}
+
+impl Workspace {
+    /// The browser lane: to tell it what happened, and to ask what keeps nothing.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// use backsight::browser::{Ask, report::Severity};
+    ///
+    /// let changes = workspace.browser_changes("me", &Ask::default())?;
+    /// assert_eq!(changes.severity, Severity::Unknown, "nobody watches");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn browser(&self) -> Result<Arc<Browser>> {
+        Ok(self.lane()?.browser.clone())
+    }
+
+    /// The same, unless nobody used it yet.
+    pub fn browser_if_used(&self) -> Option<Arc<Browser>> {
+        self.shared.browser.lane.get().map(|lane| lane.browser.clone())
+    }
+
+    fn lane(&self) -> Result<&Lane> {
+        let slot = &self.shared.browser;
+        let _making = match slot.lane.get() {
+            Some(lane) => return Ok(lane),
+            None => slot.making.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        if let Some(lane) = slot.lane.get() {
+            return Ok(lane);
+        }
+        // Looking makes no store: what is to be kept is kept when there is something.
+        let lane = match self.store_path()? {
+            Some(_) => self.restored(self.opened()?)?,
+            None => self.new_lane(random()?.to_string()),
+        };
+        Ok(slot.lane.get_or_init(|| lane))
+    }
+
+    fn new_lane(&self, salt: String) -> Lane {
+        // A salt that was damaged is still a text that nobody can guess.
+        let number = salt
+            .parse()
+            .unwrap_or_else(|_| salt.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31) ^ u64::from(byte)));
+        let options = Options { clock: self.settings.clock.clone(), salt: number, limits: Limits::default() };
+        let (damaged, notables) = Default::default();
+        Lane { browser: Arc::new(Browser::new(options)), salt, damaged, notables }
+    }
+
+    /// A lane with what earlier processes kept.
+    fn restored(&self, opened: &Opened) -> Result<Lane> {
+        let salt = opened.timeline.kept(KeptKind::Secret)?.into_iter().find(|item| item.name == SALT);
+        let lane = self.new_lane(salt.map_or_else(|| random().map(|salt| salt.to_string()), |item| Ok(item.body))?);
+        let mut damaged = Vec::new();
+        let kept = Kept {
+            checkpoints: readable(opened, KeptKind::Checkpoint, &mut damaged)?,
+            rules: readable(opened, KeptKind::NoiseRule, &mut damaged)?,
+            baselines: readable(opened, KeptKind::Baseline, &mut damaged)?,
+        };
+        // What the lane itself refuses are rules: of the others everything that can be read can be used.
+        let refused = lane.browser.restore(kept).into_iter();
+        damaged.extend(refused.map(|problem| Damaged { kind: KeptKind::NoiseRule, name: String::new(), problem }));
+        *lane.damaged() = damaged;
+        Ok(lane)
+    }
+
+    fn keep(&self, kind: KeptKind, items: &[Item], forget: &[&str]) -> Result<()> {
+        let (opened, lane, now) = (self.made()?, self.lane()?, self.settings.now());
+        let salt = Item { name: SALT.to_owned(), body: lane.salt.clone() };
+        opened.timeline.keep_first(KeptKind::Secret, now, &salt)?;
+        opened.timeline.keep(kind, now, items, forget)?;
+        let named = |name: &String| items.iter().any(|item| item.name == *name) || forget.contains(&name.as_str());
+        lane.damaged().retain(|damaged| damaged.kind != kind || !named(&damaged.name));
+        Ok(())
+    }
+
+    /// Forgets what is kept under a name and could not be read; false when there is no such thing.
+    fn forget_damaged(&self, kind: KeptKind, name: &str) -> Result<bool> {
+        let is_it = |damaged: &Damaged| damaged.kind == kind && damaged.name == name;
+        let found = self.lane()?.damaged().iter().any(is_it);
+        if found {
+            self.keep(kind, &[], &[name])?;
+        }
+        Ok(found)
+    }
+
+    /// What happened in the app, for a client. A wait that is taken back leaves the client's place where it was.
+    pub fn browser_changes(&self, client: &str, ask: &Ask) -> Result<Changes> {
+        let browser = self.browser()?;
+        let is_cancelled = &*self.settings.cancelled;
+        if ask.wait.is_some() {
+            let look = Ask { peek: true, max_tokens: None, ..ask.clone() };
+            browser.changes(client, &look, is_cancelled)?;
+            if is_cancelled() {
+                return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
+            }
+        }
+        browser.changes(client, &Ask { wait: None, ..ask.clone() }, is_cancelled)
+    }
+
+    /// Whether the app is well since a checkpoint; without one since `session_start` or the beginning.
+    pub fn browser_health(&self, client: &str, checkpoint: Option<&str>) -> Result<Health> {
+        self.browser()?.health(client, checkpoint)
+    }
+
+    /// Who watches the app.
+    pub fn browser_status(&self) -> Result<BrowserStatus> {
+        let browser = self.browser()?;
+        Ok(BrowserStatus {
+            coverage: browser.coverage(),
+            checkpoints: browser.checkpoints().len(),
+            baselines: browser.baselines().len(),
+        })
+    }
+
+    /// Gives this moment of the app a name, which may stand for a baseline.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// use backsight::Workspace;
+    ///
+    /// Workspace::open(directory.path())?.create_checkpoint("session_start", None)?;
+    /// let later = Workspace::open(directory.path())?;
+    /// assert_eq!(later.checkpoints()?.checkpoints[0].name, "session_start");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_checkpoint(&self, name: &str, baseline: Option<&str>) -> Result<CheckpointMade> {
+        let made = self.browser()?.create_checkpoint(name, baseline)?;
+        let evicted: Vec<&str> = made.evicted.iter().map(String::as_str).collect();
+        self.keep(KeptKind::Checkpoint, &[item(&made.checkpoint.name, &made.checkpoint)?], &evicted)?;
+        let checkpoint = made.checkpoint;
+        let checkpoint = CheckpointEntry {
+            name: checkpoint.name,
+            created: checkpoint.created,
+            severity: checkpoint.severity,
+            summary: checkpoint.summary,
+            page: checkpoint.page,
+            baseline: checkpoint.baseline,
+            earlier_run: false,
+        };
+        Ok(CheckpointMade { checkpoint, evicted: made.evicted, advice: made.advice })
+    }
+
+    /// The named checkpoints, oldest first.
+    pub fn checkpoints(&self) -> Result<CheckpointList> {
+        let lane = self.lane()?;
+        Ok(CheckpointList { checkpoints: lane.browser.checkpoints(), warnings: lane.warnings(KeptKind::Checkpoint) })
+    }
+
+    /// Forgets a named checkpoint, also one that cannot be read any more.
+    pub fn delete_checkpoint(&self, name: &str) -> Result<Deleted> {
+        match self.browser()?.delete_checkpoint(name) {
+            Ok(_) => self.keep(KeptKind::Checkpoint, &[], &[name])?,
+            Err(error) if self.forget_damaged(KeptKind::Checkpoint, name)? => drop(error),
+            Err(error) => return Err(error),
+        }
+        Ok(Deleted { deleted: name.to_owned() })
+    }
+
+    /// The noise rules, with how much each kept out.
+    pub fn noise_rules(&self) -> Result<RuleList> {
+        let lane = self.lane()?;
+        let suppressed = lane.browser.suppressed_by_rule();
+        let entry = |rule: Rule| {
+            let suppressed = suppressed.get(&rule.id).copied().unwrap_or(0);
+            RuleEntry { rule, suppressed }
+        };
+        let rules = lane.browser.rules().into_iter().map(entry).collect();
+        Ok(RuleList { rules, warnings: lane.warnings(KeptKind::NoiseRule) })
+    }
+
+    /// Adds noise rules; all or none.
+    pub fn add_noise_rules(&self, rules: Vec<NewRule>) -> Result<RulesAdded> {
+        let added = self.browser()?.add_rules(rules)?;
+        let items = added.iter().map(|rule| item(&rule.id, rule)).collect::<Result<Vec<Item>>>()?;
+        self.keep(KeptKind::NoiseRule, &items, &[])?;
+        Ok(RulesAdded { added })
+    }
+
+    /// Removes a noise rule that was added, also one that cannot be read any more.
+    pub fn remove_noise_rule(&self, id: &str) -> Result<Deleted> {
+        match self.browser()?.change_rules(|rules| rules.remove(id)) {
+            Ok(_) => self.keep(KeptKind::NoiseRule, &[], &[id])?,
+            Err(error) if self.forget_damaged(KeptKind::NoiseRule, id)? => drop(error),
+            Err(error) => return Err(error),
+        }
+        Ok(Deleted { deleted: id.to_owned() })
+    }
+
+    /// Switches a noise rule on or off.
+    pub fn enable_noise_rule(&self, id: &str, enabled: bool) -> Result<Rule> {
+        let switch = |rules: &mut Rules| {
+            let rule = rules.set_enabled(id, enabled)?;
+            let is_kept = rules.to_store().iter().any(|kept| kept.id == rule.id);
+            Ok((rule, is_kept))
+        };
+        let (rule, is_kept) = self.browser()?.change_rules(switch)?;
+        match is_kept {
+            true => self.keep(KeptKind::NoiseRule, &[item(id, &rule)?], &[])?,
+            // One that comes with Backsight and is as it came.
+            false => self.keep(KeptKind::NoiseRule, &[], &[id])?,
+        }
+        Ok(rule)
+    }
+
+    /// Saves how the app behaves now.
+    pub fn save_baseline(&self, name: &str) -> Result<BaselineEntry> {
+        let baseline: Baseline = self.browser()?.save_baseline(name)?;
+        self.keep(KeptKind::Baseline, &[item(name, &baseline)?], &[])?;
+        Ok(baseline.entry())
+    }
+
+    /// How the app differs from a baseline.
+    pub fn compare_baseline(&self, name: &str) -> Result<Comparison> {
+        self.browser()?.compare_baseline(name)
+    }
+
+    /// The baselines.
+    pub fn baselines(&self) -> Result<BaselineList> {
+        let lane = self.lane()?;
+        Ok(BaselineList { baselines: lane.browser.baselines(), warnings: lane.warnings(KeptKind::Baseline) })
+    }
+
+    /// Forgets a baseline, also one that cannot be read any more.
+    pub fn delete_baseline(&self, name: &str) -> Result<Deleted> {
+        match self.browser()?.delete_baseline(name) {
+            Ok(_) => self.keep(KeptKind::Baseline, &[], &[name])?,
+            Err(error) if self.forget_damaged(KeptKind::Baseline, name)? => drop(error),
+            Err(error) => return Err(error),
+        }
+        Ok(Deleted { deleted: name.to_owned() })
+    }
+
+    /// The key with which a page may report what happens in it; always the same for a workspace.
+    pub fn ingest_key(&self) -> Result<String> {
+        let key = Item { name: INGEST_KEY.to_owned(), body: format!("{:016x}{:016x}", random()?, random()?) };
+        self.made()?.timeline.keep_first(KeptKind::Secret, self.settings.now(), &key)
+    }
+
+    /// Records in the timeline what was notable in the app since the last time; how many rows that made. What cannot be
+    /// recorded just now is recorded the next time.
+    pub fn note_browser(&self) -> Result<usize> {
+        let Some(lane) = self.shared.browser.lane.get() else { return Ok(0) };
+        let mut waiting = lane.notables.lock().unwrap_or_else(PoisonError::into_inner);
+        // While some wait for a timeline that could not be written to, the lane keeps and counts the others.
+        if waiting.is_empty() {
+            *waiting = lane.browser.take_notables();
+        }
+        if waiting.is_empty() {
+            return Ok(0);
+        }
+        let events = waiting.iter().map(|notable| self.event_of(notable)).collect::<Result<Vec<NewEvent>>>()?;
+        let (opened, _lock) = self.writing()?;
+        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
+        opened.timeline.append_events(&events, used)?;
+        waiting.clear();
+        Ok(events.len())
+    }
+
+    fn event_of(&self, notable: &Notable) -> Result<NewEvent> {
+        let kind = match notable.kind {
+            NotableKind::FirstError => Kind::FirstError,
+            NotableKind::Recovery => Kind::Recovery,
+            NotableKind::Navigation => Kind::Navigation,
+        };
+        let mut details = notable.details.clone();
+        if let Some(details) = details.as_object_mut() {
+            details.insert("time".to_owned(), serde_json::json!(notable.time));
+        }
+        Ok(NewEvent {
+            id: self.new_id()?,
+            kind,
+            timestamp: self.settings.now(),
+            description: notable.description.clone(),
+            origin: Origin::default(),
+            details,
+        })
+    }
+}
+
+fn item(name: &str, value: &impl Serialize) -> Result<Item> {
+    let body = serde_json::to_string(value)
+        .map_err(|error| Error::new(Code::Io, format!("`{name}` cannot be written: {error}")))?;
+    Ok(Item { name: name.to_owned(), body })
+}
+
+/// What is kept of a kind and can be read; the rest is told and stays where it is.
+fn readable<T: DeserializeOwned>(opened: &Opened, kind: KeptKind, damaged: &mut Vec<Damaged>) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    for Item { name, body } in opened.timeline.kept(kind)? {
+        match serde_json::from_str(&body) {
+            Ok(value) => values.push(value),
+            Err(error) => {
+                let shown = backsight_core::quote(name.as_bytes());
+                let problem = format!("`{shown}` is kept and cannot be read: {error}; delete it by name");
+                damaged.push(Damaged { kind, name, problem });
+            }
+        }
+    }
+    Ok(values)
+}
+
+fn random() -> Result<u64> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
+    Ok(u64::from_ne_bytes(random))
+}
