@@ -17,6 +17,7 @@ use crate::door::Said;
 use crate::office::Caller;
 use crate::place::Address;
 use crate::reply::Reply;
+use crate::tool::Groups;
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(2);
@@ -89,6 +90,9 @@ pub struct ToolRequest {
     /// The process that speaks for it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<u32>,
+    /// The tools it is offered; all when nobody says.
+    #[serde(default)]
+    pub groups: Groups,
 }
 
 impl Client {
@@ -111,8 +115,8 @@ impl Client {
         caller: &Caller,
         says: &mpsc::Sender<Said>,
     ) -> Result<Reply, Lost> {
-        let Caller { name: client, process } = caller.clone();
-        let request = ToolRequest { arguments: arguments.clone(), client, process };
+        let Caller { name: client, process, groups } = caller.clone();
+        let request = ToolRequest { arguments: arguments.clone(), client, process, groups };
         let response = self.send(Method::POST, &format!("/api/tools/{name}"), &json!(request)).await?;
         let mut body = response.into_body();
         let mut pending = Vec::new();
@@ -139,6 +143,13 @@ impl Client {
         serde_json::from_slice(&body.to_bytes()).map_err(|error| self.lost(error, true).into_error())
     }
 
+    /// Asks for JSON and returns it, whatever the status.
+    pub async fn get(&self, path: &str) -> Result<Value> {
+        let response = self.send(Method::GET, path, &Value::Null).await.map_err(Lost::into_error)?;
+        let body = response.into_body().collect().await.map_err(|error| self.lost(error, true).into_error())?;
+        serde_json::from_slice(&body.to_bytes()).map_err(|error| self.lost(error, true).into_error())
+    }
+
     async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Response<Incoming>, Lost> {
         let connecting = tokio::time::timeout(CONNECT, TcpStream::connect(&self.authority)).await;
         let stream = connecting.map_err(|_| self.lost("it does not accept", false))?;
@@ -154,7 +165,7 @@ impl Client {
             .header("host", &self.authority)
             .header("authorization", format!("Bearer {}", self.token))
             .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
+            .body(Full::new(if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) }))
             .map_err(|error| self.lost(error, false))?;
         sender.send_request(request).await.map_err(|error| self.lost(error, true))
     }

@@ -213,7 +213,8 @@ impl Door {
     /// when it panicked.
     async fn on_own_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<Option<T>> {
         let permit = self.waiting.clone().try_acquire_owned().map_err(|_| {
-            Error::new(Code::Busy, format!("{WAITING} others wait for something to happen")).with_hint("ask again later")
+            Error::new(Code::Busy, format!("{WAITING} others wait for something to happen"))
+                .with_hint("ask again later")
         })?;
         let (sender, receiver) = oneshot::channel();
         let run = move || {

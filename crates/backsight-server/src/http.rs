@@ -3,10 +3,12 @@
 mod events;
 mod guard;
 mod hooks;
+mod ingest;
 mod openapi;
 mod operation;
 mod query;
 mod routes;
+mod snippet;
 mod tools;
 
 use std::sync::Arc;
@@ -23,6 +25,7 @@ pub use openapi::document;
 
 use crate::door::Door;
 use crate::mcp::Mcp;
+use crate::tool::Groups;
 
 /// What every handler needs.
 #[derive(Clone)]
@@ -32,9 +35,9 @@ struct Shared {
 }
 
 /// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
-pub fn router(door: Arc<Door>, guard: Guard, ending: CancellationToken) -> Router {
+pub fn router(door: Arc<Door>, guard: Guard, groups: Groups, ending: CancellationToken) -> Router {
     let handler = door.clone();
-    router_with(door, guard, ending, move || Mcp::new(handler.clone()))
+    router_with(door, guard, ending, move || Mcp::new(handler.clone(), groups.clone()))
 }
 
 /// The same with another MCP handler, which tests use to add tools.
@@ -57,6 +60,8 @@ pub fn router_with<H: rmcp::ServerHandler>(
     router
         .merge(events::router())
         .merge(hooks::router())
+        .merge(ingest::router())
+        .merge(snippet::router())
         .merge(tools::router())
         .merge(openapi::router())
         .with_state(shared)

@@ -2,6 +2,7 @@
 //! requests to [`backsight::Workspace`] and answers back; it decides nothing a lane should decide.
 
 mod advice;
+mod ask;
 mod client;
 mod door;
 pub mod hook;
@@ -26,3 +27,4 @@ pub use http::document as openapi;
 pub use place::Address;
 pub use process::{mcp, serve};
 pub use serve::{Options, Served, find};
+pub use tool::{Group, Groups};

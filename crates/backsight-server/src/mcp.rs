@@ -15,7 +15,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::door::{Door, Said};
 use crate::office::Caller;
-use crate::tool::{self, Effect};
+use crate::tool::{self, Effect, Group, Groups};
 
 type McpError = ErrorData;
 
@@ -29,25 +29,35 @@ const INSTRUCTIONS: &str = "Backsight records this workspace's files step by ste
     files_track before and after you edit, files_diff to see it, files_revert to take your own steps back. Nothing is lost: \
     every revert can be undone. `news` in a reply tells what others changed meanwhile.";
 
+const BROWSER_INSTRUCTIONS: &str = "Backsight also watches the app in the browser: after an edit ask get_changes_since \
+    (wait_ms lets the page settle) for new errors, failed requests and lost sockets, instead of reading the whole console.";
+
 /// One workspace as an MCP server.
 #[derive(Clone)]
 pub struct Mcp {
     door: Arc<Door>,
     /// The process that speaks for the client, when it speaks for only one.
     process: Option<u32>,
+    /// The tools it offers.
+    groups: Groups,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
     subscriptions: Arc<Mutex<HashMap<String, DropGuard>>>,
 }
 
 impl Mcp {
-    /// Answers through `door`.
-    pub fn new(door: Arc<Door>) -> Self {
-        Mcp { door, process: None, subscriptions: Arc::default() }
+    /// Answers through `door`, with some groups of tools.
+    pub fn new(door: Arc<Door>, groups: Groups) -> Self {
+        Mcp { door, process: None, groups, subscriptions: Arc::default() }
     }
 
     /// The same for the one client whose stdin and stdout this process has.
-    pub fn for_this_process(door: Arc<Door>) -> Self {
-        Mcp { process: Some(std::process::id()), ..Mcp::new(door) }
+    pub fn for_this_process(door: Arc<Door>, groups: Groups) -> Self {
+        Mcp { process: Some(std::process::id()), ..Mcp::new(door, groups) }
+    }
+
+    /// The tools it offers.
+    fn offered(&self) -> impl Iterator<Item = &'static Tool> {
+        tools().iter().filter(|(group, _)| self.groups.has(*group)).map(|(_, tool)| tool)
     }
 }
 
@@ -57,19 +67,20 @@ impl Mcp {
     }
 }
 
-/// The tools as the protocol wants them.
-pub fn tools() -> &'static [Tool] {
+/// The tools as the protocol wants them, with their groups.
+fn tools() -> &'static [(Group, Tool)] {
     // Their schemas never change, and the SDK asks for a tool with every call.
-    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+    static TOOLS: OnceLock<Vec<(Group, Tool)>> = OnceLock::new();
     TOOLS.get_or_init(shown)
 }
 
-fn shown() -> Vec<Tool> {
+fn shown() -> Vec<(Group, Tool)> {
     let shown = tool::all().into_iter().map(|tool| {
+        let group = tool.group;
         let mut shown = Tool::new(tool.name, tool.description, Arc::new(tool.input));
         shown.output_schema = Some(Arc::new(tool.output));
         shown.annotations = Some(annotations(tool.title, tool.effect));
-        shown
+        (group, shown)
     });
     shown.collect()
 }
@@ -90,7 +101,10 @@ impl ServerHandler for Mcp {
             .enable_resources_subscribe();
         let mut server = Implementation::new("backsight", env!("CARGO_PKG_VERSION"));
         server.title = Some("Backsight".to_owned());
-        ServerConfig::new(capabilities.build()).with_server_info(server).with_instructions(INSTRUCTIONS)
+        let texts = [(Group::Files, INSTRUCTIONS), (Group::Browser, BROWSER_INSTRUCTIONS)];
+        let texts: Vec<&str> =
+            texts.into_iter().filter(|(group, _)| self.groups.has(*group)).map(|(_, text)| text).collect();
+        ServerConfig::new(capabilities.build()).with_server_info(server).with_instructions(texts.join(" "))
     }
 
     async fn list_tools(
@@ -98,13 +112,13 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, McpError> {
-        let mut result = ListToolsResult::with_all_items(tools().to_vec());
+        let mut result = ListToolsResult::with_all_items(self.offered().cloned().collect());
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools().iter().find(|tool| tool.name == name).cloned()
+        self.offered().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -112,10 +126,11 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, McpError> {
-        if !self.door.has_tool(&request.name) {
+        if self.get_tool(&request.name).is_none() {
             return Err(McpError::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
-        let caller = Caller { name: context.client_info().map(|info| info.name), process: self.process };
+        let name = context.client_info().map(|info| info.name);
+        let caller = Caller { name, process: self.process, groups: self.groups.clone() };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
         let work = self.door.call(&request.name, arguments, caller, says);

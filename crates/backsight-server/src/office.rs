@@ -13,13 +13,16 @@ use serde_json::{Map, Value};
 
 use crate::hook::{Agent, Event};
 use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
-use crate::tool::{self, Call, Common, Tool, is_name};
+use crate::tool::{self, Call, Common, Group, Groups, Tool, is_name};
 use crate::{advice, words};
 
 /// How many clients are remembered; the one that has not asked for longest is forgotten.
 const CLIENTS: usize = 1000;
 /// Who asks when nobody says.
 const ANYBODY: &str = "default";
+/// The tool with which a client sees what happened in the app.
+const LOOK: &str = "get_changes_since";
+const APP_NEWS: &str = "the app has new errors: see get_changes_since";
 
 /// A workspace with everything that answers questions about it.
 pub struct Office {
@@ -30,6 +33,8 @@ pub struct Office {
     names: Mutex<HashMap<(u32, String), String>>,
     /// The conversations that agents' hooks report and that are not over.
     conversations: Mutex<HashMap<Agent, BTreeSet<String>>>,
+    /// The clients that were told of errors in the app and have not looked since.
+    told: Mutex<BTreeSet<String>>,
 }
 
 /// Who asks, as far as the interface knows.
@@ -39,11 +44,13 @@ pub struct Caller {
     pub name: Option<String>,
     /// The process that speaks for it: two of the same name are two clients.
     pub process: Option<u32>,
+    /// The tools it is offered.
+    pub groups: Groups,
 }
 
 impl From<Option<String>> for Caller {
     fn from(name: Option<String>) -> Self {
-        Caller { name, process: None }
+        Caller { name, ..Caller::default() }
     }
 }
 
@@ -62,8 +69,8 @@ type Fingerprint = (RelPath, ChangeType, Option<ObjectId>);
 impl Office {
     /// An office for a workspace.
     pub fn new(workspace: Workspace) -> Self {
-        let (clients, names, conversations) = Default::default();
-        Office { workspace, tools: tool::all(), clients, names, conversations }
+        let (clients, names, conversations, told) = Default::default();
+        Office { workspace, tools: tool::all(), clients, names, conversations, told }
     }
 
     /// The workspace.
@@ -83,24 +90,29 @@ impl Office {
 
     /// Runs a tool for a caller. Failures are answers too.
     pub fn call(&self, workspace: &Workspace, name: &str, mut arguments: Map<String, Value>, caller: &Caller) -> Reply {
-        let common = match Common::take(&mut arguments) {
+        let default_tokens =
+            self.tools.iter().find(|tool| tool.name == name).map_or(DEFAULT_TOKENS, |tool| tool.default_tokens);
+        let common = match Common::take(&mut arguments, default_tokens) {
             Ok(common) => common,
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
         let client = common.client.clone().unwrap_or_else(|| self.name_of(caller));
         let session = arguments.get("session").and_then(Value::as_str).map(str::to_owned);
         let now = Timestamp::from_system(SystemTime::now());
-        let drafted = self.run(&Call { workspace, client: &client, now }, name, arguments);
+        let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
+        let call = Call { workspace, client: &client, now, max_tokens: common.max_tokens };
+        let drafted = self.run(&call, name, arguments);
+        let app = caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, name, moves)).flatten();
         match drafted {
             Ok(draft) => {
-                let news = self.news(workspace, &client, session, now);
+                let news = News { app, ..self.news(workspace, &client, session, now) };
                 draft.fact("client", client).news(news).fit(common.max_tokens)
             }
             Err(error) => {
                 let mut reply = Reply::failure(&advice::for_agents(error), common.max_tokens);
                 // Where the workspace itself is the trouble there is nothing to tell.
-                let news = self.news(workspace, &client, session, now);
-                if news.files.is_some() {
+                let news = News { app, ..self.news(workspace, &client, session, now) };
+                if news.files.is_some() || news.app.is_some() {
                     reply.add_news(&news);
                 }
                 reply
@@ -164,7 +176,8 @@ impl Office {
         let others = match since.and_then(|since| workspace.others_since(since, &own)) {
             Ok(others) => others,
             Err(error) => {
-                return News { files: None, line: Some(format!("outside changes could not be looked for: {error}")) };
+                let line = Some(format!("outside changes could not be looked for: {error}"));
+                return News { line, ..News::default() };
             }
         };
         let on_disk = fingerprints(&others);
@@ -176,6 +189,17 @@ impl Office {
             None => News::default(),
             Some(last) => told(&others, &on_disk, &last),
         }
+    }
+
+    /// A line when the app has errors that this client has not seen; once, until it has looked.
+    fn app_news(&self, workspace: &Workspace, client: &str, tool: &str, moves: bool) -> Option<String> {
+        let browser = workspace.browser_if_used()?;
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if moves || told.len() > CLIENTS {
+            told.remove(client);
+        }
+        let is_news = tool != LOOK && browser.has_news(client) && browser.coverage().attached;
+        (is_news && told.insert(client.to_owned())).then(|| APP_NEWS.to_owned())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Seen>> {
@@ -214,5 +238,5 @@ fn told(others: &Others, on_disk: &BTreeSet<Fingerprint>, last: &Seen) -> News {
         let count = words::count(files.len(), "file");
         format!("{count} changed by others since your last call: {}{rest}", names.join(", "))
     });
-    News { files: Some(files.len()), line }
+    News { files: Some(files.len()), line, app: None }
 }

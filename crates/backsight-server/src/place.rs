@@ -23,6 +23,16 @@ pub struct Address {
     pub version: String,
     /// Since when.
     pub started: Timestamp,
+    /// Lets a page report what happens in it, and opens nothing else.
+    #[serde(default)]
+    pub ingest_key: String,
+}
+
+impl Address {
+    /// What to put into a page so that it reports by itself.
+    pub fn script_tag(&self) -> String {
+        format!("<script src=\"{}/backsight.js?key={}\"></script>", self.url, self.ingest_key)
+    }
 }
 
 /// The right to be the workspace's server; released by the kernel when the process ends, however it ends.
@@ -139,7 +149,7 @@ mod tests {
 
     fn address(pid: u32) -> Address {
         let (url, token) = ("http://127.0.0.1:1".to_owned(), "secret".to_owned());
-        Address { pid, url, token, version: "0".to_owned(), started: Timestamp(0) }
+        Address { pid, url, token, version: "0".to_owned(), started: Timestamp(0), ingest_key: "key".to_owned() }
     }
 
     #[test]

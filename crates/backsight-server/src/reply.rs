@@ -19,7 +19,15 @@ pub struct Draft {
     lists: Vec<List>,
     body: Option<Body>,
     onward: Option<Value>,
+    ready: Option<Ready>,
     news: Option<News>,
+}
+
+/// An answer that was cut to its budget already, in both forms.
+#[derive(Debug)]
+struct Ready {
+    object: Map<String, Value>,
+    text: String,
 }
 
 /// Lines of one kind, the most important first.
@@ -120,6 +128,14 @@ pub struct News {
     pub files: Option<usize>,
     /// In words, when there is something to say.
     pub line: Option<String>,
+    /// What happened in the app, in words.
+    pub app: Option<String>,
+}
+
+impl News {
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.line.iter().chain(&self.app).map(String::as_str)
+    }
 }
 
 /// A finished answer.
@@ -199,6 +215,17 @@ impl Draft {
         self
     }
 
+    /// An answer that is ready in both forms: the object for programs, which has a summary, and the text for models.
+    pub fn ready(object: Map<String, Value>, text: String) -> Self {
+        Draft { ready: Some(Ready { object, text }), ..Draft::default() }
+    }
+
+    /// The call that fetches more, as it is.
+    pub fn more(mut self, tool: &'static str, arguments: Value) -> Self {
+        self.onward = Some(json!({ "tool": tool, "arguments": arguments }));
+        self
+    }
+
     /// What others changed meanwhile.
     pub fn news(mut self, news: News) -> Self {
         self.news = Some(news);
@@ -248,7 +275,13 @@ impl Draft {
         let mut object = Map::new();
         let mut text = self.summary.clone();
         object.insert("ok".into(), json!(true));
-        object.insert("summary".into(), json!(self.summary));
+        match &self.ready {
+            Some(ready) => {
+                object.extend(ready.object.clone());
+                text.clone_from(&ready.text);
+            }
+            None => drop(object.insert("summary".into(), json!(self.summary))),
+        }
         for (name, value) in &self.facts {
             object.insert((*name).into(), value.clone());
         }
@@ -361,9 +394,10 @@ impl Reply {
     pub fn add_news(&mut self, news: &News) {
         if let Some(object) = self.structured.as_object_mut() {
             object.extend(news.files.map(|files| ("external_changes".to_owned(), json!(files))));
-            object.extend(news.line.as_ref().map(|line| ("news".to_owned(), json!(line))));
+            let lines: Vec<&str> = news.lines().collect();
+            object.extend((!lines.is_empty()).then(|| ("news".to_owned(), json!(lines.join("; ")))));
         }
-        news.line.iter().for_each(|line| push_line(&mut self.text, line));
+        news.lines().for_each(|line| push_line(&mut self.text, line));
     }
 
     /// What the dearer of its two forms costs.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::tool::add_common;
 
 /// The schema of a tool's arguments, with what every tool takes.
-pub fn input<T: JsonSchema>() -> Map<String, Value> {
+pub fn input<T: JsonSchema>(common: &[&str], default_tokens: usize) -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
@@ -19,7 +19,7 @@ pub fn input<T: JsonSchema>() -> Map<String, Value> {
     object.insert("additionalProperties".into(), json!(false));
     let properties = object.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
-        add_common(properties);
+        add_common(properties, common, default_tokens);
     }
     object
 }

@@ -24,6 +24,7 @@ use crate::http::{Guard, Limits, router};
 use crate::mcp::Mcp;
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
+use crate::tool::Groups;
 
 /// Connections served at once, if the system grants that many descriptors; others are told to come back.
 const CONNECTIONS: usize = 4096;
@@ -47,11 +48,14 @@ pub struct Options {
     pub token: Option<String>,
     /// Names beside loopback's under which the server may be addressed.
     pub hosts: Vec<String>,
+    /// The tools to offer over MCP.
+    pub groups: Groups,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new() }
+        let groups = Groups::default();
+        Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new(), groups }
     }
 }
 
@@ -89,7 +93,7 @@ pub async fn serve(
 
 /// Speaks MCP on stdin and stdout until the client closes stdin or `ending`; on the way it is, joins or becomes the
 /// workspace's server.
-pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> {
+pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken) -> Result<()> {
     // A directory that may not be tracked still gets answers: each tool says what is wrong.
     let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
     let door = Door::new(Office::new(workspace));
@@ -102,8 +106,9 @@ pub async fn mcp(workspace: Workspace, ending: CancellationToken) -> Result<()> 
         }
         None => None,
     };
-    let service =
-        Mcp::for_this_process(door).serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token()).await;
+    let service = Mcp::for_this_process(door, groups)
+        .serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token())
+        .await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
@@ -166,16 +171,24 @@ impl Listening {
         let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
+        let ingest_key = door.local(|workspace| workspace.ingest_key()).await?;
         let address = Address {
             pid: std::process::id(),
             url: format!("http://{bound}"),
             token: token.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: Timestamp::from_system(SystemTime::now()),
+            ingest_key: ingest_key.clone(),
         };
-        let guard = Guard::new(token, authorities(bound, &options.hosts), Limits::default());
+        let authorities = authorities(bound, &options.hosts);
+        let guard = Guard::new(token, authorities, Limits::default()).with_key(ingest_key);
         let tasks = TaskTracker::new();
-        tasks.spawn(accept(listener, router(door.clone(), guard, ending.clone()), tasks.clone(), ending.clone()));
+        tasks.spawn(accept(
+            listener,
+            router(door.clone(), guard, options.groups.clone(), ending.clone()),
+            tasks.clone(),
+            ending.clone(),
+        ));
         tasks.spawn(door.clone().keep_watch(ending.clone()));
         tasks.spawn(door.clone().keep_notes(ending.clone()));
         seat.publish(&address)?;

@@ -1,6 +1,12 @@
 //! The tools an agent can call, as a table: each is one file below, named as the agent types it. The list, the schemas
 //! and the reference in the documents all come from it.
 
+mod baseline;
+mod browser_attach;
+mod browser_status;
+mod checkpoint_create;
+mod checkpoint_delete;
+mod checkpoint_list;
 mod files_changes;
 mod files_diff;
 mod files_read;
@@ -9,19 +15,25 @@ mod files_restore;
 mod files_revert;
 mod files_track;
 mod files_undo;
+mod get_changes_since;
+mod get_session_health;
 mod going;
 mod history_query;
 mod milestone_create;
 mod milestone_list;
+mod noise_rules;
 mod workspace_reset;
 mod workspace_status;
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use backsight::report::Origin;
 use backsight::{Timestamp, Workspace};
 use backsight_core::{Code, Error, RelPath, Result};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
@@ -43,7 +55,75 @@ pub fn all() -> Vec<Tool> {
         Tool::of::<milestone_create::MilestoneCreate>(),
         Tool::of::<milestone_list::MilestoneList>(),
         Tool::of::<workspace_reset::WorkspaceReset>(),
+        Tool::of::<get_changes_since::GetChangesSince>(),
+        Tool::of::<get_session_health::GetSessionHealth>(),
+        Tool::of::<checkpoint_create::CheckpointCreate>(),
+        Tool::of::<checkpoint_list::CheckpointList>(),
+        Tool::of::<checkpoint_delete::CheckpointDelete>(),
+        Tool::of::<noise_rules::NoiseRules>(),
+        Tool::of::<baseline::Baseline>(),
+        Tool::of::<browser_attach::BrowserAttach>(),
+        Tool::of::<browser_status::BrowserStatus>(),
     ]
+}
+
+/// Tools that go together; a client is offered the groups it is started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// The workspace's files.
+    Files,
+    /// The app in the browser.
+    Browser,
+}
+
+impl Group {
+    /// Every group, in the order of the list.
+    pub const ALL: [Group; 2] = [Group::Files, Group::Browser];
+
+    /// As people type it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Group::Files => "files",
+            Group::Browser => "browser",
+        }
+    }
+}
+
+impl FromStr for Group {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = Group::ALL.into_iter().find(|group| group.as_str() == text);
+        found.ok_or_else(|| {
+            format!("there is no group `{text}` of tools; there are {}", Group::ALL.map(Group::as_str).join(", "))
+        })
+    }
+}
+
+/// Some of the groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Groups(BTreeSet<Group>);
+
+impl Groups {
+    /// Whether a group is among them.
+    pub fn has(&self, group: Group) -> bool {
+        self.0.contains(&group)
+    }
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Groups(Group::ALL.into())
+    }
+}
+
+impl From<Vec<Group>> for Groups {
+    /// All of them when none is named.
+    fn from(groups: Vec<Group>) -> Self {
+        if groups.is_empty() { Groups::default() } else { Groups(groups.into_iter().collect()) }
+    }
 }
 
 /// One tool.
@@ -56,6 +136,12 @@ pub struct Tool {
     pub description: &'static str,
     /// What it may do.
     pub effect: Effect,
+    /// What it belongs to.
+    pub group: Group,
+    /// Whether it may wait long for something to happen.
+    pub waits: bool,
+    /// How long its answer may be when the caller does not say.
+    pub default_tokens: usize,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
     /// The schema of its answer.
@@ -82,6 +168,11 @@ trait Definition {
     const TITLE: &'static str;
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
+    const GROUP: Group = Group::Files;
+    const WAITS: bool = false;
+    const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
+    /// Which of what every tool takes its schema names; where they change little, they need not be paid for.
+    const COMMON: &'static [&'static str] = &["client", "max_tokens"];
     /// The facts of its answer with their JSON types, beside those every answer has.
     const OUTPUT: &'static [(&'static str, &'static str)];
     type Arguments: DeserializeOwned + JsonSchema;
@@ -96,6 +187,8 @@ pub struct Call<'a> {
     pub client: &'a str,
     /// When.
     pub now: Timestamp,
+    /// How long the answer may be.
+    pub max_tokens: usize,
 }
 
 impl Call<'_> {
@@ -142,10 +235,18 @@ impl Tool {
             title: D::TITLE,
             description: D::DESCRIPTION,
             effect: D::EFFECT,
-            input: schema::input::<D::Arguments>(),
+            group: D::GROUP,
+            waits: D::WAITS,
+            default_tokens: D::DEFAULT_TOKENS,
+            input: schema::input::<D::Arguments>(D::COMMON, D::DEFAULT_TOKENS),
             output: schema::output(D::OUTPUT),
             run,
         }
+    }
+
+    /// Whether it waits for others that change files or the record. What the browser lane keeps is written in one step.
+    pub fn takes_turns(&self) -> bool {
+        self.effect != Effect::Reads && self.group == Group::Files
     }
 
     /// Runs it.
@@ -156,7 +257,7 @@ impl Tool {
 
 impl Common {
     /// Takes what every tool takes out of `arguments`. Models fill what they do not need with null; that is nothing.
-    pub fn take(arguments: &mut Map<String, Value>) -> Result<Common> {
+    pub fn take(arguments: &mut Map<String, Value>, default_tokens: usize) -> Result<Common> {
         arguments.retain(|_, value| !value.is_null());
         let client = match arguments.remove("client") {
             None => None,
@@ -164,7 +265,7 @@ impl Common {
             Some(other) => return Err(usage(format!("`client` is {other}, not a name of at most 100 characters"))),
         };
         let max_tokens = match arguments.remove("max_tokens") {
-            None => DEFAULT_TOKENS,
+            None => default_tokens,
             Some(value) => {
                 let tokens =
                     value.as_u64().or_else(|| value.as_str()?.parse().ok()).and_then(|n| usize::try_from(n).ok());
@@ -204,13 +305,13 @@ fn path(text: &str) -> Result<RelPath> {
     text.strip_prefix("./").unwrap_or(text).trim_end_matches('/').parse()
 }
 
-/// One text or a list of them: models send either.
-fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+/// One thing or a list of them: models send either.
+fn one_or_many<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Either {
-        One(String),
-        Many(Vec<String>),
+    enum Either<T> {
+        One(T),
+        Many(Vec<T>),
     }
     Ok(match Either::deserialize(deserializer)? {
         Either::One(one) => vec![one],
@@ -226,11 +327,13 @@ fn cursor(text: Option<&str>) -> Result<usize> {
 }
 
 /// Adds what every tool takes to a schema of arguments.
-pub(crate) fn add_common(properties: &mut Map<String, Value>) {
-    properties
-        .insert("client".into(), json!({ "type": "string", "description": "who asks; default: your client's name" }));
-    properties
-        .insert("max_tokens".into(), json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": DEFAULT_TOKENS }));
+pub(crate) fn add_common(properties: &mut Map<String, Value>, wanted: &[&str], default_tokens: usize) {
+    let common = [
+        ("client", json!({ "type": "string", "description": "who asks; default: your client's name" })),
+        ("max_tokens", json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": default_tokens })),
+    ];
+    let shown = common.into_iter().filter(|(name, _)| wanted.contains(name));
+    properties.extend(shown.map(|(name, schema)| (name.to_owned(), schema)));
 }
 
 #[cfg(test)]
@@ -239,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_every_tool_takes_is_checked() {
-        let take = |value: Value| Common::take(&mut value.as_object().unwrap().clone());
+        let take = |value: Value| Common::take(&mut value.as_object().unwrap().clone(), DEFAULT_TOKENS);
         assert_eq!(take(json!({})).unwrap().max_tokens, DEFAULT_TOKENS);
         assert_eq!(take(json!({ "max_tokens": null, "client": null })).unwrap().max_tokens, DEFAULT_TOKENS);
         assert_eq!(take(json!({ "max_tokens": "900" })).unwrap().max_tokens, 900);

@@ -345,3 +345,26 @@ pub struct Unrevert {
     /// Who asks; the row is the session's whatever is said here.
     pub origin: Origin,
 }
+
+/// A request to watch a browser: the one that is named, one that can be found, or a new one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttachBrowser {
+    /// `http://host:port` or `ws://...`, on this machine.
+    pub url: Option<String>,
+    /// A debugging port.
+    pub port: Option<u16>,
+    /// A profile directory, in which a browser says where it listens; for a new browser, the one to use and keep.
+    pub profile: Option<PathBuf>,
+    /// Start a new one.
+    pub launch: bool,
+    /// The program to start, instead of one of the usual names.
+    pub program: Option<PathBuf>,
+    /// A new one without windows.
+    pub headless: bool,
+    /// The page a new one opens.
+    pub open: Option<String>,
+    /// Which pages to watch: `http://localhost:3000`, `*.example.test`; all of this machine when empty.
+    pub origins: Vec<String>,
+    /// Every page, whatever its address.
+    pub all_pages: bool,
+}

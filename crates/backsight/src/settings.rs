@@ -56,6 +56,8 @@ pub struct Settings {
     pub config_home: Option<PathBuf>,
     /// `$XDG_STATE_HOME`: where stores outside the workspace are put.
     pub state_home: Option<PathBuf>,
+    /// Where programs are looked for: the directories of `$PATH`.
+    pub search_path: Vec<PathBuf>,
     /// How long to wait for another process.
     pub wait: Duration,
     /// What others who wait are told this process is.
@@ -90,6 +92,7 @@ impl Settings {
             home: directory("HOME"),
             config_home: directory("XDG_CONFIG_HOME"),
             state_home: directory("XDG_STATE_HOME"),
+            search_path: std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect()),
             wait: Duration::from_secs(60),
             process_name: "backsight".to_owned(),
             progress: Arc::new(|_| {}),

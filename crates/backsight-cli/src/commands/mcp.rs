@@ -1,6 +1,7 @@
 //! `backsight mcp`: the Model Context Protocol on stdin and stdout.
 
 use backsight_core::Result;
+use backsight_server::Group;
 
 use crate::commands::Verdict;
 use crate::context::Context;
@@ -12,9 +13,13 @@ use crate::context::Context;
 #[command(
     after_help = "Example, in an agent's configuration:\n  {\"mcpServers\": {\"backsight\": {\"command\": \"backsight\", \"args\": [\"mcp\"]}}}"
 )]
-pub struct Args {}
+pub struct Args {
+    /// Offer only these groups of tools: files, browser
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    tools: Vec<Group>,
+}
 
-pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
-    backsight_server::mcp(context.workspace()?)?;
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    backsight_server::mcp(context.workspace()?, args.tools.clone().into())?;
     Ok(Verdict::Done)
 }

@@ -1,6 +1,9 @@
 //! The locked door. A web page the user happens to visit can make their browser send requests here; none of them must
 //! get through. So every route checks, before anything else: the host is one of ours (a name that an attacker's DNS
 //! points at us is not), the origin is ours or absent, the token is right, the body is small and arrives soon.
+//!
+//! There is one slot in the door: the user's own pages may report what happens in them, from whatever origin, with a key
+//! that opens nothing else. They can put something in and learn nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +13,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use backsight_core::{Code, Error, Result};
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use subtle::ConstantTimeEq;
 
@@ -35,6 +38,8 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Guard {
     token: String,
+    /// Lets pages report; none when nobody may.
+    key: Option<String>,
     /// `host:port` as a client that means us writes it.
     authorities: Vec<String>,
     limits: Limits,
@@ -43,7 +48,13 @@ pub struct Guard {
 impl Guard {
     /// Lets in who has the token and means one of the `authorities`.
     pub fn new(token: String, authorities: Vec<String>, limits: Limits) -> Self {
-        Guard { token, authorities: authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect(), limits }
+        let authorities = authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        Guard { token, key: None, authorities, limits }
+    }
+
+    /// The same, with a slot through which pages that have the key may report.
+    pub fn with_key(self, key: String) -> Self {
+        Guard { key: Some(key), ..self }
     }
 
     /// How much and how long a request may be.
@@ -51,7 +62,9 @@ impl Guard {
         self.limits
     }
 
-    fn check_head(&self, headers: &HeaderMap, authority: Option<&str>) -> Result<()> {
+    /// Who asks, as far as that matters here; else why they are not let in.
+    fn check_head(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Visitor> {
+        let authority = uri.authority().map(|authority| authority.as_str());
         let host = self.one(headers, header::HOST)?.or(authority);
         if !host.is_some_and(|host| self.is_ours(host)) {
             let host = backsight_core::quote(host.unwrap_or("none").as_bytes());
@@ -60,6 +73,9 @@ impl Guard {
                 format!("the request is for host `{host}`, which is not this server"),
             )
             .with_hint(format!("use http://{}", self.authorities.first().map_or("127.0.0.1", String::as_str))));
+        }
+        if self.is_for_pages(method, uri) {
+            return Ok(Visitor::Page);
         }
         let origin = self.one(headers, header::ORIGIN)?;
         let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(|rest| self.is_ours(rest));
@@ -71,7 +87,17 @@ impl Guard {
             return Err(Error::new(Code::Unauthorized, "the request does not carry this server's token")
                 .with_hint("send `Authorization: Bearer TOKEN`; `backsight serve --show` prints it"));
         }
-        Ok(())
+        Ok(Visitor::Owner)
+    }
+
+    /// Whether it is what a page with the key may ask: to report, or for the script that does.
+    fn is_for_pages(&self, method: &Method, uri: &Uri) -> bool {
+        let path = uri.path();
+        let reports = *method == Method::POST && (path == "/ingest" || path.starts_with("/ingest/"));
+        let is_script = *method == Method::GET && path == super::snippet::PATH;
+        let given = uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("key=")));
+        let is_right = |key: &String| given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(key.as_bytes())));
+        (reports || is_script) && self.key.as_ref().is_some_and(is_right)
     }
 
     /// A header that may be there once and must be text.
@@ -110,13 +136,22 @@ impl Guard {
     }
 }
 
+/// Who was let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visitor {
+    /// Somebody with the token.
+    Owner,
+    /// A page with the key.
+    Page,
+}
+
 /// Lets a request in, or says why not.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let authority = request.uri().authority().map(|authority| authority.as_str());
-    let admitted = guard.check_head(request.headers(), authority);
+    let admitted = guard.check_head(request.method(), request.uri(), request.headers());
+    let is_page = matches!(admitted, Ok(Visitor::Page));
     let mut response = match admitted {
         Err(error) => failure(&error),
-        Ok(()) => {
+        Ok(_) => {
             let (head, body) = request.into_parts();
             match guard.read(body).await {
                 Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
@@ -138,6 +173,11 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if is_page {
+        // Any origin may read the answer, which says nothing but how much was taken; cookies there are none.
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    }
     response
 }
 
@@ -146,13 +186,47 @@ mod tests {
     use super::*;
 
     fn outcome(pairs: &[(&'static str, &'static str)]) -> Result<(), Code> {
+        visit(Method::GET, "/api/status", pairs).map(drop)
+    }
+
+    fn visit(method: Method, target: &str, pairs: &[(&'static str, &'static str)]) -> Result<Visitor, Code> {
         let authorities = ["127.0.0.1:80", "localhost:80", "[::1]:80"].map(str::to_owned).to_vec();
-        let guard = Guard::new("secret".to_owned(), authorities, Limits::default());
+        let guard = Guard::new("secret".to_owned(), authorities, Limits::default()).with_key("k".to_owned());
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        guard.check_head(&headers, None).map_err(|error| error.code())
+        let uri = target.parse().unwrap();
+        guard.check_head(&method, &uri, &headers).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn the_key_lets_a_page_of_any_origin_report_and_nothing_else() {
+        let page = [("host", "localhost:80"), ("origin", "http://localhost:3000"), ("sec-fetch-site", "same-site")];
+        for (method, target) in [
+            (Method::POST, "/ingest?key=k"),
+            (Method::POST, "/ingest/console?a=b&key=k"),
+            (Method::GET, "/backsight.js?key=k"),
+        ] {
+            assert_eq!(visit(method, target, &page), Ok(Visitor::Page), "{target}");
+        }
+        for (method, target) in [
+            (Method::POST, "/ingest"),
+            (Method::POST, "/ingest?key="),
+            (Method::POST, "/ingest?key=kk"),
+            (Method::POST, "/ingest?key=secret"),
+            (Method::POST, "/ingestion?key=k"),
+            (Method::GET, "/ingest?key=k"),
+            (Method::OPTIONS, "/ingest?key=k"),
+            (Method::POST, "/backsight.js?key=k"),
+            (Method::GET, "/api/status?key=k"),
+            (Method::POST, "/api/browser/changes?key=k"),
+        ] {
+            assert_eq!(visit(method, target, &page), Err(Code::Forbidden), "{target}");
+        }
+        let rebound = [("host", "evil.example:80")];
+        assert_eq!(visit(Method::POST, "/ingest?key=k", &rebound), Err(Code::Forbidden));
+        assert_eq!(visit(Method::GET, "/api/status?key=k", &page[..1]), Err(Code::Unauthorized));
     }
 
     #[test]

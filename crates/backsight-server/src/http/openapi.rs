@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::operation::Operation;
-use super::{Shared, events, query, routes, tools};
+use super::{Shared, events, ingest, query, routes, snippet, tools};
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/openapi.json", get(async || axum::Json(document())))
@@ -33,7 +33,8 @@ pub fn document() -> Value {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method.as_str().to_ascii_lowercase()] = described(&operation, &mut generator);
     }
-    for (path, method, described) in [events::described(), tools::described(), itself()] {
+    let live = [events::described(), tools::described(), snippet::described(), itself()];
+    for (path, method, described) in live.into_iter().chain(ingest::described()) {
         paths.insert(path.to_owned(), json!({ method: described }));
     }
     let mut schemas: Map<String, Value> = generator.take_definitions(true);
@@ -52,7 +53,10 @@ pub fn document() -> Value {
         "tags": tags.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
         "paths": paths,
         "components": {
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "ingestKey": { "type": "apiKey", "in": "query", "name": "key" },
+            },
             "schemas": schemas,
         },
     })

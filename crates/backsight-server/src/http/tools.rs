@@ -75,7 +75,7 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
                 let _ = progress.send(Line::Progress(said)).await;
             }
         };
-        let caller = Caller { name: request.client, process: request.process };
+        let caller = Caller { name: request.client, process: request.process, groups: request.groups };
         let calling = shared.door.call_here(&name, request.arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();

@@ -114,6 +114,7 @@ fn settings(home: Option<PathBuf>, time: &Arc<AtomicI64>) -> Settings {
         home,
         config_home: None,
         state_home: None,
+        search_path: Vec::new(),
         wait: Duration::from_secs(10),
         process_name: "test".to_owned(),
         progress: Arc::new(|_| {}),

@@ -2,6 +2,7 @@
 //! [`backsight_browser::report`].
 
 use backsight_browser::baseline::BaselineEntry;
+use backsight_browser::cdp::Watching;
 use backsight_browser::noise::Rule;
 use backsight_browser::report::{CheckpointEntry, Coverage};
 use schemars::JsonSchema;
@@ -81,8 +82,11 @@ pub struct BaselineList {
 }
 
 /// Who watches the app.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct BrowserStatus {
+    /// The browser that is watched, or that is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Watching>,
     /// Everybody who watches now: a browser, pages that report by themselves, processes.
     pub coverage: Coverage,
     /// How many named checkpoints there are.

@@ -15,6 +15,7 @@ use super::{Opened, Workspace};
 use crate::report::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, Kind, Origin, RuleEntry, RuleList, RulesAdded,
 };
+use crate::request::AttachBrowser;
 use crate::timeline::{Item, KeptKind, NewEvent};
 
 /// The name under which the salt of secrets' tags is kept.
@@ -164,10 +165,21 @@ impl Workspace {
     pub fn browser_status(&self) -> Result<BrowserStatus> {
         let browser = self.browser()?;
         Ok(BrowserStatus {
+            browser: None,
             coverage: browser.coverage(),
             checkpoints: browser.checkpoints().len(),
             baselines: browser.baselines().len(),
         })
+    }
+
+    /// Begins to watch a browser, in place of the one that was watched.
+    pub fn attach_browser(&self, _request: &AttachBrowser) -> Result<BrowserStatus> {
+        Err(Error::new(Code::BrowserUnreachable, "not yet"))
+    }
+
+    /// Stops watching the browser; one that was started here ends.
+    pub fn detach_browser(&self) -> Result<BrowserStatus> {
+        self.browser_status()
     }
 
     /// Gives this moment of the app a name, which may stand for a baseline.

@@ -1,23 +1,23 @@
 //! The app in the browser: what happened in it since a checkpoint, whether it is well, and what is kept of it under names.
 
-use std::time::Duration;
+use std::path::PathBuf;
 
 use backsight::Workspace;
 use backsight::browser::baseline::{BaselineEntry, Comparison};
 use backsight::browser::event::Category;
 use backsight::browser::noise::{NewRule, Rule};
 use backsight::browser::report::Changes;
-use backsight::browser::{Ask, Filter, Health, Wait};
-use backsight::report::{
-    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleList, RulesAdded,
-};
+use backsight::browser::{Filter, Health};
+use backsight::report::{BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleList, RulesAdded};
+use backsight::request::AttachBrowser;
 use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Nothing, WRITE};
+use crate::ask::Question;
 use crate::http::operation::Operation;
-use crate::tool::{QUIET_MS, WAIT_MS};
+use crate::reply::FEWEST_TOKENS;
 
 /// A name that no checkpoint has, or whose baseline is gone.
 const CHECKPOINT: &[Code] = &[Code::CheckpointNotFound, Code::BaselineNotFound];
@@ -36,6 +36,15 @@ pub fn operations() -> Vec<Operation> {
         Operation::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
             .fails(&[CHECKPOINT]),
         Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status),
+        Operation::post_waiting(
+            "/api/browser/attach",
+            "browserAttach",
+            "Watch a browser: one that runs, or a new one",
+            attach,
+        )
+        .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Cancelled]]),
+        Operation::post_waiting("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
+            .fails(&[&[Code::Cancelled]]),
     ];
     operations.extend(checkpoints());
     operations.extend(rules());
@@ -129,34 +138,12 @@ struct ChangesInput {
 }
 
 fn changes(workspace: &Workspace, input: ChangesInput) -> Result<Changes> {
-    let client = client(input.client)?;
-    if input.max_tokens.is_some_and(|tokens| tokens < crate::reply::FEWEST_TOKENS) {
-        return Err(usage("`max_tokens` is a number from 200"));
+    let ChangesInput { client: asking, checkpoint, include, severity, peek, wait_ms, quiet_ms, max_tokens } = input;
+    if max_tokens.is_some_and(|tokens| tokens < FEWEST_TOKENS) {
+        return Err(usage(&format!("`max_tokens` is a number from {FEWEST_TOKENS}")));
     }
-    let wait = wait(input.wait_ms, input.quiet_ms)?;
-    let ask = Ask {
-        checkpoint: input.checkpoint,
-        include: input.include,
-        severity: input.severity,
-        peek: input.peek,
-        wait,
-        max_tokens: input.max_tokens,
-    };
-    workspace.browser_changes(&client, &ask)
-}
-
-/// How to wait, if at all.
-pub fn wait(wait_ms: Option<u64>, quiet_ms: Option<u64>) -> Result<Option<Wait>> {
-    for (name, value) in [("wait_ms", wait_ms), ("quiet_ms", quiet_ms)] {
-        if value.is_some_and(|value| value > WAIT_MS) {
-            return Err(usage(&format!("`{name}` is a number from 0 to {WAIT_MS}")));
-        }
-    }
-    let wait = wait_ms.filter(|most| *most > 0);
-    Ok(wait.map(|most| Wait {
-        most: Duration::from_millis(most),
-        quiet: Duration::from_millis(quiet_ms.unwrap_or(QUIET_MS)),
-    }))
+    let ask = Question { checkpoint, include, severity, peek, wait_ms, quiet_ms, max_tokens }.checked()?;
+    workspace.browser_changes(&client(asking)?, &ask)
 }
 
 fn client(client: Option<String>) -> Result<String> {
@@ -187,6 +174,41 @@ fn health(workspace: &Workspace, input: HealthInput) -> Result<Health> {
 
 fn status(workspace: &Workspace, _: Nothing) -> Result<BrowserStatus> {
     workspace.browser_status()
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AttachInput {
+    /// Where it listens: `http://127.0.0.1:9222` or `ws://...`.
+    url: Option<String>,
+    /// Its debugging port.
+    port: Option<u16>,
+    /// Its profile directory; for a new one, the profile to use and keep.
+    profile: Option<PathBuf>,
+    /// Start a new one.
+    #[serde(default)]
+    launch: bool,
+    /// The program to start, instead of one of the usual names.
+    program: Option<PathBuf>,
+    /// Start it without windows.
+    #[serde(default)]
+    headless: bool,
+    /// The page a new one opens.
+    open: Option<String>,
+    /// Which pages to watch; all of this machine when left out.
+    #[serde(default)]
+    origins: Vec<String>,
+    /// Watch every page, whatever its address.
+    #[serde(default)]
+    all_pages: bool,
+}
+
+fn attach(workspace: &Workspace, input: AttachInput) -> Result<BrowserStatus> {
+    let AttachInput { url, port, profile, launch, program, headless, open, origins, all_pages } = input;
+    workspace.attach_browser(&AttachBrowser { url, port, profile, launch, program, headless, open, origins, all_pages })
+}
+
+fn detach(workspace: &Workspace, _: Nothing) -> Result<BrowserStatus> {
+    workspace.detach_browser()
 }
 
 fn list(workspace: &Workspace, _: Nothing) -> Result<CheckpointList> {

@@ -1,0 +1,72 @@
+//! Who watches the app.
+
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Call, Definition, Effect, Group};
+use crate::reply::Draft;
+
+pub struct BrowserStatus;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {}
+
+impl Definition for BrowserStatus {
+    const NAME: &'static str = "browser_status";
+    const TITLE: &'static str = "Who watches the app";
+    const DESCRIPTION: &'static str = "Whether a browser, pages or processes are watched, and which.";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Browser;
+    const COMMON: &'static [&'static str] = &[];
+    const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {
+        Ok(watched(&call.workspace.browser_status()?))
+    }
+}
+
+/// The facts of an answer about who watches.
+pub const WATCHED: &[(&str, &str)] = &[
+    ("attached", "boolean"),
+    ("browser", "string"),
+    ("watching", "array"),
+    ("pages", "array"),
+    ("not_watched", "array"),
+    ("notes", "array"),
+];
+
+/// An answer about who watches.
+pub fn watched(status: &backsight::report::BrowserStatus) -> Draft {
+    let coverage = &status.coverage;
+    let summary = match (&status.browser, coverage.attached) {
+        (_, true) => format!("watching {}", coverage.watching.join(", ")),
+        (Some(_), false) => "the browser is gone; it is watched again when it is back".to_owned(),
+        (None, false) => "nothing is attached: attach a browser with browser_attach".to_owned(),
+    };
+    let browser = status.browser.as_ref();
+    let pages = browser.into_iter().flat_map(|browser| &browser.pages).map(|page| {
+        let state = serde_json::to_value(page.state).ok().and_then(|state| state.as_str().map(str::to_owned));
+        format!("{} {} ({})", page.url, page.title, state.unwrap_or_default())
+    });
+    let others = browser.map_or(0, |browser| browser.not_watched);
+    let mut notes: Vec<String> = browser.into_iter().flat_map(|browser| browser.notes.clone()).collect();
+    notes
+        .extend((others > 0).then(|| format!("{others} other pages are open and not watched: see origins, all_pages")));
+    let missing = coverage.not_watched.iter().map(|category| category.as_str().to_owned());
+    let mut draft = Draft::new(summary)
+        .fact("attached", coverage.attached)
+        .maybe("browser", browser.map(|browser| browser.browser.clone()).filter(|name| !name.is_empty()));
+    let lists: [(&'static str, Vec<String>); 4] = [
+        ("watching", coverage.watching.clone()),
+        ("pages", pages.collect()),
+        ("not_watched", missing.collect()),
+        ("notes", notes),
+    ];
+    for (name, items) in lists.into_iter().filter(|(_, items)| !items.is_empty()) {
+        draft = draft.list(name, items, None);
+    }
+    draft
+}

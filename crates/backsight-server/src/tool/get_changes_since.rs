@@ -1,0 +1,107 @@
+//! What happened in the app since this client last asked, or since a checkpoint.
+
+use backsight::browser::event::Category;
+use backsight::browser::report::Changes;
+use backsight::browser::{Filter, render};
+use backsight_core::{Code, Error, Result, estimate_tokens};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Call, Definition, Effect, Group, one_or_many};
+use crate::ask::Question;
+use crate::reply::Draft;
+
+pub struct GetChangesSince;
+
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// name, ISO time, start, load or last; default: your last call
+    checkpoint: Option<String>,
+    #[serde(default, deserialize_with = "one_or_many")]
+    include: Vec<Category>,
+    #[serde(default)]
+    severity: Filter,
+    /// do not move your place
+    #[serde(default)]
+    peek: bool,
+    /// wait for the first error or quiet, at most 60000
+    wait_ms: Option<u64>,
+    /// default 500
+    quiet_ms: Option<u64>,
+}
+
+/// Tokens of an answer beside what happened: who asked, what others changed, how to see the rest.
+const ENVELOPE: usize = 90;
+
+impl Definition for GetChangesSince {
+    const NAME: &'static str = "get_changes_since";
+    const TITLE: &'static str = "What happened in the app";
+    const DESCRIPTION: &'static str = "New console errors, failed requests, lost sockets and user actions in the browser \
+        since you last asked, deduplicated. severity: clean, warning, error, or unknown when nobody watched.";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Browser;
+    const WAITS: bool = true;
+    const DEFAULT_TOKENS: usize = 700;
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("severity", "string"),
+        ("checkpoint", "string"),
+        ("from", "string"),
+        ("to", "string"),
+        ("duration_ms", "integer"),
+        ("console", "object"),
+        ("network", "object"),
+        ("websocket", "object"),
+        ("actions", "object"),
+        ("suppressed", "object"),
+        ("dropped", "object"),
+        ("omitted", "object"),
+        ("gap", "array"),
+        ("coverage", "object"),
+        ("token_count", "integer"),
+        ("est_tokens", "integer"),
+    ];
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let Arguments { checkpoint, include, severity, peek, wait_ms, quiet_ms } = arguments.clone();
+        let room = call.max_tokens.saturating_sub(ENVELOPE + estimate_tokens(call.client));
+        let question = Question { checkpoint, include, severity, peek, wait_ms, quiet_ms, max_tokens: Some(room) };
+        let changes = call.workspace.browser_changes(call.client, &question.checked()?)?;
+        let more = (!changes.omitted.is_empty()).then(|| whole(&arguments, call.max_tokens));
+        let draft = ready(&changes)?;
+        Ok(match more {
+            Some(more) => draft.more(Self::NAME, more),
+            None => draft,
+        })
+    }
+}
+
+/// The arguments that fetch the same with less left out.
+fn whole(arguments: &Arguments, max_tokens: usize) -> Value {
+    let is_own = matches!(arguments.checkpoint.as_deref(), None | Some("auto"));
+    // A look that was no peek has moved the client's place: what it saw is since `last` now.
+    let checkpoint = if is_own && !arguments.peek { Some("last") } else { arguments.checkpoint.as_deref() };
+    let mut whole = json!({ "checkpoint": checkpoint, "max_tokens": max_tokens.saturating_mul(4) });
+    if arguments.peek && is_own {
+        whole["peek"] = json!(true);
+    }
+    if !arguments.include.is_empty() {
+        whole["include"] = json!(arguments.include);
+    }
+    if arguments.severity != Filter::All {
+        whole["severity"] = json!(arguments.severity);
+    }
+    if let Some(whole) = whole.as_object_mut() {
+        whole.retain(|_, value| !value.is_null());
+    }
+    whole
+}
+
+fn ready(changes: &Changes) -> Result<Draft> {
+    match serde_json::to_value(changes) {
+        Ok(Value::Object(object)) => Ok(Draft::ready(object, render::compact(changes))),
+        _ => Err(Error::new(Code::Io, "the answer cannot be written")),
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether the app is well, in one word with reasons.
+
+use backsight::browser::Verdict;
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Definition, Effect, Group};
+use crate::reply::{Draft, Next};
+
+pub struct GetSessionHealth;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// default session_start, else start
+    checkpoint: Option<String>,
+}
+
+impl Definition for GetSessionHealth {
+    const NAME: &'static str = "get_session_health";
+    const TITLE: &'static str = "Is the app well";
+    const DESCRIPTION: &'static str = "One verdict about the app: healthy, degraded, broken or unknown, with reasons.";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Browser;
+    const COMMON: &'static [&'static str] = &[];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("verdict", "string"),
+        ("checkpoint", "string"),
+        ("from", "string"),
+        ("reasons", "array"),
+        ("more_reasons", "integer"),
+        ("gap", "array"),
+        ("watching", "array"),
+    ];
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let health = call.workspace.browser_health(call.client, arguments.checkpoint.as_deref())?;
+        let gap = health.gap.iter().map(|gap| match gap.to {
+            Some(to) => format!("{} to {to}: {}", gap.from, gap.reason),
+            None => format!("since {}: {}", gap.from, gap.reason),
+        });
+        let more = Next::new("get_changes_since", json!({ "checkpoint": health.checkpoint }));
+        let mut draft = Draft::new(format!("{}: {}", word(health.verdict), health.summary))
+            .fact("verdict", word(health.verdict))
+            .fact("checkpoint", health.checkpoint.clone())
+            .fact("from", health.from.to_string())
+            .maybe("more_reasons", health.more_reasons);
+        let lists = [
+            ("reasons", health.reasons.clone(), Some(more)),
+            ("gap", gap.collect(), None),
+            ("watching", health.coverage.watching.clone(), None),
+        ];
+        for (name, items, more) in lists.into_iter().filter(|(_, items, _)| !items.is_empty()) {
+            draft = draft.list(name, items, more);
+        }
+        Ok(draft)
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Healthy => "healthy",
+        Verdict::Degraded => "degraded",
+        Verdict::Broken => "broken",
+        Verdict::Unknown => "unknown",
+    }
+}
