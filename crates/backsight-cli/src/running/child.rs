@@ -137,7 +137,7 @@ fn follow(
         None => (None, Box::new(|| {}) as Box<dyn Fn() + Send>),
     };
     let last = last_signal.clone();
-    caught.pass_on(Target { child: known.clone(), terminal, keyboard: keyboard.clone(), to_the_front, last });
+    caught.pass_on(Target { child: known.clone(), terminal, to_the_front, last });
     Ok(Running { child, pid: known, keyboard, over, streams, last_signal })
 }
 

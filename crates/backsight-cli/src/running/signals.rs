@@ -11,7 +11,7 @@ use rustix::termios;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::screen::{self, Keyboard};
+use super::screen;
 
 /// Signals caught from now on; to be made before the command is started, so that none is lost in between.
 pub struct Caught(Signals);
@@ -22,8 +22,6 @@ pub struct Target {
     pub child: Arc<Mutex<Option<Pid>>>,
     /// Its terminal, if it has one of its own.
     pub terminal: Option<OwnedFd>,
-    /// The person's, if there is one.
-    pub keyboard: Option<Arc<Keyboard>>,
     /// Called when our job comes to the front.
     pub to_the_front: Box<dyn Fn() + Send>,
     /// The last one passed on.
