@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod context;
 mod install;
+mod lane;
 mod page;
 mod parse;
 mod paths;

@@ -54,15 +54,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if let Some(parent) = args.leash {
         return Ok(cannot_start(&args.command, &running::exec(parent, &args.command), context));
     }
-    let line = command_line(&args.command);
-    let label = args.name.clone().unwrap_or_else(|| line.clone());
+    let label = safe(&shortened(args.name.clone().unwrap_or_else(|| command_line(&args.command))));
     let mut server = Server::of(context.workspace()?)?;
     if !server.find() {
         context.screen.print_aside(|page| {
             page.note("no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`");
         })?;
     }
-    let recorder = Recorder::start(server, format!("terminal: {}", safe(&label)), line);
+    let recorder = Recorder::start(server, format!("terminal: {label}"), label.clone());
     let job = Job { command: &args.command, directory: context.start(), aside: context.screen.is_json() };
     let ended = match running::run(&job, recorder.tap()) {
         Ok(ended) => ended,
@@ -98,7 +97,7 @@ fn problem(command: &[OsString], error: &io::Error) -> String {
 fn worth_an_error(ended: &Ended, label: &str) -> Option<String> {
     let by_request = ended.forwarded.is_some() || ended.status.signal().is_some_and(|signal| signal == 2);
     let failed = !ended.status.success() && ended.status.code() != Some(130);
-    (failed && !by_request).then(|| format!("`{}` {}", safe(label), in_words(ended.status)))
+    (failed && !by_request).then(|| format!("`{label}` {}", in_words(ended.status)))
 }
 
 fn in_words(status: ExitStatus) -> String {
@@ -129,6 +128,15 @@ fn tell(page: &mut Page, ended: &Ended, recorded: &Recorded) {
 fn status_of(status: ExitStatus) -> u8 {
     let number = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     u8::try_from(number).unwrap_or(u8::MAX)
+}
+
+/// The beginning of a long command says which one it is.
+fn shortened(text: String) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
 /// As a person would type it.

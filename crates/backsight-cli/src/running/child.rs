@@ -35,7 +35,11 @@ impl Running {
     /// Starts it.
     pub fn start(job: &Job<'_>, tap: &Tap) -> io::Result<Running> {
         let caught = Caught::new()?;
-        if io::stdout().is_terminal() && !job.aside { with_terminal(job, tap, caught) } else { with_pipes(job, tap, caught) }
+        if io::stdout().is_terminal() && !job.aside {
+            with_terminal(job, tap, caught)
+        } else {
+            with_pipes(job, tap, caught)
+        }
     }
 
     /// Waits for its end and for the rest of its output.
@@ -113,7 +117,8 @@ fn front(keyboard: Option<Arc<Keyboard>>, terminal: File) -> Box<dyn Fn() + Send
     let typing = AtomicBool::new(false);
     Box::new(move || {
         let Some(keyboard) = keyboard.as_ref().filter(|keyboard| keyboard.hand_on()) else { return };
-        if let (false, Ok(keys), Ok(terminal)) = (typing.load(Ordering::SeqCst), keyboard.keys(), terminal.try_clone()) {
+        if let (false, Ok(keys), Ok(terminal)) = (typing.load(Ordering::SeqCst), keyboard.keys(), terminal.try_clone())
+        {
             typing.store(true, Ordering::SeqCst);
             pump::type_into(keys, terminal);
         }

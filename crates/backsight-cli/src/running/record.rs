@@ -228,7 +228,8 @@ impl Listener {
             ended: ended.filter(|_| events.len() == self.backlog.len()),
         };
         let outcome = self.server.tell(&report);
-        self.next_report = Instant::now() + if self.backlog.len() > events.len() { Duration::ZERO } else { SIGN_OF_LIFE };
+        self.next_report =
+            Instant::now() + if self.backlog.len() > events.len() { Duration::ZERO } else { SIGN_OF_LIFE };
         match outcome {
             Outcome::Arrived => {
                 self.recorded.reached = true;
@@ -238,7 +239,8 @@ impl Listener {
             }
             Outcome::Unheard => self.search_later(),
             Outcome::Unsure => {
-                self.recorded.lost_lines += self.backlog.drain(..events.len()).map(|waiting| waiting.lines).sum::<u64>();
+                self.recorded.lost_lines +=
+                    self.backlog.drain(..events.len()).map(|waiting| waiting.lines).sum::<u64>();
                 self.search_later();
             }
         }

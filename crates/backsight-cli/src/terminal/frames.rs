@@ -8,16 +8,15 @@ use regex::{Captures, Regex};
 /// `at run (/app/a.js:3:9)`, `at async /app/a.js:3:9`, ` ❯ src/a.test.ts:5:21`, `at ./src/main.rs:3:5`
 static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
-        r"^\s*(?:at|❯)\s+(?:async\s+)?(?:(?P<function>[^()]*?(?:\[as [^\]]+\])?)\s+\(?)?(?P<file>[^()\s]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?$",
+        r"^\s*(?:at|❯)\s+(?:async\s+)?(?:(?P<function>[^()]*?(?:\[as [^\]]+\])?)\s+\(?)?(?P<file>[^()\s]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?(?:\s\{)?$",
     )
 });
 /// `at com.shop.Cart.total(Cart.java:12)`
 static JAVA: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"^\s*at\s+(?P<function>[\w.$<>]+)\((?P<file>\w+\.\w+):(?P<line>\d+)\)$"));
 /// `File "/app/a.py", line 3, in total`
-static PYTHON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile(r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?"#)
-});
+static PYTHON: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?"#));
 /// ` --> src/main.rs:3:5`
 static ARROW: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"^\s*-->\s(?P<file>\S+?):(?P<line>\d+):(?P<column>\d+)$"));

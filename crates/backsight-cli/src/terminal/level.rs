@@ -32,7 +32,7 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"Module not found:",
         r"(?:Build|Compilation) failed",
         r"Compiled with (?:problems|\d+ errors?)",
-        r"Internal server error",
+        r"Internal [Ss]erver [Ee]rror",
         // pytest's explanations
         r"E\s{2,}\S",
     ])

@@ -40,7 +40,8 @@ static PROGRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"^\s{{2,}}(?:{verbs})\s")).ok()
 });
 /// Lines that begin something of their own even when they are indented.
-static ITEM: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s+(?:\d+:\d+\s+(?:error|warning)\s|[●✕×✖]\s)").ok());
+static ITEM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s+(?:\d+:\d+\s+(?:error|warning)\s|[●✕×✖]\s)").ok());
 /// What goes on after a panic in Go.
 static GOROUTINE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:goroutine \d+|created by |\S+\(.*\)$|\t|exit status \d)").ok());
@@ -179,7 +180,7 @@ impl Open {
         if line.trim().is_empty() {
             return true;
         }
-        let indented = line.starts_with([' ', '\t']);
+        let indented = indent(line) > self.lines.first().map_or(0, |first| indent(first));
         let part_of_trace = matches!(frames::traced(line), Some(Traced::Frame(_)));
         match self.kind {
             Kind::Headline(more) if more > 0 => return true,
@@ -237,6 +238,10 @@ impl Open {
         stack.truncate(FRAMES);
         Message { time: self.first, level: self.level, text: cut(text, self.count), stack, lines: self.count }
     }
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 fn same(one: &Frame, other: &Frame) -> bool {

@@ -250,7 +250,7 @@ mod tests {
     fn a_long_line_is_cut_and_says_so() {
         let line = &lines(&["é".repeat(20_000).as_bytes()])[0];
         assert!(line.len() <= LONGEST + 3 && line.ends_with("é…"), "{}", line.len());
-        assert_eq!(lines(&[b"\x1b[99999999G!\n"]), ["…"]);
+        assert_eq!(lines(&[b"\x1b[99999999G!\n"])[0].len(), LONGEST);
     }
 
     proptest! {

@@ -258,51 +258,73 @@ Node.js v20.11.0
 #[test]
 fn every_tool_is_understood() {
     let table: [(&str, &[&str]); 11] = [
-        (VITE, &["E 12:30:09 PM [vite] Internal server error: Failed to resolve import \"./missing\" from \"src/App.tsx\". Does the file exist? @ /app/src/App.tsx:3"]),
-        (TSC, &[
-            "E src/cart.ts:12:7 - error TS2322: Type 'string' is not assignable to type 'number'. @ src/cart.ts:12",
-            "E src/main.ts(3,5): error TS2304: Cannot find name 'x'. @ src/main.ts:3",
-        ]),
-        (WEBPACK, &[
-            "E ERROR in ./src/index.js 3:0-24 @ ./src/index.js:3",
-            "W WARNING in asset size limit: The following asset(s) exceed the recommended size limit (244 KiB).",
-        ]),
-        (JEST, &[
-            "E FAIL src/sum.test.js",
-            "E ✕ adds (3 ms)",
-            "E ● Sum › adds @ src/sum.test.js:2 Object.toBe",
-        ]),
+        (
+            VITE,
+            &[
+                "E 12:30:09 PM [vite] Internal server error: Failed to resolve import \"./missing\" from \"src/App.tsx\". Does the file exist? @ /app/src/App.tsx:3",
+            ],
+        ),
+        (
+            TSC,
+            &[
+                "E src/cart.ts:12:7 - error TS2322: Type 'string' is not assignable to type 'number'. @ src/cart.ts:12",
+                "E src/main.ts(3,5): error TS2304: Cannot find name 'x'. @ src/main.ts:3",
+            ],
+        ),
+        (
+            WEBPACK,
+            &[
+                "E ERROR in ./src/index.js 3:0-24 @ ./src/index.js:3",
+                "W WARNING in asset size limit: The following asset(s) exceed the recommended size limit (244 KiB).",
+            ],
+        ),
+        (JEST, &["E FAIL src/sum.test.js", "E ✕ adds (3 ms)", "E ● Sum › adds @ src/sum.test.js:2 Object.toBe"]),
         (VITEST, &["E × adds 3ms", "E FAIL  src/sum.test.ts > adds @ src/sum.test.ts:5"]),
-        (NEXT, &[
-            "W ⚠ Fast Refresh had to perform a full reload due to a runtime error.",
-            "E ⨯ TypeError: Cannot read properties of undefined (reading 'name') @ ./app/page.tsx:12 Page",
-            "E GET / 500 in 53ms",
-        ]),
-        (CARGO, &[
-            "W warning: unused variable: `x` @ src/main.rs:2",
-            "E error[E0308]: mismatched types @ src/main.rs:3",
-            "W warning: `app` (bin \"app\") generated 1 warning",
-            "E error: could not compile `app` (bin \"app\") due to 1 previous error; 1 warning emitted",
-        ]),
-        (CARGO_TEST, &[
-            "E test tests::adds ... FAILED",
-            "E thread 'tests::adds' (4242) panicked at src/lib.rs:14:9: assertion `left == right` failed @ /rustc/abc/library/std/src/panicking.rs:697 __rustc::rust_begin_unwind",
-            "E test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
-            "E error: test failed, to rerun pass `--lib`",
-        ]),
-        (PYTEST, &[
-            "E E       assert 3 == 4 @ tests/test_sum.py:5",
-            "E FAILED tests/test_sum.py::test_adds - assert 3 == 4",
-        ]),
-        (GO_TEST, &[
-            "E --- FAIL: TestAdds (0.00s) @ sum_test.go:12",
-            "E FAIL\texample.com/app\t0.003s",
-            "E panic: runtime error: index out of range [3] with length 3 @ /app/main.go:5",
-        ]),
-        (DJANGO, &[
-            "E Internal Server Error: /boom @ /app/shop/views.py:7 boom",
-            "E [30/Aug/2026 12:00:01] \"GET /boom HTTP/1.1\" 500 61234",
-        ]),
+        (
+            NEXT,
+            &[
+                "W ⚠ Fast Refresh had to perform a full reload due to a runtime error.",
+                "E ⨯ TypeError: Cannot read properties of undefined (reading 'name') @ ./app/page.tsx:12 Page",
+                "E GET / 500 in 53ms",
+            ],
+        ),
+        (
+            CARGO,
+            &[
+                "W warning: unused variable: `x` @ src/main.rs:2",
+                "E error[E0308]: mismatched types @ src/main.rs:3",
+                "W warning: `app` (bin \"app\") generated 1 warning",
+                "E error: could not compile `app` (bin \"app\") due to 1 previous error; 1 warning emitted",
+            ],
+        ),
+        (
+            CARGO_TEST,
+            &[
+                "E test tests::adds ... FAILED",
+                "E thread 'tests::adds' (4242) panicked at src/lib.rs:14:9: assertion `left == right` failed @ /rustc/abc/library/std/src/panicking.rs:697 __rustc::rust_begin_unwind",
+                "E test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+                "E error: test failed, to rerun pass `--lib`",
+            ],
+        ),
+        (
+            PYTEST,
+            &["E E       assert 3 == 4 @ tests/test_sum.py:5", "E FAILED tests/test_sum.py::test_adds - assert 3 == 4"],
+        ),
+        (
+            GO_TEST,
+            &[
+                "E --- FAIL: TestAdds (0.00s) @ sum_test.go:12",
+                "E FAIL\texample.com/app\t0.003s",
+                "E panic: runtime error: index out of range [3] with length 3 @ /app/main.go:5",
+            ],
+        ),
+        (
+            DJANGO,
+            &[
+                "E Internal Server Error: /boom @ /app/shop/views.py:7 boom",
+                "E [30/Aug/2026 12:00:01] \"GET /boom HTTP/1.1\" 500 61234",
+            ],
+        ),
     ];
     for (text, expected) in table {
         assert_eq!(told(text), expected, "{text}");

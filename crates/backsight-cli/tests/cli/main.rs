@@ -37,6 +37,7 @@ mod recording;
 mod reference;
 mod retention;
 mod reverts;
+mod run;
 mod serving;
 mod sessions;
 mod several_processes;

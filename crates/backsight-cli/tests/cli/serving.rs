@@ -6,6 +6,6 @@ mod events;
 mod paths;
 mod referees;
 mod schema;
-mod server;
+pub mod server;
 mod tools;
 mod twins;
