@@ -114,7 +114,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Action::Attach(args) => attach(args, context, &lane)?,
         Action::Launch(args) => launch(args, context, &lane)?,
         Action::Status(_) => status(context, &lane)?,
-        Action::Detach(_) => show(context, &lane, "to detach a browser", "/api/browser/detach", json!({}))?,
+        Action::Detach(_) => show(context, &lane, "detaching a browser", "/api/browser/detach", json!({}))?,
         Action::Snippet(_) => snippet(context, &lane)?,
     }
     Ok(Verdict::Done)
@@ -129,7 +129,7 @@ fn attach(args: &Attach, context: &Context, lane: &Lane) -> Result<()> {
         "origins": args.pages.origins,
         "all_pages": args.pages.all_pages,
     });
-    show(context, lane, "to watch a browser", "/api/browser/attach", body)
+    show(context, lane, "watching a browser", "/api/browser/attach", body)
 }
 
 fn launch(args: &Launch, context: &Context, lane: &Lane) -> Result<()> {
@@ -143,7 +143,7 @@ fn launch(args: &Launch, context: &Context, lane: &Lane) -> Result<()> {
         "origins": args.pages.origins,
         "all_pages": args.pages.all_pages,
     });
-    show(context, lane, "to start a browser", "/api/browser/attach", body)
+    show(context, lane, "starting a browser", "/api/browser/attach", body)
 }
 
 fn show(context: &Context, lane: &Lane, what: &str, path: &'static str, body: Value) -> Result<()> {

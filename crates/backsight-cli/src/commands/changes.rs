@@ -115,7 +115,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 /// Shows what comes, until somebody ends it.
 fn follow(args: &Args, context: &Context, lane: &Lane) -> Result<Verdict> {
-    lane.server("to follow what happens")?;
+    lane.server("following what happens")?;
     if context.screen.is_json() {
         return Err(Error::new(Code::Usage, "`--follow` goes on for ever, and `--json` prints one object")
             .with_hint("ask again and again with `backsight changes --json --wait 60`"));

@@ -20,7 +20,7 @@ use crate::render::app;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  backsight noise add --text 'ResizeObserver loop' --level error --reason 'harmless in our grid'
+  backsight noise add --text 'Grid: layout shifted' --level error --reason 'it settles by itself'
   backsight noise add --url '/metrics$' --method POST --status 5xx
   backsight noise disable hmr_vite
   backsight noise list")]
@@ -46,7 +46,7 @@ struct List {}
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  backsight noise add --text 'ResizeObserver loop' --level error --reason 'harmless in our grid'
+  backsight noise add --text 'Grid: layout shifted' --level error --reason 'it settles by itself'
   backsight noise add --category network --url '/metrics$' --status 500-599
 
 Patterns are regular expressions that are found anywhere in the text.")]

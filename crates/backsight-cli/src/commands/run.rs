@@ -117,9 +117,9 @@ fn tell(page: &mut Page, ended: &Ended, recorded: &Recorded) {
     }
     let lines = count(recorded.lost_lines, "line");
     if recorded.reached {
-        page.warning(format_args!("{lines} of the output could not be recorded: the server was away or too slow"));
+        page.warning(format_args!("not recorded: {lines} of the output; the server was away or too slow"));
     } else {
-        page.warning(format_args!("{lines} of the output were not recorded: no server ran"));
+        page.warning(format_args!("not recorded: {lines} of the output; no server ran"));
         page.hint("start one with `backsight serve`");
     }
 }

@@ -185,6 +185,8 @@ impl Open {
         match self.kind {
             Kind::Headline(more) if more > 0 => return true,
             Kind::Traceback => return true,
+            // A logger says first what it was about.
+            _ if self.blanks == 0 && line.starts_with("Traceback (most recent") => return true,
             Kind::Goroutines if matches(&GOROUTINE) => return true,
             Kind::Traced => {
                 return line.starts_with("During handling of")
@@ -216,7 +218,7 @@ impl Open {
         self.kind = match self.kind {
             Kind::Headline(more) if more > 0 => Kind::Headline(more - 1),
             Kind::Traceback if !line.starts_with([' ', '\t', '+', '|']) => Kind::Traced,
-            Kind::Traced if line.starts_with("Traceback") => Kind::Traceback,
+            _ if line.starts_with("Traceback (most recent") => Kind::Traceback,
             kind => kind,
         };
         self.bytes += line.len() + 1;
@@ -261,15 +263,12 @@ fn python(lines: &[String]) -> (String, Vec<Frame>) {
     stack.reverse();
     let is_exception = |line: &&String| !line.starts_with([' ', '\t']) && !line.starts_with("Traceback");
     let said: Vec<&str> = lines[start..].iter().filter(is_exception).map(String::as_str).collect();
-    // A line before the trace says in which place of the program it was caught.
-    let before: Vec<&str> = lines[..start].iter().take(1).filter(is_plain).map(String::as_str).collect();
     let text = if said.is_empty() { lines.first().cloned().unwrap_or_default() } else { said.join("\n") };
-    (if before.is_empty() { text } else { format!("{text}\n{}", before.join("\n")) }, stack)
-}
-
-#[allow(clippy::ptr_arg, reason = "a filter's signature")]
-fn is_plain(line: &&String) -> bool {
-    !line.starts_with("Traceback")
+    // A line before the trace says what the program was about to do.
+    match lines.first().filter(|first| start > 0 && is_exception(first)) {
+        Some(before) => (format!("{text}\n{before}"), stack),
+        None => (text, stack),
+    }
 }
 
 /// The text without the lines of the trace, and the trace.

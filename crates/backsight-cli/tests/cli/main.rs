@@ -8,6 +8,7 @@ mod attacks;
 mod blame;
 mod calls;
 mod chains;
+mod changes;
 mod continuity;
 mod contract;
 mod damage;

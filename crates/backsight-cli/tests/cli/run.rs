@@ -80,7 +80,8 @@ fn into_pipes_both_streams_go_byte_for_byte() {
     let Output { status, stdout, stderr } = run(&fixture, script).output().unwrap();
     assert_eq!(status.code(), Some(0));
     assert_eq!(stdout, b"out \x1b[31mred\x1b[0m\n\x00\xff");
-    let note = b"note: no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`\n";
+    let note =
+        b"note: no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`\n";
     let end = stderr.strip_prefix(&note[..]).expect("the note comes first");
     assert!(end.starts_with(b"err\rprogress\n"), "{:?}", String::from_utf8_lossy(end));
 }
@@ -88,7 +89,9 @@ fn into_pipes_both_streams_go_byte_for_byte() {
 #[test]
 fn the_exit_status_is_the_commands() {
     let fixture = Fixture::new();
-    for (script, expected) in [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -9 $$", 137)] {
+    for (script, expected) in
+        [("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -9 $$", 137)]
+    {
         assert_eq!(run(&fixture, script).output().unwrap().status.code(), Some(expected), "{script}");
     }
 }
@@ -104,14 +107,14 @@ fn a_command_that_cannot_be_started_says_so_as_shells_do() {
     assert_snapshot!(transcript(&["no-such-program"]), @r"
     ---- stderr
     error: cannot run `no-such-program`: No such file or directory (os error 2)
-    warning: 1 line of the output were not recorded: no server ran
+    warning: not recorded: 1 line of the output; no server ran
     hint: start one with `backsight serve`
     ---- exit 127
     ");
     assert_snapshot!(transcript(&["./data.txt"]), @r"
     ---- stderr
     error: cannot run `./data.txt`: Permission denied (os error 13)
-    warning: 1 line of the output were not recorded: no server ran
+    warning: not recorded: 1 line of the output; no server ran
     hint: start one with `backsight serve`
     ---- exit 126
     ");

@@ -38,7 +38,9 @@ fn errors_and_warnings_are_told_with_their_places() {
     assert_eq!(told["severity"], "error", "{told}");
     let errors = errors(&told);
     assert_eq!(errors.len(), 2, "{told}");
-    assert!(errors.iter().any(|error| error.starts_with("TypeError: unsupported operand") && error.contains("boom.py:2")));
+    assert!(
+        errors.iter().any(|error| error.starts_with("TypeError: unsupported operand") && error.contains("boom.py:2"))
+    );
     assert!(errors.iter().any(|error| error.starts_with("✖ build failed")), "{errors:?}");
     assert_eq!(told["console"]["warnings"][0]["message"], "warning: unused variable");
     assert_eq!(told["console"]["total_new"], 4, "{told}");
@@ -96,11 +98,15 @@ fn a_server_that_comes_goes_and_comes_back_is_found() {
     };
     says("before any server");
     let first = Server::start(&fixture);
-    eventually("the first is told", || (errors(&changes(&fixture)) == ["error: before any server @ app"]).then_some(()));
+    eventually("the first is told", || {
+        (errors(&changes(&fixture)) == ["error: before any server @ app"]).then_some(())
+    });
     drop(first);
     says("while it was away");
     let _second = Server::start(&fixture);
-    eventually("the second is told", || (errors(&changes(&fixture)) == ["error: while it was away @ app"]).then_some(()));
+    eventually("the second is told", || {
+        (errors(&changes(&fixture)) == ["error: while it was away @ app"]).then_some(())
+    });
     drop(says);
     let (output, _) = waiting.output();
     assert_eq!(output.status.code(), Some(0));
@@ -130,7 +136,7 @@ fn without_a_server_the_command_runs_and_says_what_is_missing() {
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"1\n2\n3\n"[..]));
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
     note: no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`
-    warning: 3 lines of the output were not recorded: no server ran
+    warning: not recorded: 3 lines of the output; no server ran
     hint: start one with `backsight serve`
     ");
     assert!(!fixture.root().join(".backsight").exists(), "to run a command sets nothing up");

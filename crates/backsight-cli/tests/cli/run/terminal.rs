@@ -137,7 +137,8 @@ fn the_terminal_is_as_it_was_afterwards() {
 #[test]
 fn a_terminal_that_closes_ends_the_command() {
     let fixture = Fixture::new();
-    let mut terminal = Terminal::start(python(&fixture, "import os,signal; print('pid', os.getpid(), '.'); signal.pause()"));
+    let mut terminal =
+        Terminal::start(python(&fixture, "import os,signal; print('pid', os.getpid(), '.'); signal.pause()"));
     terminal.shows(" .");
     let pid = terminal.seen.split("pid ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     let Terminal { pty, mut child, shown, .. } = terminal;
@@ -152,7 +153,8 @@ fn a_terminal_that_closes_ends_the_command() {
 #[test]
 fn being_killed_ends_the_command_too() {
     let fixture = Fixture::new();
-    let mut terminal = Terminal::start(python(&fixture, "import os,signal; print('pid', os.getpid(), '.'); signal.pause()"));
+    let mut terminal =
+        Terminal::start(python(&fixture, "import os,signal; print('pid', os.getpid(), '.'); signal.pause()"));
     terminal.shows(" .");
     let pid = terminal.seen.split("pid ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     assert!(is_alive(&pid));
