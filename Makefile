@@ -55,13 +55,14 @@ fuzz: ## look for inputs that break diffs and merges (FUZZ_SECONDS=60 for each o
 docs: tools ## write the generated parts of the documents again
 	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::) or test(install::plugin::)'
 
-# The tests use `git`, `patch` and what tests/tools lists as referees; the program itself runs none of them.
+# The tests use `git`, `patch`, a browser and what tests/tools lists as referees; the program itself runs only the browser,
+# and only when it is asked to.
 tools:
-	@missing=; for tool in git patch; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	@missing=; for tool in git patch chromium; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
 	  then apt-get update -q && apt-get install -y -q --no-install-recommends $$missing; \
-	  else echo "missing:$$missing; install with: sudo apt-get install$$missing" >&2; exit 1; fi; \
+	  else echo "missing:$$missing; install with: sudo apt-get install --no-install-recommends$$missing" >&2; exit 1; fi; \
 	fi
 	@cargo nextest --version >/dev/null 2>&1 || cargo install cargo-nextest --locked
 	@tests/tools/install

@@ -118,10 +118,10 @@ fn accuracy(table: &mut Table) {
     let found = corpus::accuracy();
     let percent = |share: f64| (share * 100.0).round() as u64;
     let work = format!("messages in exactly their group, % ({} messages)", found.messages);
-    let row = Row::counts(&work, percent(found.accuracy), "the bar", 85, Ratio::AtLeast(1.0));
+    let row = Row::counts(&work, percent(found.grouping_accuracy), "the bar", 85, Ratio::AtLeast(1.0));
     table.push(row);
     table.push(Row::counts("groups made", found.groups as u64, "templates", found.templates as u64, Ratio::Multiple));
-    let wrong = found.wrong_merges as u64;
+    let wrong = found.merged.len() as u64;
     table.push(Row::counts("templates merged wrongly", wrong, "templates", found.templates as u64, Ratio::AtMost(0.0)));
 }
 

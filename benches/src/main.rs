@@ -8,6 +8,7 @@ mod diff;
 mod disk;
 mod history;
 mod limits;
+mod live;
 mod measure;
 mod memory;
 mod peer;
@@ -142,6 +143,8 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
     }
     if options.wants(Work::Browser) {
         browser::measure(options.rounds, &mut table)?;
+        let workspace = place.work.join("browser");
+        live::measure(&Backsight { binary: binary.clone(), home: place.home()?, workspace }, &mut table)?;
     }
     if options.wants(Work::History) {
         let workspace = place.work.join("history");

@@ -74,7 +74,7 @@ pub struct Wait {
 pub struct Kept {
     /// Named checkpoints.
     pub checkpoints: Vec<Checkpoint>,
-    /// The user's noise rules.
+    /// The user's noise rules, and which built-in ones are switched off.
     pub rules: Vec<Rule>,
     /// Baselines.
     pub baselines: Vec<Baseline>,
@@ -138,10 +138,8 @@ impl Browser {
     /// A lane that knows nothing yet.
     pub fn new(options: Options) -> Browser {
         let started = (options.clock)();
-        let mut telemetry = Telemetry::new(options.limits, options.salt);
-        telemetry.set_rules(Rules::builtin());
         let state = State {
-            telemetry,
+            telemetry: Telemetry::new(options.limits, options.salt),
             sources: Sources::default(),
             reporters: HashMap::new(),
             checkpoints: Checkpoints::default(),
@@ -322,10 +320,9 @@ impl Browser {
     /// Changes the noise rules; what is known already is judged again.
     pub fn change_rules<T>(&self, change: impl FnOnce(&mut Rules) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
-        let mut rules = std::mem::take(&mut state.telemetry.rules);
-        let outcome = change(&mut rules);
-        state.telemetry.set_rules(rules);
-        outcome
+        let outcome = change(&mut state.telemetry.rules)?;
+        state.telemetry.judge_again();
+        Ok(outcome)
     }
 
     /// Adds noise rules; all or none.
@@ -398,7 +395,7 @@ impl Browser {
         let state = self.lock();
         Kept {
             checkpoints: state.checkpoints.all(),
-            rules: state.telemetry.rules.user_rules(),
+            rules: state.telemetry.rules.to_store(),
             baselines: state.baselines.values().cloned().collect(),
         }
     }

@@ -10,9 +10,10 @@ mod epoch;
 mod find;
 pub mod launch;
 mod origins;
+mod source_map;
 mod targets;
 pub mod translate;
 mod watch;
 
-pub use capture::{Attach, Capture, Clock, Listener, Page, PageState, Place, Watching};
+pub use capture::{Attach, Capture, Clock, Listener, Memory, Page, PageState, Place, Watching};
 pub use launch::Launch;

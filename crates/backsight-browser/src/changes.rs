@@ -19,7 +19,7 @@ use crate::report::{
 use crate::telemetry::Telemetry;
 use crate::telemetry::console::Message;
 use crate::telemetry::network;
-use crate::telemetry::sockets::What;
+use crate::telemetry::sockets::{Way, What};
 use crate::window::Window;
 
 /// Entries of a list at most.
@@ -274,20 +274,21 @@ impl Found<'_> {
         let mut found = WebsocketChanges { total_new, ..WebsocketChanges::default() };
         for address in telemetry.sockets.iter().filter(|address| window.reaches(address.last)) {
             let opened = window.opened(address);
-            let (endings, errors) = (address.endings.iter().enumerate(), address.errors.iter().enumerate());
+            let is_noise = |way: &Way| address.noise.is_some() || way.noise.is_some();
+            let endings = address.endings.iter().enumerate();
             let endings = endings.map(|(at, way)| (way, window.went(address, What::Ended(at), way)));
-            let endings: Vec<_> = endings.filter(|(_, count)| *count > 0).collect();
+            let errors = address.errors.iter().enumerate();
             let errors = errors.map(|(at, way)| (way, window.went(address, What::Failed(at), way)));
-            let errors: Vec<_> = errors.filter(|(_, count)| *count > 0).collect();
-            if address.noise.is_some() {
-                let hidden = opened + endings.iter().chain(&errors).map(|(_, count)| count).sum::<u64>();
-                if hidden > 0 {
-                    self.suppress(Category::Websocket, hidden);
-                }
-                continue;
+            let some = |(_, count): &(&Way, u64)| *count > 0;
+            let (hidden_endings, endings): (Vec<_>, Vec<_>) = endings.filter(some).partition(|(way, _)| is_noise(way));
+            let (hidden_errors, errors): (Vec<_>, Vec<_>) = errors.filter(some).partition(|(way, _)| is_noise(way));
+            let hidden = hidden_endings.iter().chain(&hidden_errors).map(|(_, count)| count).sum::<u64>();
+            let hidden = hidden + if address.noise.is_some() { opened } else { 0 };
+            if hidden > 0 {
+                self.suppress(Category::Websocket, hidden);
             }
             let url = || address.url.clone();
-            if opened > 0 {
+            if opened > 0 && address.noise.is_none() {
                 found.connections.push(ConnectionEntry { url: url(), count: opened });
             }
             found.disconnections.extend(endings.into_iter().map(|(way, count)| DisconnectionEntry {
@@ -297,11 +298,7 @@ impl Found<'_> {
                 count,
                 reconnected: address.open_now > 0,
             }));
-            let error = |(way, count): (&crate::telemetry::sockets::Way, u64)| SocketErrorEntry {
-                url: url(),
-                message: way.text.clone(),
-                count,
-            };
+            let error = |(way, count): (&Way, u64)| SocketErrorEntry { url: url(), message: way.text.clone(), count };
             found.errors.extend(errors.into_iter().map(error));
         }
         found
@@ -367,6 +364,11 @@ fn fold<T>(mut entries: Vec<Option<T>>, families: &[Vec<usize>], join: impl Fn(T
     entries.into_iter().flatten().collect()
 }
 
+/// Whether a disconnection is worth a warning: a page that is loaded again closes its sockets in order and opens them again.
+pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
+    !(ending.reconnected && matches!(ending.close_code, Some(1000 | 1001)))
+}
+
 /// What decides how bad it is.
 struct Verdict<'a> {
     console: Said,
@@ -381,7 +383,7 @@ impl Verdict<'_> {
             return Severity::Error;
         }
         let still = !network.still_failing.is_empty() || !network.degraded.is_empty();
-        if self.console.warnings > 0 || still || !websocket.disconnections.is_empty() {
+        if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
         match frame.coverage.attached && frame.gaps.iter().all(|gap| !gap.matters()) {
@@ -396,7 +398,7 @@ impl Verdict<'_> {
             (self.console.errors, "new console error(s)"),
             (network.failures.len(), "network failure(s)"),
             (websocket.errors.len(), "websocket error(s)"),
-            (websocket.disconnections.len(), "websocket disconnection(s)"),
+            (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
             (self.console.warnings, "new console warning(s)"),
             (network.still_failing.len(), "endpoint(s) still failing"),
             (network.degraded.len(), "slower endpoint(s)"),

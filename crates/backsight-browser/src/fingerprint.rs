@@ -79,3 +79,6 @@ fn cut(message: &str) -> Cow<'_, str> {
     let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
     Cow::Borrowed(&message[..end])
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::changes::matters;
 use crate::report::{Changes, Coverage, Gap, Severity};
 
 /// Reasons listed at most.
@@ -92,7 +93,7 @@ fn reasons(changes: &Changes) -> Vec<String> {
     for error in websocket.iter().flat_map(|websocket| &websocket.errors) {
         reasons.push(format!("socket {}: {}{}", error.url, error.message, times(error.count)));
     }
-    for ending in websocket.iter().flat_map(|websocket| &websocket.disconnections) {
+    for ending in websocket.iter().flat_map(|websocket| &websocket.disconnections).filter(|ending| matters(ending)) {
         let back = if ending.reconnected { ", connected again" } else { "" };
         reasons.push(format!("socket {} disconnected{back}{}", ending.url, times(ending.count)));
     }

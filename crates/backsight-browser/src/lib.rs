@@ -10,6 +10,8 @@ mod browser;
 pub mod cdp;
 mod changes;
 mod checkpoint;
+#[doc(hidden)]
+pub mod corpus;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;

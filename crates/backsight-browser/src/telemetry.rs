@@ -107,7 +107,7 @@ impl Telemetry {
             endpoints: Endpoints::new(limits.network, limits.groups),
             sockets: Sockets::new(limits.websocket, limits.groups),
             actions: Ring::new(limits.actions),
-            rules: Rules::default(),
+            rules: Rules::builtin(),
             notables: Notables::default(),
             redactor: Redactor::new(salt),
             sequence: 0,
@@ -178,12 +178,11 @@ impl Telemetry {
         false
     }
 
-    /// Replaces the rules; what is known already is judged again.
-    pub fn set_rules(&mut self, rules: Rules) {
-        self.messages.judge(&rules);
-        self.endpoints.judge(&rules);
-        self.sockets.judge(&rules);
-        self.rules = rules;
+    /// Judges what is known already by the rules as they are now.
+    pub fn judge_again(&mut self) {
+        self.messages.judge(&self.rules);
+        self.endpoints.judge(&self.rules);
+        self.sockets.judge(&self.rules);
     }
 
     /// This moment, to be asked about later.

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::launch::Launch;
 use super::origins::Origins;
+use super::translate::Replays;
 use super::watch::{self, Order};
 use crate::event::Event;
 
@@ -62,6 +63,8 @@ pub struct Attach {
     pub all_pages: bool,
     /// Whether scripts of ours run in the pages: user actions and the close codes of WebSockets need them.
     pub page_hooks: bool,
+    /// What was told of this browser before. Whoever attaches anew with the same memory is told nothing twice.
+    pub memory: Memory,
     /// Tells the time.
     pub clock: Clock,
     /// How long the browser may take until it answers.
@@ -76,6 +79,7 @@ impl Attach {
             origins: Vec::new(),
             all_pages: false,
             page_hooks: true,
+            memory: Memory::default(),
             clock,
             timeout: Duration::from_secs(30),
         }
@@ -92,6 +96,22 @@ impl std::fmt::Debug for Attach {
             .field("page_hooks", page_hooks)
             .field("timeout", timeout)
             .finish_non_exhaustive()
+    }
+}
+
+/// Remembers what a browser has told, since it tells everything again to each who comes. Clones share what they remember.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Arc<Mutex<Option<(String, Replays)>>>);
+
+impl Memory {
+    /// What this browser has told; of another one nothing is known.
+    pub(crate) fn recall(&self, browser: &str) -> Replays {
+        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        remembered.filter(|(known, _)| known == browser).map(|(_, replays)| replays).unwrap_or_default()
+    }
+
+    pub(crate) fn keep(&self, browser: &str, replays: Replays) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((browser.to_owned(), replays));
     }
 }
 

@@ -423,3 +423,6 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receive
     // The browser answers this with its own end, which the reader sees.
     let _ = sink.close().await;
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,13 +68,14 @@ struct Wish {
     answer: Option<SyncSender<Result<()>>>,
 }
 
-/// What was already said to be lost.
+/// What is lost, and how much of it was already said.
 #[derive(Default)]
 struct Losses {
-    dropped: u64,
-    malformed: u64,
+    /// Messages about targets that could not be understood.
+    misread: u64,
+    /// Messages of sessions of which nothing is known.
     unclaimed: u64,
-    unclaimed_told: u64,
+    told: [u64; 5],
 }
 
 /// An answer, with what was asked.
@@ -94,7 +95,6 @@ impl<'a> Epoch<'a> {
         options: TranslateOptions,
         base: Watching,
     ) -> Self {
-        let losses = Losses { malformed: translator.malformed(), ..Losses::default() };
         Epoch {
             targets: Targets::new(watch.origins.clone()),
             watch,
@@ -109,7 +109,7 @@ impl<'a> Epoch<'a> {
             events: Vec::new(),
             notes: base.notes.iter().cloned().collect(),
             base,
-            losses,
+            losses: Losses::default(),
             next_tick: Instant::now(),
         }
     }
@@ -255,10 +255,12 @@ impl<'a> Epoch<'a> {
             session: Option<String>,
         }
         let Ok(about) = serde_json::from_str::<About>(params.get()) else {
-            self.losses.unclaimed += 1;
+            self.losses.misread += 1;
             return;
         };
         let now = self.now();
+        let told = self.translator.hear(parent.unwrap_or_default(), method, params, now);
+        self.carry_out(told);
         let steps = match (method, about) {
             ("Target.targetCreated" | "Target.targetInfoChanged", About { info: Some(info), .. }) => {
                 self.targets.told(info)
@@ -516,14 +518,16 @@ impl<'a> Epoch<'a> {
         if !self.events.is_empty() {
             self.watch.listener.heard(std::mem::take(&mut self.events));
         }
-        let dropped = self.connection.dropped();
-        let malformed = self.connection.malformed() + self.translator.malformed();
-        let losses = [
-            ("messages that came faster than they could be read", dropped, &mut self.losses.dropped),
-            ("messages that could not be understood", malformed, &mut self.losses.malformed),
-            ("messages that belong to nothing known", self.losses.unclaimed, &mut self.losses.unclaimed_told),
+        let counts = self.translator.counts();
+        let malformed = self.connection.malformed() + counts.malformed + self.losses.misread;
+        let lost = [
+            ("messages that came faster than they could be read", self.connection.dropped()),
+            ("messages that could not be understood", malformed),
+            ("messages that belong to nothing known", self.losses.unclaimed),
+            ("requests that were open for too long to be remembered", counts.requests_forgotten),
+            ("sockets that were open for too long to be remembered", counts.sockets_forgotten),
         ];
-        for (what, count, told) in losses {
+        for ((what, count), told) in lost.into_iter().zip(&mut self.losses.told) {
             if count > *told {
                 self.watch.listener.lost(what, count - *told);
                 *told = count;

@@ -167,7 +167,8 @@ impl Launch {
             flags.push("--no-sandbox".to_owned());
         }
         flags.extend(self.arguments.iter().cloned());
-        flags.push(self.url.clone().unwrap_or_else(|| "about:blank".to_owned()));
+        // The address it was started for is opened when everything is ready to see that.
+        flags.push("about:blank".to_owned());
         flags
     }
 }

@@ -4,10 +4,12 @@
   const tell = globalThis.__backsightSockets;
   delete globalThis.__backsightSockets;
   const Original = globalThis.WebSocket;
-  if (typeof tell !== "function" || typeof Original !== "function") return;
+  const WATCHED = Symbol.for("backsight.watched");
+  // After a reconnect the first watcher still reports: the browser passes its calls on to whoever listens.
+  if (typeof tell !== "function" || typeof Original !== "function" || Original[WATCHED]) return;
 
   // Pages may change what they find; what is used later is kept from now.
-  const { apply, construct } = Reflect;
+  const { apply, construct, get } = Reflect;
   const listen = EventTarget.prototype.addEventListener;
   const write = JSON.stringify;
   const property = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
@@ -29,6 +31,7 @@
       } catch {}
       return socket;
     },
+    get: (target, name) => name === WATCHED || get(target, name),
   });
   try {
     // `socket.constructor === WebSocket` holds for the original, so it must hold for this.

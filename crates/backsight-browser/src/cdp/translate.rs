@@ -188,7 +188,7 @@ impl Translator {
             "Page" => self.hear_page(session, name, params, now, &mut told),
             "Log" | "Audits" => self.hear_browser(session, method, params, now, &mut told),
             "Debugger" if name == "scriptParsed" && self.options.source_maps => {
-                read(params).map(|script| self.maps.parsed(session, script))
+                read(params).map(|script| self.maps.parsed(&mut self.counts, script))
             }
             "Inspector" if name == "targetCrashed" => {
                 self.crashed(session, now, &mut told);
@@ -245,10 +245,6 @@ impl Translator {
         let limits =
             json!({ "maxTotalBufferSize": 20_000_000, "maxResourceBufferSize": 5_000_000, "maxPostDataSize": 65_536 });
         let mut commands = Vec::new();
-        if document && options.page_hooks {
-            // First of all, so that the earlier requests can be asked for in the isolated world.
-            commands.extend(page_hooks());
-        }
         commands.push(("Runtime.enable", json!({})));
         commands.push(("Network.enable", limits));
         if document {
@@ -256,6 +252,10 @@ impl Translator {
             commands.push(("Page.enable", json!({})));
             commands.push(("Audits.enable", json!({})));
             commands.push(("Inspector.enable", json!({})));
+        }
+        if document && options.page_hooks {
+            // Only after these domains are enabled do new worlds get the functions that scripts report through.
+            commands.extend(page_hooks());
         }
         if options.source_maps {
             commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
@@ -314,7 +314,7 @@ impl Translator {
         told: &mut Vec<Told>,
     ) -> Option<()> {
         let mut context = context!(self, session, now, told);
-        match &method["Network.".len()..] {
+        match method.strip_prefix("Network.").unwrap_or_default() {
             "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
             "responseReceived" => self.requests.received(&mut context, read(params)?),
             "responseReceivedExtraInfo" => self.requests.received_extra(&mut context, read(params)?),
@@ -400,9 +400,12 @@ impl Translator {
         let address = frame.address();
         known.address.clone_from(&address);
         known.world = None;
+        let is_page = known.target.kind == "page";
         self.requests.navigated(session, &frame.loader_id, now);
-        if known.target.kind == "page" && address != "about:blank" {
-            page::went(&mut context!(self, session, now, told), ActionKind::Navigate, address);
+        let mut context = context!(self, session, now, told);
+        self.sockets.navigated(&mut context);
+        if is_page && address != "about:blank" {
+            page::went(&mut context, ActionKind::Navigate, address);
         }
     }
 
@@ -430,17 +433,13 @@ impl Translator {
     /// Everything whose time has come; with a session that ends, everything of it.
     fn pass(&mut self, now: Timestamp, ended: Option<&str>) -> Vec<Told> {
         let mut told = Vec::new();
-        let voices = self.voices.tick(now, ended).into_iter().chain(self.sockets.tick(now, ended));
-        let mut mapped = Vec::new();
-        for (session, event) in voices {
-            mapped.push((session, event));
-        }
         let mut context = context!(self, ended.unwrap_or_default(), now, &mut told);
         self.requests.tick(&mut context, ended);
-        self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
         self.earlier.tick(&mut context, ended);
-        let mut told = self.mapped(ended.unwrap_or_default(), told, now);
-        for (session, event) in mapped {
+        let mut said = self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
+        said.extend(self.voices.tick(now, ended));
+        said.extend(self.sockets.tick(now, ended));
+        for (session, event) in said {
             told.extend(self.mapped(&session, vec![Told::Event(event)], now));
         }
         told.extend(self.maps.tick(now, ended, &mut self.counts).into_iter().map(Told::Event));

@@ -37,7 +37,6 @@ impl Watch {
     /// Watches until told to stop. `ready` hears when the first pages are watched, or why they are not.
     pub(crate) async fn run(self, mut orders: Orders, ready: SyncSender<Result<()>>) {
         let mut finder = Finder::new(self.attach.place.clone(), self.attach.timeout);
-        let mut translation = Translation::new(self.options());
         let mut ready = Some(ready);
         let mut failures = 0;
         loop {
@@ -47,7 +46,7 @@ impl Watch {
             };
             let missing = match opened {
                 Err(missing) => missing,
-                Ok(opened) => match self.epoch(opened, &finder, &mut translation, &mut orders, &mut ready).await {
+                Ok(opened) => match self.epoch(opened, &finder, &mut orders, &mut ready).await {
                     End::Stopped => return,
                     End::Lost(reason) => {
                         if ready.is_none() {
@@ -78,26 +77,26 @@ impl Watch {
         &self,
         opened: Opened,
         finder: &Finder,
-        translation: &mut Translation,
         orders: &mut Orders,
         ready: &mut Option<SyncSender<Result<()>>>,
     ) -> End {
         let Opened { endpoint, connection, incoming } = opened;
-        let translator = translation.of(&endpoint.path);
+        let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&endpoint.path));
         let address = endpoint.to_string();
         let notes = finder.launched().unwrap_or_default().to_vec();
         let begun = Watching { address, launched: finder.launched().is_some(), notes, ..Watching::default() };
-        let mut epoch = Epoch::new(self, connection, translator, self.options(), begun);
+        let mut epoch = Epoch::new(self, connection, &mut translator, self.options(), begun);
         if let (Place::Launch(launch), true) = (&self.attach.place, ready.is_some()) {
             epoch.opens(launch.url.as_deref());
         }
         let end = epoch.run(incoming, orders, ready).await;
         epoch.finish(&end).await;
+        self.attach.memory.keep(&endpoint.path, translator.into_replays());
         end
     }
 
     fn options(&self) -> TranslateOptions {
-        TranslateOptions::default()
+        TranslateOptions { page_hooks: self.attach.page_hooks, ..TranslateOptions::default() }
     }
 
     fn interrupted(&self, reason: &str) {
@@ -105,28 +104,6 @@ impl Watch {
         *state = Watching { address: state.address.clone(), launched: state.launched, ..Watching::default() };
         drop(state);
         self.listener.interrupted(reason, (self.attach.clock)());
-    }
-}
-
-/// The translator of the browser that was seen last. It knows what that browser has told already, so that a connection which
-/// was only interrupted tells nothing twice; another browser needs another one.
-struct Translation {
-    options: TranslateOptions,
-    browser: String,
-    translator: Translator,
-}
-
-impl Translation {
-    fn new(options: TranslateOptions) -> Self {
-        Translation { browser: String::new(), translator: Translator::new(options.clone()), options }
-    }
-
-    fn of(&mut self, browser: &str) -> &mut Translator {
-        if self.browser != browser {
-            self.browser = browser.to_owned();
-            self.translator = Translator::new(self.options.clone());
-        }
-        &mut self.translator
     }
 }
 

@@ -78,7 +78,9 @@ fn push_parts(out: &mut String, segment: &str, file: bool) {
         match shape(part.as_bytes()) {
             _ if hash => out.push_str("{h}"),
             shape if shape.is_made_up() => out.push_str(if file && at > 0 { "{h}" } else { "{id}" }),
-            Shape::Number if run >= 3 || run == name => out.push_str("{id}"),
+            // A port without an origin is still a port.
+            Shape::Number if at > 0 && bytes[at - 1] == b':' => out.push_str(part),
+            Shape::Number if run >= 3 || run == name || (file && at == 0) => out.push_str("{id}"),
             Shape::Numbered(letters) => {
                 out.push_str(&part[..letters]);
                 out.push_str("{id}");
@@ -93,7 +95,8 @@ fn is_bundle_hash(part: &[u8]) -> bool {
     let digit = part.iter().any(u8::is_ascii_digit);
     let upper_after_first = part.iter().skip(1).any(u8::is_ascii_uppercase);
     let lower = part.iter().any(u8::is_ascii_lowercase);
-    matches!(part.len(), 8 | 10 | 16 | 20) && (digit || (upper_after_first && !lower))
+    let turns = part.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
+    matches!(part.len(), 8 | 10 | 16 | 20) && (digit || (upper_after_first && !lower) || turns >= 4)
 }
 
 /// Appends the one character at `at` that is no ASCII letter or digit, or one percent-encoded byte in its normal form; says

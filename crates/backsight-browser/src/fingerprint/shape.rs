@@ -33,11 +33,14 @@ struct Counts {
     beyond_hex: usize,
     /// How often a letter follows a digit or the other way round.
     switches: usize,
+    /// How often a capital follows a small letter or the other way round.
+    case_switches: usize,
 }
 
 fn count(run: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut before: Option<bool> = None;
+    let mut last: Option<u8> = None;
     for &byte in run {
         let digit = byte.is_ascii_digit();
         if !byte.is_ascii_alphanumeric() {
@@ -48,7 +51,10 @@ fn count(run: &[u8]) -> Counts {
         counts.lower += usize::from(byte.is_ascii_lowercase());
         counts.beyond_hex += usize::from(!byte.is_ascii_hexdigit());
         counts.switches += usize::from(before.is_some_and(|before| before != digit));
+        let turned = |last: u8| last.is_ascii_alphabetic() && last.is_ascii_uppercase() != byte.is_ascii_uppercase();
+        counts.case_switches += usize::from(!digit && last.is_some_and(turned));
         before = Some(digit);
+        last = Some(byte);
     }
     counts
 }
@@ -72,6 +78,10 @@ pub(crate) fn shape(run: &[u8]) -> Shape {
     }
     if counts.beyond_hex == 0 && run.len() >= 6 {
         return Shape::Hex;
+    }
+    // Names change their case at the start of each word; what changes it at every other letter is no name.
+    if run.len() >= 12 && counts.case_switches * 2 + 1 >= run.len() {
+        return Shape::Random;
     }
     let one_case = counts.upper == 0 || counts.lower == 0;
     match counts.switches {
@@ -98,7 +108,8 @@ pub(crate) fn is_scattered_id(run: &[u8]) -> bool {
         return false;
     }
     let counts = count(run);
-    counts.upper >= 2 && counts.lower >= 2 && counts.switches >= 3
+    let turns = counts.switches + counts.case_switches;
+    counts.upper >= 2 && counts.lower >= 2 && counts.digits >= 1 && turns >= 9
 }
 
 /// How long the UUID at the start of `bytes` is.
@@ -211,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_jwt_opens_an_object() {
-        assert_eq!(jwt(b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl and more"), Some(47 - 9 + 9));
+        assert_eq!(jwt(b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl and more"), Some(49));
         assert_eq!(jwt(b"eyJ.not.one"), None);
         assert_eq!(jwt(b"abc.def.ghi"), None);
     }

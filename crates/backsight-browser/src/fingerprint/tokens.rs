@@ -70,7 +70,7 @@ impl<'a> Templater<'a> {
                 b' ' | b'\t' | b'\n' | b'\r' => self.space(),
                 b'"' | b'\'' | b'`' => self.quoted(byte),
                 b'{' => self.object(),
-                b'[' => self.numbers(),
+                b'[' => self.bracket(),
                 b'/' => self.path(),
                 b':' => self.colon(),
                 0x1b => self.colour(),
@@ -167,6 +167,9 @@ impl<'a> Templater<'a> {
             return;
         }
         let run = alphanumerics(self.rest(start));
+        if self.scattered(start, run) {
+            return;
+        }
         let word = &self.bytes[start..start + run];
         match word[0].is_ascii_digit() {
             true => self.number(start, run),
@@ -192,12 +195,6 @@ impl<'a> Templater<'a> {
         {
             return self.replace(start, start + length, "{uuid}");
         }
-        if matches!(next, Some(b'-' | b'_')) && !matches!(self.before(start), Some(b'-' | b'_')) {
-            let whole = shape::base64_url(rest);
-            if shape::is_scattered_id(&rest[..whole]) {
-                return self.replace(start, start + whole, "{id}");
-            }
-        }
         if next == Some(b':') && word == b"data" && self.data(start) {
             return;
         }
@@ -205,12 +202,32 @@ impl<'a> Templater<'a> {
             Shape::Hex | Shape::Random => self.made_up(start, end),
             Shape::Numbered(letters) => self.replace(start + letters, end, "{n}"),
             _ if self.version(start, end) => {}
+            _ if is_factor(word) => self.replace(start + 1, end, "{n}"),
             _ => {
                 self.context = self.context.after_word(word);
                 self.at = end;
                 self.keep_port();
             }
         }
+    }
+
+    /// An id as a whole that has `-` and `_` in it.
+    fn scattered(&mut self, start: usize, run: usize) -> bool {
+        let joins = |byte: Option<u8>| matches!(byte, Some(b'-' | b'_'));
+        let from = start - usize::from(joins(self.before(start)) && start > self.copied);
+        // In the middle of a name that was looked at as a whole before.
+        if !joins(self.byte(start + run))
+            || (from < start && self.before(from).is_some_and(|byte| byte.is_ascii_alphanumeric()))
+        {
+            return false;
+        }
+        let whole = shape::base64_url(self.rest(from));
+        let id = shape::is_scattered_id(&self.rest(from)[..whole]);
+        if id {
+            self.context = Context::None;
+            self.replace(from, from + whole, "{id}");
+        }
+        id
     }
 
     /// `v1.2.3`; a plain `v1` names a version of an interface and stays.
@@ -308,6 +325,14 @@ impl<'a> Templater<'a> {
         self.unclosed[kind] = at;
         None
     }
+}
+
+/// `x12`, how many times; not the names of processors.
+fn is_factor(word: &[u8]) -> bool {
+    word[0] == b'x'
+        && word.len() > 1
+        && word[1..].iter().all(u8::is_ascii_digit)
+        && !matches!(&word[1..], b"86" | b"64" | b"32")
 }
 
 /// What stands between quotation marks.

@@ -165,10 +165,16 @@ const TABLE: &[Row] = &[
     },
     Row {
         id: "blocked_by_client",
-        categories: &[Console, Network],
-        text: r"\bERR_BLOCKED_BY_CLIENT\b",
+        text: r"^(?:net::ERR_BLOCKED_BY_CLIENT|blocked: (?:other|inspector)$)",
+        status: Some((0, 0)),
+        reason: "a blocker in this browser, not the app; what a policy of the app blocks is shown",
+        ..REQUEST
+    },
+    Row {
+        id: "blocked_by_client_log",
+        text: r"^(?:Failed to load resource: |GET \S+ )?net::ERR_BLOCKED_BY_CLIENT\b",
         reason: "a blocker in this browser, not the app",
-        ..ANY
+        ..SAID
     },
     Row {
         id: "service_worker_lifecycle",
@@ -285,8 +291,8 @@ const TABLE: &[Row] = &[
     },
     Row {
         id: "hmr_socket_at_root",
-        url: r"^wss?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(?:517\d|4173|24678|1234)/(?:\?|$)|(?::\d+)?/\?token=[A-Za-z0-9_-]{12}$)",
-        reason: "hot reload's own connection, on the ports and with the key that Vite and Parcel use",
+        url: r"^wss?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0):(?:517\d|4173|24678|1234)/?(?:\?|$)",
+        reason: "hot reload's own connection, on the ports that Vite and Parcel use",
         ..SOCKET
     },
     Row {

@@ -100,9 +100,13 @@ fn what_is_not_the_apps_is_noise() {
     }
     let granted = Subject { method: "OPTIONS", ..requested("http://localhost/api", 204) };
     assert_eq!(noise(&granted).as_deref(), Some("preflight"));
+    for text in ["net::ERR_BLOCKED_BY_CLIENT", "blocked: other"] {
+        let blocked = Subject { text, ..requested("http://localhost:3000/ads.js", 0) };
+        assert_eq!(noise(&blocked).as_deref(), Some("blocked_by_client"));
+    }
     let sockets = [
         "ws://localhost:5173/?token=Ab12-_cdEF34",
-        "ws://localhost:3001/?token=Ab12-_cdEF34",
+        "ws://127.0.0.1:5174/",
         "ws://localhost:3000/_next/webpack-hmr?page=%2F",
         "ws://localhost:4200/ng-cli-ws",
         "ws://localhost:8097/",
@@ -154,6 +158,11 @@ fn the_apps_own_troubles_are_never_noise() {
         assert_eq!(noise(&requested(url, status)), None, "{url}");
     }
     assert_eq!(noise(&Subject { method: "OPTIONS", ..requested("http://localhost/api", 500) }), None);
+    for text in ["blocked: csp", "blocked: mixed-content", "net::ERR_CONNECTION_REFUSED", ""] {
+        assert_eq!(noise(&Subject { text, ..requested("http://localhost:3000/api", 0) }), None, "{text}");
+    }
+    let body = Subject { text: "net::ERR_BLOCKED_BY_CLIENT", ..requested("http://localhost:3000/api", 500) };
+    assert_eq!(noise(&body), None, "an answer's words do not make it noise");
     for url in
         ["ws://localhost:8080/ws", "ws://localhost:3001/?token=eyJhbGciOiJIUzI1NiJ9.e30.x", "wss://api.example.com/"]
     {

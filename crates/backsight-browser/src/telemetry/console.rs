@@ -7,7 +7,7 @@ use super::table::{Group, Table};
 use crate::event::{Category, Console, Level, Speaker};
 use crate::fingerprint;
 use crate::marked::Marked;
-use crate::noise::{Rules, Subject};
+use crate::noise::{self, Rules, Subject};
 use crate::notable::Notables;
 use crate::ring::Ring;
 
@@ -146,7 +146,7 @@ pub(crate) fn first_characters(text: &str, most: usize) -> String {
 
 /// Where it was said: the innermost place in code, or the command, or the browser.
 fn source(console: &Console) -> String {
-    match (console.stack.first(), console.speaker) {
+    match (noise::speaking_frame(&console.stack), console.speaker) {
         (Some(frame), _) => {
             let file = frame.file.split(['?', '#']).next().unwrap_or_default();
             match frame.line {

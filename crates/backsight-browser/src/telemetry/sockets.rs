@@ -82,6 +82,7 @@ pub(crate) struct Way {
     pub(crate) count: Marked<u64>,
     pub(crate) first_time: Timestamp,
     pub(crate) last_time: Timestamp,
+    pub(crate) noise: Option<String>,
 }
 
 impl Group for Address {
@@ -112,12 +113,15 @@ impl Sockets {
         let address = self.table.of(key, u64::MAX, moment.oldest_mark, |key| {
             let url = if key == u64::MAX { "(addresses beyond those kept apart)".to_owned() } else { url.clone() };
             let mut address = Address::new(key, url, moment);
-            address.noise = address.judged(rules);
+            address.judge(rules);
             address
         });
-        let what = address.record(moment, &socket.event, state);
+        let what = address.record(moment, &socket.event, state, rules);
         self.ring.push(Happened { time: moment.time, key: address.key, what });
-        let is_error = matches!(socket.event, SocketEvent::Error { .. }) && address.noise.is_none();
+        let is_error = match what {
+            What::Failed(way) => address.noise.is_none() && address.errors[way].noise.is_none(),
+            _ => false,
+        };
         self.connect(socket, url);
         is_error
     }
@@ -140,9 +144,7 @@ impl Sockets {
     }
 
     pub(super) fn judge(&mut self, rules: &Rules) {
-        for address in self.table.iter_mut() {
-            address.noise = address.judged(rules);
-        }
+        self.table.iter_mut().for_each(|address| address.judge(rules));
     }
 
     pub(super) fn keep_marks(&mut self, live: &[u64]) {
@@ -175,7 +177,8 @@ impl Address {
         }
     }
 
-    fn record(&mut self, moment: Moment, event: &SocketEvent, state: Option<State>) -> What {
+    fn record(&mut self, moment: Moment, event: &SocketEvent, state: Option<State>, rules: &Rules) -> What {
+        let judge = |text: &str| noise(rules, &self.url, text);
         self.last = moment.sequence;
         self.last_time = self.last_time.max(moment.time);
         *self.events.change(moment.latest_mark) += 1;
@@ -190,39 +193,47 @@ impl Address {
                 self.open_now += u64::from(state.is_none());
                 What::Message
             }
-            SocketEvent::Error { message } => What::Failed(count(&mut self.errors, moment, None, message)),
+            SocketEvent::Error { message } => What::Failed(count(&mut self.errors, moment, None, message, judge)),
             SocketEvent::Close { .. } if state == Some(State::Failed) => What::Nothing,
             SocketEvent::Close { code, reason } => {
                 self.open_now = self.open_now.saturating_sub(u64::from(state.is_some()));
-                What::Ended(count(&mut self.endings, moment, *code, reason))
+                What::Ended(count(&mut self.endings, moment, *code, reason, judge))
             }
         }
     }
 
-    fn judged(&self, rules: &Rules) -> Option<String> {
-        let subject = Subject {
-            category: Category::Websocket,
-            level: None,
-            text: "",
-            source: "",
-            url: &self.url,
-            method: "",
-            status: None,
-        };
-        rules.noise(&subject).map(str::to_owned)
+    fn judge(&mut self, rules: &Rules) {
+        self.noise = noise(rules, &self.url, "");
+        for way in self.endings.iter_mut().chain(&mut self.errors) {
+            way.noise = noise(rules, &self.url, &way.text);
+        }
     }
 }
 
+/// The rule by which something at an address is noise.
+fn noise(rules: &Rules, url: &str, text: &str) -> Option<String> {
+    let category = Category::Websocket;
+    let subject = Subject { category, level: None, text, source: "", url, method: "", status: None };
+    rules.noise(&subject).map(str::to_owned)
+}
+
 /// Counts a way; its number.
-fn count(ways: &mut Vec<Way>, moment: Moment, code: Option<u16>, text: &str) -> usize {
+fn count(
+    ways: &mut Vec<Way>,
+    moment: Moment,
+    code: Option<u16>,
+    text: &str,
+    judge: impl FnOnce(&str) -> Option<String>,
+) -> usize {
     let template = fingerprint::template(text);
     let same = |way: &Way| way.code == code && fingerprint::template(&way.text) == template;
     let place = ways.iter().position(same).unwrap_or_else(|| {
         if ways.len() == WAYS {
             return WAYS - 1;
         }
-        let text = first_characters(text, 120);
-        ways.push(Way { code, text, count: Marked::default(), first_time: moment.time, last_time: moment.time });
+        let (text, noise) = (first_characters(text, 120), judge(text));
+        let (first_time, last_time) = (moment.time, moment.time);
+        ways.push(Way { code, text, count: Marked::default(), first_time, last_time, noise });
         ways.len() - 1
     });
     let way = &mut ways[place];

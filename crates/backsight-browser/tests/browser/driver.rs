@@ -1,5 +1,6 @@
 //! A real browser that belongs to a test, and a hand on its protocol that is not the one under test.
 
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -37,11 +38,11 @@ pub struct Browser {
 
 impl Browser {
     pub fn start() -> Browser {
-        Browser::start_at(0)
+        Browser::start_with(0, &[])
     }
 
-    /// At this port, or at any for 0.
-    pub fn start_at(port: u16) -> Browser {
+    /// At this port, or at any for 0, with these further arguments.
+    pub fn start_with(port: u16, arguments: &[&str]) -> Browser {
         let profile = tempfile::Builder::new().prefix("backsight-test-").tempdir().unwrap();
         let mut command = Command::new(chromium());
         command.args(["--headless=new", "--no-first-run", "--disable-gpu", "--disable-background-networking"]);
@@ -51,9 +52,19 @@ impl Browser {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        command.arg("about:blank").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        command
+            .args(arguments)
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
         let child = command.spawn().unwrap();
-        let (port, path) = wait_for("the browser to listen", || read_port(profile.path()));
+        // Browsers write the file only when the port was theirs to choose.
+        let (port, path) = wait_for("the browser to listen", || match port {
+            0 => read_port(profile.path()),
+            port => ask_port(port).map(|path| (port, path)),
+        });
         Browser { child, profile, port, socket: format!("ws://127.0.0.1:{port}{path}") }
     }
 
@@ -88,6 +99,18 @@ fn read_port(profile: &Path) -> Option<(u16, String)> {
     let text = std::fs::read_to_string(profile.join("DevToolsActivePort")).ok()?;
     let (port, path) = text.split_once('\n')?;
     Some((port.parse().ok()?, path.trim().to_owned()))
+}
+
+fn ask_port(port: u16) -> Option<String> {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).ok()?;
+    write!(stream, "GET /json/version HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n").ok()?;
+    // Browsers keep the connection open, so the answer is over when nothing more comes.
+    stream.set_read_timeout(Some(Duration::from_millis(300))).ok()?;
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    let path = text.split_once("/devtools/browser/")?.1.split('"').next()?;
+    Some(format!("/devtools/browser/{path}"))
 }
 
 /// Tries again until it is there.

@@ -7,6 +7,7 @@ use backsight_browser::cdp::{Attach, Capture, PageState, Place};
 use backsight_core::Code;
 use serde_json::json;
 
+use crate::driver::wait_for;
 use crate::fake_server::{Act, Command, FakeServer, Script, attached, console, target};
 use crate::recorder::{Recorder, clock};
 
@@ -48,18 +49,18 @@ fn a_tab_that_comes_is_attached_and_one_that_leaves_is_let_go() {
     let changed =
         |url| json!({ "method": "Target.targetInfoChanged", "params": { "targetInfo": target("P1", "page", url) } });
     server.say(changed("http://localhost:3000/"));
-    // The fake's attach reply still knows the old address, so the page is told again with the new one.
-    server.say(attached("S9", None, target("P1", "page", "http://localhost:3000/")));
     recorder.until("the page", |record| record.picture().pages.len() == 1);
     server.say(changed("https://example.com/elsewhere"));
     recorder.until("no page", |record| record.pictures.len() > 1 && record.picture().pages.is_empty());
-    server.say(json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "S9", "targetId": "P1" } }));
-    drop(capture);
-    let detached = server
-        .commands()
-        .into_iter()
-        .find(|command| command.method == "Target.detachFromTarget" && command.params["sessionId"] == "S9");
-    assert!(detached.is_some());
+    server.say(
+        json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "session-P1", "targetId": "P1" } }),
+    );
+    wait_for("the farewell", || {
+        let detach = |command: &Command| {
+            command.method == "Target.detachFromTarget" && command.params["sessionId"] == "session-P1"
+        };
+        server.commands().iter().any(detach).then_some(())
+    });
 }
 
 #[test]
@@ -75,7 +76,10 @@ fn whatever_a_page_is_sent_ends_with_the_permission_to_run() {
     let server = FakeServer::start("a", &[PAGE], Box::new(script));
     let (capture, recorder) = start(&server);
     let sent = server.sent_to("session-P1");
-    assert_eq!(sent.last().map(String::as_str), Some("Runtime.runIfWaitingForDebugger"), "{sent:?}");
+    let run = sent.iter().position(|method| method == "Runtime.runIfWaitingForDebugger").unwrap();
+    let (before, after) = sent.split_at(run);
+    assert!(before.iter().any(|method| method == "Runtime.enable"), "{sent:?}");
+    assert!(!after.iter().any(|method| method.ends_with(".enable")), "{sent:?}");
     let picture = capture.watching();
     assert_eq!(picture.pages[0].state, PageState::Unresponsive);
     assert!(picture.notes.iter().any(|note| note.contains("not here")), "{picture:?}");
@@ -130,7 +134,7 @@ fn binary_frames_and_junk_are_taken_for_what_they_are() {
     }
     server.act(Act::Junk("{\"method\":\"Target.targetCreated\",\"params\":{\"targetInfo\":7}}".to_owned()));
     server.say(json!({ "method": "Unheard.of", "params": { "x": 1 }, "sessionId": "session-P1" }));
-    server.say(json!({ "method": "Runtime.consoleAPICalled", "sessionId": "session-P1" }));
+    server.say(json!({ "method": "Runtime.consoleAPICalled", "params": [7], "sessionId": "session-P1" }));
     server.say(console("session-P1", "after the junk", 2));
     let record = recorder.until_said("after the junk");
     assert_eq!(record.messages(), ["in binary", "after the junk"]);
@@ -165,6 +169,7 @@ fn a_service_worker_that_is_delivered_twice_is_heard_once() {
     assert_eq!(record.messages(), ["from the worker", "then"]);
     let record = recorder.until("the worker", |record| record.picture().workers == 1);
     assert_eq!(record.lost, []);
+    wait_for("the second session to run", || (!server.sent_to("sw-2").is_empty()).then_some(()));
     assert_eq!(server.sent_to("sw-2"), ["Runtime.runIfWaitingForDebugger"]);
 
     // When the page through which it was heard goes, the other session is listened to.

@@ -188,7 +188,10 @@ impl State {
                     Some(Ok(_)) => continue,
                     _ => return,
                 },
-                Some(act) = self.queue.recv() => vec![act],
+                Some(act) = self.queue.recv() => {
+                    self.notice(&act);
+                    vec![act]
+                }
             };
             for act in acts {
                 let message = match act {
@@ -207,6 +210,17 @@ impl State {
                     return;
                 }
             }
+        }
+    }
+
+    /// A page that is told to be elsewhere is there.
+    fn notice(&mut self, act: &Act) {
+        let Act::Say(message) = act else { return };
+        let info = &message["params"]["targetInfo"];
+        if message["method"] == "Target.targetInfoChanged"
+            && let Some(page) = self.pages.iter_mut().find(|page| info["targetId"] == page.id.as_str())
+        {
+            page.url = info["url"].as_str().unwrap().to_owned();
         }
     }
 

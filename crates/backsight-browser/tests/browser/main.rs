@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod app;
+mod corpus;
 mod cursors;
 mod driver;
 mod fake_browser;
 mod fake_server;
 mod laws;
 mod live;
+mod live_contents;
 mod noise;
 mod recorder;
 mod render;
@@ -17,3 +19,4 @@ mod scenarios;
 mod site;
 mod translate;
 mod translate_recorded;
+mod wires;

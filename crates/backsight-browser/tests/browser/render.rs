@@ -539,10 +539,7 @@ fn the_compact_text_is_complete() {
         // Times of actions are said in seconds after the start, other times without a date that was said before.
         let said = match value {
             serde_json::Value::Bool(_) => return,
-            serde_json::Value::String(time) if path.ends_with(".at") => {
-                let after = time.parse::<Timestamp>().unwrap().0 - START;
-                (after as f64 / 1000.0).to_string()
-            }
+            after if path.ends_with(".after_ms") => (after.as_f64().unwrap() / 1000.0).to_string(),
             serde_json::Value::String(time) if time.parse::<Timestamp>().is_ok() => time[11..19].to_owned(),
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),

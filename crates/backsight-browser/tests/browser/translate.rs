@@ -6,6 +6,13 @@ use backsight_core::Timestamp;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+mod console;
+mod earlier;
+mod maps;
+mod order;
+mod requests;
+mod sockets;
+
 /// A translator, its clock, and what it told.
 pub struct Desk {
     pub translator: Translator,
@@ -81,7 +88,7 @@ impl Desk {
     /// Everything told after all waiting is over.
     pub fn all(&mut self) -> Vec<String> {
         self.wait(6_000);
-        assert!(!self.translator.pending(), "nothing waits for ever: {:?}", self.translator);
+        assert!(!self.translator.pending(), "nothing waits for ever");
         self.lines()
     }
 

@@ -16,6 +16,8 @@ use crate::event::{Console, Event, Frame, Level, Speaker};
 
 /// How long a rejection may be handled late without being told.
 pub const GRACE_MS: i64 = 250;
+/// As many rejections wait; in a flood the rest is told at once.
+const MAX_HELD: usize = 1_000;
 /// Rejections that were told are remembered to say when they are handled after all.
 const MAX_TOLD: usize = 64;
 
@@ -35,13 +37,13 @@ struct Held {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
+#[serde(rename_all = "camelCase")]
 pub struct Called<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     args: Vec<RemoteObject<'a>>,
+    #[serde(default)]
     timestamp: f64,
     #[serde(borrow)]
     stack_trace: Option<StackTrace<'a>>,
@@ -116,7 +118,7 @@ impl Voices {
         let time = epoch_millis(thrown.timestamp);
         let (speaker, page) = (Speaker::Exception, context.page());
         let console = Console { time, level: Level::Error, speaker, message, stack, page, backfilled };
-        if !details.text.contains("in promise") {
+        if !details.text.contains("in promise") || self.held.len() >= MAX_HELD {
             return context.tell(Event::Console(console));
         }
         let until = Timestamp(context.now.0 + GRACE_MS);
@@ -204,11 +206,6 @@ fn exception_message(details: &ExceptionDetails<'_>) -> (String, Vec<Frame>) {
     let frames = match exception.subtype.as_deref() {
         Some("error") => split_stack(exception.description.as_deref().unwrap_or_default()).1,
         _ => Vec::new(),
-    };
-    // What is thrown without being an error has no class of its own to begin with.
-    let message = match exception.subtype.as_deref() {
-        Some("error") => message,
-        _ => format!("Uncaught {message}"),
     };
     (cut(format!("{message}{promise}"), format::MAX_MESSAGE), frames)
 }

@@ -17,6 +17,8 @@ use crate::event::{Event, Request};
 const SCRIPT: &str = include_str!("../earlier.js");
 /// How long failed loads wait for the timeline.
 const WAIT_MS: i64 = 2_000;
+/// How long they wait for their reasons.
+const REASON_MS: i64 = 250;
 
 /// What is being found out, by session.
 #[derive(Debug, Default)]
@@ -79,10 +81,10 @@ impl Earlier {
 
     /// The browser replayed a load that failed.
     pub fn failed(&mut self, context: &mut Context<'_>, load: FailedLoad) {
-        match self.sessions.get_mut(context.session) {
-            Some(inquiry) => inquiry.failed.push(load),
-            None => load.tell(context),
-        }
+        // Also after the timeline came: another entry may say why this one failed.
+        let until = Timestamp(context.now.0 + REASON_MS);
+        let inquiry = || Inquiry { asked: true, until, failed: Vec::new() };
+        self.sessions.entry(context.session.to_owned()).or_insert_with(inquiry).failed.push(load);
     }
 
     /// Which sessions are still to be asked.
@@ -238,7 +240,7 @@ impl TimelineEntry {
             FailedLoad { time, url: self.url, status, failure, request: None, backfilled: true, page: context.page() }
                 .into_request();
         request.kind = Some(kind.to_owned()).filter(|kind| !kind.is_empty());
-        request.duration_ms = (self.duration > 0.0).then_some(self.duration);
+        request.duration_ms = (self.duration > 0.0).then(|| (self.duration * 1_000.0).round() / 1_000.0);
         context.tell(Event::Network(request));
     }
 }

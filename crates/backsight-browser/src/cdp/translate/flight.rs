@@ -9,6 +9,8 @@ use super::graphql;
 use super::wire::cut;
 use crate::event::Request;
 
+/// Data that could not be read has addresses without end.
+const MAX_ADDRESS: usize = 8 * 1024;
 /// Larger bodies are not asked for, unless they say why something failed.
 const MAX_BODY: f64 = 64.0 * 1024.0;
 /// Even those must not be huge.
@@ -348,7 +350,7 @@ impl Flight {
         match (&self.end, self.left) {
             (Some(_), _) => match self.body {
                 Body::Asked { until } => until <= now,
-                _ if self.from_service_worker() => super::requests::worker_grace(self.due) <= now,
+                _ if self.is_from_worker() => super::requests::worker_grace(self.due) <= now,
                 _ => self.due <= now,
             },
             (None, Some(left)) => left <= now,
@@ -374,7 +376,7 @@ impl Flight {
     }
 
     /// Whether a service worker answered, or could have: its failures show as nothing but `ERR_FAILED`.
-    pub fn from_service_worker(&self) -> bool {
+    pub fn is_from_worker(&self) -> bool {
         match &self.response {
             Some(answer) => answer.service_worker,
             None => self.end.as_ref().is_some_and(|end| end.failure.as_deref() == Some("net::ERR_FAILED")),
@@ -425,6 +427,7 @@ impl Flight {
         if let Body::Settled(body) = self.body {
             request.response_body = body;
         }
+        request.url = cut(request.url, MAX_ADDRESS);
         (!request.url.is_empty()).then_some(request)
     }
 

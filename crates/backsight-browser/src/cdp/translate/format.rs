@@ -117,8 +117,8 @@ fn preview(preview: &Preview<'_>) -> String {
         Some("null") => "null".to_owned(),
         Some("error") => split_stack(description).0.to_owned(),
         Some("regexp" | "date" | "node") => description.to_owned(),
-        Some("array") => format!("[{}]", listed(preview, |property| nested(property))),
-        Some("typedarray") => format!("{description} [{}]", listed(preview, |property| nested(property))),
+        Some("array") => format!("[{}]", listed(preview, nested)),
+        Some("typedarray") => format!("{description} [{}]", listed(preview, nested)),
         Some("map" | "set" | "weakmap" | "weakset" | "iterator") => format!("{description} {{{}}}", entries(preview)),
         _ if preview.kind != "object" => quoted(&preview.kind, description),
         _ => {
@@ -129,9 +129,12 @@ fn preview(preview: &Preview<'_>) -> String {
 }
 
 fn listed(preview: &Preview<'_>, show: impl Fn(&Property<'_>) -> String) -> String {
-    // An array says how long it is; the names that are no indices (`length` and the like) come on top.
-    let mut parts: Vec<String> = preview.properties.iter().take(MAX_PROPERTIES).map(show).collect();
-    if preview.overflow || preview.properties.len() > MAX_PROPERTIES {
+    // Typed arrays are listed with their buffers and lengths, which nobody logged them for.
+    let typed = preview.subtype.as_deref() == Some("typedarray");
+    let is_index = |property: &&Property<'_>| property.name.bytes().all(|byte| byte.is_ascii_digit());
+    let wanted = || preview.properties.iter().filter(|property| !typed || is_index(property));
+    let mut parts: Vec<String> = wanted().take(MAX_PROPERTIES).map(show).collect();
+    if preview.overflow || wanted().count() > MAX_PROPERTIES {
         parts.push("…".to_owned());
     }
     parts.join(", ")

@@ -205,7 +205,14 @@ impl Announcements {
     }
 
     /// What waited long enough, or belongs to a session that ends.
-    pub fn tick(&mut self, context: &mut Context<'_>, requests: &Requests, sockets: &Sockets, ended: Option<&str>) {
+    pub fn tick(
+        &mut self,
+        context: &mut Context<'_>,
+        requests: &Requests,
+        sockets: &Sockets,
+        ended: Option<&str>,
+    ) -> Vec<(String, Event)> {
+        let mut told = Vec::new();
         let mut index = 0;
         while let Some(held) = self.held.get(index) {
             let known = self.is_known(requests, sockets, &held.what);
@@ -217,9 +224,10 @@ impl Announcements {
             let Some(held) = self.held.remove(index) else { break };
             match known {
                 true => context.counts.folded += 1,
-                false => self.tell(context, held.what),
+                false => told.push((held.session, self.event(held.what))),
             }
         }
+        told
     }
 
     /// Whether anything waits.
@@ -240,7 +248,8 @@ impl Announcements {
         if known {
             context.counts.folded += 1;
         } else if self.held.len() >= MAX_HELD {
-            self.tell(context, what);
+            let event = self.event(what);
+            context.tell(event);
         } else {
             let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + GRACE_MS));
             self.held.push_back(Held { session, until, what });
@@ -264,12 +273,12 @@ impl Announcements {
         requests.knows_address(url) || self.texts.iter().any(|text| text.contains(url))
     }
 
-    fn tell(&mut self, context: &mut Context<'_>, what: Waiting) {
+    fn event(&mut self, what: Waiting) -> Event {
         match what {
-            Waiting::Load(load) => context.tell(Event::Network(load.into_request())),
+            Waiting::Load(load) => Event::Network(load.into_request()),
             Waiting::Blocked { console, .. } | Waiting::Socket { console, .. } | Waiting::Issue { console, .. } => {
                 self.remember(&console.message);
-                context.tell(Event::Console(console));
+                Event::Console(console)
             }
         }
     }
@@ -297,7 +306,9 @@ impl LogEntry<'_> {
         }
         // A worker that is not attached speaks through its page.
         let speaker = if self.source == "worker" { Speaker::Page } else { Speaker::Browser };
-        let message = cut(self.text.to_string(), super::format::MAX_MESSAGE);
+        // Advice about an element ends with a place for it that only DevTools can fill.
+        let text = self.text.trim_end_matches("%o").trim_end();
+        let message = cut(text.to_owned(), super::format::MAX_MESSAGE);
         Console { time, level, speaker, message, stack, page, backfilled }
     }
 }

@@ -1,34 +1,400 @@
 //! Original places in the code: which scripts have source maps, loading them, and the errors that wait for them.
+//!
+//! Maps are loaded when the first error needs them. An error waits [`BUDGET_MS`] at most and goes with the place it has; the
+//! map is there for the next one. Harmless messages never wait.
+
+use std::collections::{HashMap, VecDeque};
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Context, Counts};
-use crate::event::{Console, Event};
+use super::{Asked, Context, Counts};
+use crate::cdp::source_map::{SourceMap, base64, data_text};
+use crate::event::{Console, Event, Frame, Level};
 
-/// What waits.
+/// How long an error waits for its place.
+const BUDGET_MS: i64 = 200;
+/// As many errors wait; in a flood the rest goes with the places it has.
+const MAX_HELD: usize = 1_000;
+/// Scripts of which is known that they have maps.
+const MAX_SCRIPTS: usize = 4_096;
+/// Addresses that hold whole maps take room until they are needed.
+const MAX_INLINE_BYTES: usize = 64 * 1024 * 1024;
+/// Maps that were read.
+const MAX_MAPS: usize = 64;
+const MAX_MAP_BYTES: usize = 64 * 1024 * 1024;
+/// The text of one map.
+const MAX_TEXT: usize = 32 * 1024 * 1024;
+/// One piece of it.
+const PIECE: usize = 1024 * 1024;
+
+/// Scripts, maps, and what waits for them.
 #[derive(Debug, Default)]
-pub struct Maps {}
+pub struct Maps {
+    /// By the script's address.
+    scripts: HashMap<String, Script>,
+    scripts_order: VecDeque<String>,
+    inline_bytes: usize,
+    /// By the map's key.
+    maps: HashMap<String, Map>,
+    maps_order: VecDeque<String>,
+    held: VecDeque<Held>,
+}
+
+#[derive(Debug)]
+struct Script {
+    /// The map's address; a map in the address itself comes whole.
+    address: String,
+    /// Its address and the script's hash: a script that changed has another map at the same address.
+    key: String,
+}
+
+#[derive(Debug)]
+enum Map {
+    Loading { session: String, stream: String, bytes: Vec<u8> },
+    Ready(SourceMap),
+    Missing,
+}
+
+#[derive(Debug)]
+struct Held {
+    session: String,
+    until: Timestamp,
+    needs: Vec<String>,
+    console: Console,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScriptParsed {
+    url: String,
+    hash: String,
+    #[serde(rename = "sourceMapURL")]
+    source_map_url: String,
+}
 
 #[derive(Deserialize)]
-pub struct ScriptParsed {}
+struct Loaded {
+    resource: Resource,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Resource {
+    success: bool,
+    stream: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Piece {
+    base64_encoded: bool,
+    data: String,
+    eof: bool,
+}
 
 impl Maps {
-    pub fn parsed(&mut self, _session: &str, _script: ScriptParsed) {}
-    pub fn place(&mut self, context: &mut Context<'_>, console: Console) {
-        context.tell(Event::Console(console));
+    /// `Debugger.scriptParsed`.
+    pub fn parsed(&mut self, counts: &mut Counts, script: ScriptParsed) {
+        if script.url.is_empty() || script.source_map_url.is_empty() {
+            return;
+        }
+        let inline = script.source_map_url.starts_with("data:");
+        let address = match inline {
+            true => script.source_map_url,
+            false => match join(&script.url, &script.source_map_url) {
+                Some(address) if is_near(&address, &script.url) => address,
+                // Nobody elsewhere is asked because somebody here watches.
+                _ => return counts.maps_missed += 1,
+            },
+        };
+        let name = if inline { script.url.as_str() } else { address.as_str() };
+        let key = format!("{} {name}", script.hash);
+        self.forget(&script.url);
+        self.inline_bytes += if inline { address.len() } else { 0 };
+        self.scripts_order.push_back(script.url.clone());
+        self.scripts.insert(script.url, Script { address, key });
+        while self.scripts.len() > MAX_SCRIPTS || self.inline_bytes > MAX_INLINE_BYTES {
+            let Some(oldest) = self.scripts_order.front().cloned() else { break };
+            self.forget(&oldest);
+            counts.maps_missed += 1;
+        }
     }
+
+    /// Tells a message, with original places if they are known, or holds it until they are.
+    pub fn place(&mut self, context: &mut Context<'_>, mut console: Console) {
+        if console.level < Level::Warning {
+            return context.tell(Event::Console(console));
+        }
+        let needs = self.needed(context, &console.stack);
+        if needs.is_empty() || self.held.len() >= MAX_HELD {
+            context.counts.maps_missed += u64::from(!needs.is_empty());
+            self.translate(&mut console.stack);
+            return context.tell(Event::Console(console));
+        }
+        let until = Timestamp(context.now.0 + BUDGET_MS);
+        self.held.push_back(Held { session: context.session.to_owned(), until, needs, console });
+    }
+
+    /// What has all it waited for.
     pub fn ready(&mut self) -> Vec<Event> {
-        Vec::new()
+        let loading = |maps: &HashMap<String, Map>, key: &String| matches!(maps.get(key), Some(Map::Loading { .. }));
+        self.release(|maps, held| !held.needs.iter().any(|key| loading(maps, key)))
     }
-    pub fn opened(&mut self, _context: &mut Context<'_>, _map: &str, _answer: Option<&RawValue>) {}
-    pub fn read(&mut self, _context: &mut Context<'_>, _map: &str, _answer: Option<&RawValue>) {}
-    pub fn tick(&mut self, _now: Timestamp, _ended: Option<&str>, _counts: &mut Counts) -> Vec<Event> {
-        Vec::new()
+
+    /// What waited long enough, or belongs to a session that ends.
+    pub fn tick(&mut self, now: Timestamp, ended: Option<&str>, counts: &mut Counts) -> Vec<Event> {
+        let events = self.release(|_, held| held.until <= now || ended == Some(held.session.as_str()));
+        counts.maps_missed += events.len() as u64;
+        events
     }
-    pub fn detached(&mut self, _session: &str) {}
+
+    /// The answer to `Network.loadNetworkResource`.
+    pub fn opened(&mut self, context: &mut Context<'_>, key: &str, answer: Option<&RawValue>) {
+        let loaded = answer.and_then(|answer| serde_json::from_str::<Loaded>(answer.get()).ok());
+        let handle = loaded.filter(|loaded| loaded.resource.success).and_then(|loaded| loaded.resource.stream);
+        let (Some(handle), Some(Map::Loading { stream, .. })) = (handle, self.maps.get_mut(key)) else {
+            return self.missing(context, key);
+        };
+        stream.clone_from(&handle);
+        read_on(context, key, &handle);
+    }
+
+    /// The answer to `IO.read`.
+    pub fn read(&mut self, context: &mut Context<'_>, key: &str, answer: Option<&RawValue>) {
+        let piece = answer.and_then(|answer| serde_json::from_str::<Piece>(answer.get()).ok());
+        let Some(Map::Loading { stream, bytes, .. }) = self.maps.get_mut(key) else { return };
+        let handle = stream.clone();
+        let more = piece.as_ref().and_then(|piece| match piece.base64_encoded {
+            true => base64(&piece.data),
+            false => Some(piece.data.clone().into_bytes()),
+        });
+        if let Some(more) = &more {
+            bytes.extend_from_slice(more);
+        }
+        let (Some(piece), true, true) = (piece, more.is_some(), bytes.len() <= MAX_TEXT) else {
+            close(context, &handle);
+            return self.missing(context, key);
+        };
+        if !piece.eof {
+            return read_on(context, key, &handle);
+        }
+        let text = String::from_utf8(std::mem::take(bytes)).ok();
+        close(context, &handle);
+        self.settle(context, key, text);
+    }
+
+    /// A session that ends answers nothing any more.
+    pub fn detached(&mut self, session: &str) {
+        let left = |map: &Map| matches!(map, Map::Loading { session: from, .. } if from == session);
+        self.maps.retain(|_, map| !left(map));
+        self.maps_order.retain(|key| self.maps.contains_key(key));
+    }
+
+    /// Whether anything waits.
     pub fn pending(&self) -> bool {
-        false
+        !self.held.is_empty()
+    }
+
+    /// Which maps are still to come for these frames; those that nobody asked for are asked for now.
+    fn needed(&mut self, context: &mut Context<'_>, stack: &[Frame]) -> Vec<String> {
+        let mut needs = Vec::new();
+        for frame in stack {
+            let Some(script) = self.scripts.get(&frame.file) else { continue };
+            let (key, address) = (script.key.clone(), script.address.clone());
+            if !self.maps.contains_key(&key) {
+                self.load(context, &key, &address);
+            }
+            if matches!(self.maps.get(&key), Some(Map::Loading { .. })) && !needs.contains(&key) {
+                needs.push(key);
+            }
+        }
+        needs
+    }
+
+    fn load(&mut self, context: &mut Context<'_>, key: &str, address: &str) {
+        self.maps_order.push_back(key.to_owned());
+        let loading = Map::Loading { session: context.session.to_owned(), stream: String::new(), bytes: Vec::new() };
+        self.maps.insert(key.to_owned(), loading);
+        if address.starts_with("data:") {
+            let text = (address.len() <= MAX_TEXT).then(|| data_text(address)).flatten();
+            return self.settle(context, key, text);
+        }
+        let options = json!({ "disableCache": false, "includeCredentials": true });
+        let mut params = json!({ "url": address, "options": options });
+        // Pages must say which frame asks, workers must not.
+        let session =
+            context.sessions.get(context.session).filter(|session| matches!(&*session.target.kind, "page" | "iframe"));
+        if let (Some(session), Some(params)) = (session, params.as_object_mut()) {
+            params.insert("frameId".to_owned(), session.target.id.clone().into());
+        }
+        context.ask(Asked::OpenMap { map: key.to_owned() }, "Network.loadNetworkResource", params);
+    }
+
+    fn settle(&mut self, context: &mut Context<'_>, key: &str, text: Option<String>) {
+        match text.and_then(|text| SourceMap::parse(&text)) {
+            Some(map) => drop(self.maps.insert(key.to_owned(), Map::Ready(map))),
+            None => self.missing(context, key),
+        }
+        let bytes = |map: &Map| if let Map::Ready(map) = map { map.bytes() } else { 0 };
+        while self.maps.len() > MAX_MAPS || self.maps.values().map(bytes).sum::<usize>() > MAX_MAP_BYTES {
+            match self.maps_order.pop_front() {
+                Some(oldest) => drop(self.maps.remove(&oldest)),
+                None => break,
+            }
+        }
+    }
+
+    fn missing(&mut self, context: &mut Context<'_>, key: &str) {
+        context.counts.maps_missed += 1;
+        if let Some(map) = self.maps.get_mut(key) {
+            *map = Map::Missing;
+        }
+    }
+
+    fn release(&mut self, due: impl Fn(&HashMap<String, Map>, &Held) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut index = 0;
+        while let Some(held) = self.held.get(index) {
+            if !due(&self.maps, held) {
+                index += 1;
+                continue;
+            }
+            if let Some(mut held) = self.held.remove(index) {
+                self.translate(&mut held.console.stack);
+                events.push(Event::Console(held.console));
+            }
+        }
+        events
+    }
+
+    /// Puts original places where maps know them.
+    fn translate(&self, stack: &mut [Frame]) {
+        for frame in stack.iter_mut().filter(|frame| frame.line > 0) {
+            let Some(script) = self.scripts.get(&frame.file) else { continue };
+            let Some(Map::Ready(map)) = self.maps.get(&script.key) else { continue };
+            if let Some(original) = map.original(frame.line - 1, frame.column.saturating_sub(1)) {
+                let base = if script.address.starts_with("data:") { &frame.file } else { &script.address };
+                let file = source_name(base, original.source);
+                *frame = Frame {
+                    file,
+                    line: original.line.saturating_add(1),
+                    column: original.column.saturating_add(1),
+                    function: std::mem::take(&mut frame.function),
+                };
+            }
+        }
+    }
+
+    fn forget(&mut self, url: &str) {
+        if let Some(script) = self.scripts.remove(url) {
+            self.scripts_order.retain(|other| other != url);
+            if script.address.starts_with("data:") {
+                self.inline_bytes -= script.address.len().min(self.inline_bytes);
+            }
+        }
+    }
+}
+
+fn read_on(context: &mut Context<'_>, key: &str, handle: &str) {
+    context.ask(Asked::ReadMap { map: key.to_owned() }, "IO.read", json!({ "handle": handle, "size": PIECE }));
+}
+
+fn close(context: &mut Context<'_>, handle: &str) {
+    context.ask(Asked::Nothing, "IO.close", json!({ "handle": handle }));
+}
+
+/// `https://host:port` of an address.
+fn origin(url: &str) -> Option<&str> {
+    let after = url.find("://")? + 3;
+    let end = url[after..].find(['/', '?', '#']).map_or(url.len(), |end| after + end);
+    Some(&url[..end])
+}
+
+/// Whether a map comes from where its script comes from, or from this machine.
+fn is_near(address: &str, script: &str) -> bool {
+    let Some(home) = origin(address).filter(|home| home.starts_with("http://") || home.starts_with("https://")) else {
+        return false;
+    };
+    let host = home.split_once("://").map_or("", |(_, host)| host);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let name = if host.starts_with('[') { host.split(']').next() } else { host.split(':').next() }.unwrap_or_default();
+    let local = name == "localhost" || name.ends_with(".localhost") || name == "[::1" || is_loopback(name);
+    local || origin(script) == Some(home)
+}
+
+fn is_loopback(name: &str) -> bool {
+    name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// An address relative to another one.
+fn join(base: &str, reference: &str) -> Option<String> {
+    if reference.contains("://") {
+        return Some(reference.to_owned());
+    }
+    let home = origin(base)?;
+    if let Some(rest) = reference.strip_prefix("//") {
+        return Some(format!("{}://{rest}", base.split_once("://")?.0));
+    }
+    let folder = base[home.len()..]
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .rsplit_once('/')
+        .map_or("", |(folder, _)| folder);
+    let path = if reference.starts_with('/') { reference.to_owned() } else { format!("{folder}/{reference}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').skip(1) {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(format!("{home}/{}", parts.join("/")))
+}
+
+/// A file as a person names it: bundlers put a scheme and their own name before the path.
+fn source_name(base: &str, source: &str) -> String {
+    let bundled = source.strip_prefix("webpack://").or_else(|| source.strip_prefix("turbopack://"));
+    if let Some(rest) = bundled {
+        let path = rest.split_once('/').map_or(rest, |(_, path)| path);
+        return path.trim_start_matches("./").to_owned();
+    }
+    join(base, source).unwrap_or_else(|| source.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_fetched_from_near_only() {
+        assert!(is_near("http://localhost:5173/a.js.map", "http://localhost:5173/a.js"));
+        assert!(is_near("https://app.test/a.js.map", "https://app.test/a.js"));
+        assert!(is_near("http://127.0.0.1:1/a.map", "https://app.test/a.js"));
+        assert!(is_near("http://[::1]:1/a.map", "https://app.test/a.js"));
+        assert!(!is_near("https://elsewhere.test/a.map", "https://app.test/a.js"));
+        assert!(!is_near("http://localhost.elsewhere.test/a.map", "https://app.test/a.js"));
+        assert!(!is_near("http://127.evil.test/a.map", "https://app.test/a.js"));
+        assert!(!is_near("http://localhost@elsewhere.test/a.map", "https://app.test/a.js"));
+        assert!(!is_near("file:///etc/passwd", "file:///a.js"));
+    }
+
+    #[test]
+    fn addresses_are_joined_as_browsers_do() {
+        assert_eq!(join("http://a/js/app.js?v=1", "app.js.map").as_deref(), Some("http://a/js/app.js.map"));
+        assert_eq!(join("http://a/js/app.js", "../maps/./x.map").as_deref(), Some("http://a/maps/x.map"));
+        assert_eq!(join("http://a/js/app.js", "/x.map").as_deref(), Some("http://a/x.map"));
+        assert_eq!(join("https://a/js/app.js", "//b/x.map").as_deref(), Some("https://b/x.map"));
+        assert_eq!(join("http://a", "../../x.map").as_deref(), Some("http://a/x.map"));
+    }
+
+    #[test]
+    fn files_are_named_as_people_do() {
+        assert_eq!(source_name("http://a/b.js", "webpack://app/./src/x.ts"), "src/x.ts");
+        assert_eq!(source_name("http://a/js/b.js.map", "../src/x.ts"), "http://a/src/x.ts");
     }
 }

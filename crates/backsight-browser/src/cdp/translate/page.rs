@@ -135,7 +135,7 @@ pub fn action(context: &mut Context<'_>, payload: &str) -> Option<()> {
     }
     // The page's clock is the same clock; one that a test set back is not believed.
     let at = Timestamp(reported.at as i64);
-    let time = if (context.now.0 - at.0).abs() < 60_000 { at } else { context.now };
+    let time = if context.now.0.abs_diff(at.0) < 60_000 { at } else { context.now };
     let (target, page) = (cut(reported.target, 200), context.page());
     context.tell(Event::Action(Action { time, kind: reported.kind, target, detail, page }));
     Some(())

@@ -36,6 +36,8 @@ const MAX_BODIES: usize = 4;
 pub struct Requests {
     flights: HashMap<String, Flight>,
     order: VecDeque<String>,
+    /// Which of them wait for time to pass.
+    waiting: HashSet<String>,
     known: HashSet<String>,
     known_order: VecDeque<String>,
     /// Addresses that failed lately.
@@ -149,10 +151,11 @@ impl Requests {
 
     /// A page went on to another document: what the old one asked for will mostly never end.
     pub fn navigated(&mut self, session: &str, loader: &str, now: Timestamp) {
-        for flight in self.flights.values_mut() {
+        for (id, flight) in &mut self.flights {
             let left = flight.hop.as_ref().is_some_and(|hop| hop.session == session && hop.loader != loader);
             if left && flight.end.is_none() {
                 flight.left = Some(Timestamp(now.0 + LEFT_BEHIND_MS));
+                self.waiting.insert(id.clone());
             }
         }
     }
@@ -193,7 +196,7 @@ impl Requests {
 
     /// Whether anything waits for time to pass.
     pub fn pending(&self) -> bool {
-        self.flights.values().any(|flight| flight.end.is_some() || flight.left.is_some())
+        !self.waiting.is_empty()
     }
 
     fn is_over(&self, id: &str) -> bool {
@@ -219,6 +222,7 @@ impl Requests {
             && let Some(flight) = self.flights.remove(&oldest)
         {
             self.bodies -= usize::from(matches!(flight.body, Body::Asked { .. })).min(self.bodies);
+            self.waiting.remove(&oldest);
             self.remember(&oldest);
             context.counts.requests_forgotten += 1;
         }
@@ -226,13 +230,17 @@ impl Requests {
 
     /// Tells a request for which nothing more is to come.
     fn settle(&mut self, context: &mut Context<'_>, id: &str) {
-        if self.flights.get(id).is_some_and(Flight::is_complete) {
+        let Some(flight) = self.flights.get(id) else { return };
+        if flight.is_complete() {
             self.finish(context, id);
+        } else if flight.end.is_some() {
+            self.waiting.insert(id.to_owned());
         }
     }
 
     fn finish(&mut self, context: &mut Context<'_>, id: &str) {
         self.order.retain(|other| other != id);
+        self.waiting.remove(id);
         let Some(flight) = self.flights.remove(id) else { return };
         self.remember(id);
         if matches!(flight.body, Body::Asked { .. }) {
@@ -243,7 +251,7 @@ impl Requests {
             return;
         }
         let page = context.sessions.page(&flight.last_session);
-        let served_by_worker = flight.from_service_worker();
+        let served_by_worker = flight.is_from_worker();
         let in_worker = flight.hop.as_ref().is_some_and(|hop| context.sessions.is_service_worker(&hop.session));
         match flight.told(context.now, page) {
             Some(request) if served_by_worker && self.worker_told(&request, context.now) => {

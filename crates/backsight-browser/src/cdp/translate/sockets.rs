@@ -2,7 +2,7 @@
 //! (see `sockets.js`), a little before or after, so a closing waits a moment for it.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
@@ -25,8 +25,12 @@ const MAX_FAILED: usize = 64;
 pub struct Sockets {
     open: HashMap<String, Connection>,
     order: VecDeque<String>,
+    /// Which of them are closed and wait for their codes.
+    closing: HashSet<String>,
     /// Told by the page script, not yet by the protocol.
     reports: VecDeque<(Report, String, Timestamp)>,
+    /// Told by the protocol as never connected; the page script will say so too.
+    refused: VecDeque<(String, String, Timestamp)>,
     /// Addresses that could not be connected.
     failed: VecDeque<String>,
 }
@@ -119,15 +123,22 @@ impl Sockets {
 
     /// The page script says with what code a socket closed.
     pub fn reported(&mut self, context: &mut Context<'_>, report: Report) {
-        let session = context.session;
-        let waiting = self.open.iter().filter(|(_, connection)| {
-            connection.closed.is_some() && connection.session == session && same_address(&connection.url, &report.url)
-        });
-        let oldest =
-            waiting.min_by_key(|(_, connection)| connection.closed.map(|(time, _)| time)).map(|(id, _)| id.clone());
-        match oldest {
+        let (session, now) = (context.session, context.now);
+        self.refused.retain(|(_, _, at)| now.0 - at.0 < REPORT_MS);
+        let is_refused =
+            |(from, url, _): &(String, String, Timestamp)| from == session && same_address(url, &report.url);
+        if let Some(index) = self.refused.iter().position(is_refused) {
+            self.refused.remove(index);
+            return;
+        }
+        match self.closing_at(session, &report.url) {
             Some(id) => self.finish(&id, Some(&report)).into_iter().for_each(|(_, event)| context.tell(event)),
-            None => self.reports.push_back((report, session.to_owned(), context.now)),
+            None => {
+                self.reports.push_back((report, session.to_owned(), now));
+                if self.reports.len() > MAX_FAILED {
+                    self.reports.pop_front();
+                }
+            }
         }
     }
 
@@ -144,33 +155,68 @@ impl Sockets {
             None => false,
         };
         let mut ids: Vec<String> =
-            self.order.iter().filter(|id| self.open.get(*id).is_some_and(due)).cloned().collect();
-        let mut told: Vec<(String, Event)> = ids.drain(..).filter_map(|id| self.finish(&id, None)).collect();
+            self.closing.iter().filter(|id| self.open.get(*id).is_some_and(due)).cloned().collect();
+        ids.sort_by_key(|id| self.open.get(id).and_then(|connection| connection.closed));
+        let mut told: Vec<(String, Event)> = ids.iter().filter_map(|id| self.finish(id, None)).collect();
         if let Some(session) = ended {
-            told.extend(self.gone(session, now));
+            told.extend(self.gone(session, "the page is gone", now));
         }
         told
     }
 
     /// Whether anything waits.
     pub fn pending(&self) -> bool {
-        !self.reports.is_empty() || self.open.values().any(|connection| connection.closed.is_some())
+        !self.reports.is_empty() || !self.closing.is_empty()
     }
 
-    /// A page that is gone takes its sockets along, and their peers hear 1001, "going away".
-    fn gone(&mut self, session: &str, now: Timestamp) -> Vec<(String, Event)> {
+    /// A page went on to another document; the protocol says nothing about the sockets of the old one.
+    pub fn navigated(&mut self, context: &mut Context<'_>) {
+        let told = self.gone(context.session, "the page went on", context.now);
+        told.into_iter().for_each(|(_, event)| context.tell(event));
+    }
+
+    /// A document that is gone takes its sockets along, and their peers hear 1001, "going away".
+    fn gone(&mut self, session: &str, reason: &str, now: Timestamp) -> Vec<(String, Event)> {
         let here = |id: &&String| self.open.get(*id).is_some_and(|connection| connection.session == session);
         let ids: Vec<String> = self.order.iter().filter(here).cloned().collect();
         let mut told = Vec::new();
         for id in ids {
-            self.order.retain(|other| *other != id);
-            let Some(connection) = self.open.remove(&id) else { continue };
-            if connection.connected {
-                let event = SocketEvent::Close { code: Some(1001), reason: "the page is gone".to_owned() };
+            let Some(connection) = self.forget(&id) else { continue };
+            if connection.connected && connection.closed.is_none() {
+                let event = SocketEvent::Close { code: Some(1001), reason: reason.to_owned() };
                 told.push((session.to_owned(), connection.event(&id, now, event)));
+            } else if let Some((time, _)) = connection.closed {
+                let event = SocketEvent::Close { code: None, reason: String::new() };
+                told.push((session.to_owned(), connection.event(&id, time, event)));
             }
         }
         told
+    }
+
+    /// The socket that closed first at this address. One older than the watching has none, and is meant only when no other
+    /// can be.
+    fn closing_at(&self, session: &str, url: &str) -> Option<String> {
+        let first = |url: &str| {
+            let here = self.closing.iter().filter_map(|id| self.open.get(id).map(|connection| (id, connection)));
+            let alike =
+                here.filter(|(_, connection)| connection.session == session && same_address(&connection.url, url));
+            alike.min_by_key(|(_, connection)| connection.closed).map(|(id, _)| id.clone())
+        };
+        first(url).or_else(|| if self.is_open_at(session, url) { None } else { first("") })
+    }
+
+    fn is_open_at(&self, session: &str, url: &str) -> bool {
+        self.open.values().any(|connection| connection.session == session && same_address(&connection.url, url))
+    }
+
+    /// What the page script already said about a socket that closes now.
+    fn report_for(&mut self, session: &str, url: &str) -> Option<Report> {
+        let is_it = |report: &Report| match url.is_empty() {
+            true => !self.is_open_at(session, &report.url),
+            false => same_address(url, &report.url),
+        };
+        let index = self.reports.iter().position(|(report, from, _)| from == session && is_it(report))?;
+        self.reports.remove(index).map(|(report, ..)| report)
     }
 
     /// Creates what is not known yet: after a late attach the first thing heard is a frame.
@@ -184,6 +230,7 @@ impl Sockets {
         if self.open.len() >= MAX_OPEN
             && let Some(oldest) = self.order.pop_front()
         {
+            self.closing.remove(&oldest);
             self.open.remove(&oldest);
             context.counts.sockets_forgotten += 1;
         }
@@ -202,17 +249,21 @@ impl Sockets {
 
     fn closed(&mut self, context: &mut Context<'_>, id: &str, time: Timestamp) {
         let Some(connection) = self.open.get_mut(id) else { return };
+        let (session, url) = (connection.session.clone(), connection.url.clone());
         // A socket of which nothing else was heard is one that was open before the watching: its closing counts.
-        let never_connected = connection.failed || (!connection.connected && !connection.url.is_empty());
-        if never_connected {
+        if connection.failed || (!connection.connected && !url.is_empty()) {
             self.forget(id);
+            if self.report_for(&session, &url).is_none() {
+                self.refused.push_back((session, url, context.now));
+                if self.refused.len() > MAX_FAILED {
+                    self.refused.pop_front();
+                }
+            }
             return;
         }
         connection.closed = Some((time, Timestamp(context.now.0 + GRACE_MS)));
-        let (session, url) = (&connection.session, &connection.url);
-        let report =
-            self.reports.iter().position(|(report, from, _)| from == session && same_address(url, &report.url));
-        if let Some((report, ..)) = report.and_then(|index| self.reports.remove(index)) {
+        self.closing.insert(id.to_owned());
+        if let Some(report) = self.report_for(&session, &url) {
             self.finish(id, Some(&report)).into_iter().for_each(|(_, event)| context.tell(event));
         }
     }
@@ -231,6 +282,7 @@ impl Sockets {
 
     fn forget(&mut self, id: &str) -> Option<Connection> {
         self.order.retain(|other| other != id);
+        self.closing.remove(id);
         self.open.remove(id)
     }
 }
@@ -262,9 +314,8 @@ fn size(frame: &SocketFrame<'_>, sent: bool) -> u64 {
     bytes as u64
 }
 
-/// Scripts see addresses without what the protocol leaves out, and the other way round: compare without the fragment. A
-/// socket older than the watching has no address, and any report may be its own.
+/// Scripts see addresses without what the protocol leaves out, and the other way round: compare without the fragment.
 fn same_address(known: &str, reported: &str) -> bool {
     let bare = |url: &str| url.split('#').next().unwrap_or_default().trim_end_matches('/').to_owned();
-    known.is_empty() || bare(known) == bare(reported)
+    bare(known) == bare(reported)
 }

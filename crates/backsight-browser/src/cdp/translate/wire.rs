@@ -120,6 +120,10 @@ fn text_frame(line: &str) -> Option<Frame> {
     let (head, column) = place.rsplit_once(':')?;
     let (file, line) = head.rsplit_once(':')?;
     let function = function.strip_prefix("async ").unwrap_or(function);
+    // Code without an address is the engine's, or our own.
+    if file == "<anonymous>" {
+        return None;
+    }
     Some(Frame {
         file: file.to_owned(),
         line: line.parse().ok()?,
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_errors_text_is_split_into_what_it_says_and_where() {
-        let text = "MyError: custom\nsecond line\n    at thrower (http://a/app.js:8:26)\n    at async http://a/app.js:9:35\n    at <anonymous>";
+        let text = "MyError: custom\nsecond line\n    at thrower (http://a/app.js:8:26)\n    at async http://a/app.js:9:35\n    at Object.construct (<anonymous>:26:22)";
         let (message, frames) = split_stack(text);
         assert_eq!(message, "MyError: custom\nsecond line");
         assert_eq!(frames.len(), 2);

@@ -5,6 +5,7 @@ use super::Templater;
 use crate::fingerprint::context::Context;
 use crate::fingerprint::shape::{self, alphanumerics, digits, shape};
 use crate::fingerprint::time;
+use crate::redact::marker;
 
 impl Templater<'_> {
     /// A word that begins with a digit; `run` is how many letters and digits it has.
@@ -80,8 +81,11 @@ impl Templater<'_> {
             self.at = start + numeral.length;
             return;
         }
-        let name = if numeral.points >= 2 { "{v}" } else { "{n}" };
-        self.replace(self.with_sign(start), start + numeral.length, name);
+        let (from, end) = (self.with_sign(start), start + numeral.length);
+        match numeral.points >= 2 {
+            true => self.replace(from, end, "{v}"),
+            false => self.count(from, end),
+        }
     }
 
     fn measured(&mut self, start: usize, length: usize, name: &str) {
@@ -123,20 +127,28 @@ impl Templater<'_> {
         }
     }
 
-    /// `[1, 2, 3]` is one thing however long it is; every other bracket stays.
-    pub(super) fn numbers(&mut self) {
+    /// A secret that was taken out varies like any value; every other bracket stays.
+    pub(super) fn bracket(&mut self) {
         let start = self.at;
-        let rest = self.rest(start + 1);
-        let run = rest
-            .iter()
-            .take_while(|byte| matches!(byte, b'0'..=b'9' | b'.' | b',' | b' ' | b'-' | b'+' | b'e'))
-            .count();
-        let list =
-            rest.get(run) == Some(&b']') && rest[..run].contains(&b',') && rest[..run].iter().any(u8::is_ascii_digit);
-        match list {
-            true => self.replace(start + 1, start + 1 + run, "{n}…"),
-            false => self.mark(b'['),
+        let Some(marker) = marker::at(self.rest(start)) else { return self.mark(b'[') };
+        self.copy_to(start);
+        self.out.push('{');
+        self.out.extend(marker.kind.iter().map(|byte| char::from(*byte)));
+        self.out.push('}');
+        self.at = start + marker.length;
+        self.copied = self.at;
+    }
+
+    /// Puts `{n}` in the place of a number. Numbers with commas between them are one thing however many they are.
+    fn count(&mut self, start: usize, end: usize) {
+        self.copy_to(start);
+        for more in ["{n}, ", "{n},"] {
+            if self.out.ends_with(more) {
+                self.out.truncate(self.out.len() - more.len());
+                break;
+            }
         }
+        self.replace(start, end, "{n}");
     }
 }
 
@@ -236,7 +248,7 @@ impl Numeral {
 }
 
 /// How long the number with its unit at the start is, and what it measures: `12ms`, `1.5 s`, `2m31s`, `512 kB`, `99%`.
-fn measure(rest: &[u8]) -> Option<(usize, &'static str)> {
+pub(super) fn measure(rest: &[u8]) -> Option<(usize, &'static str)> {
     let (mut length, name) = one_measure(rest)?;
     while name == "{dur}" && rest.get(length).is_some_and(u8::is_ascii_digit) {
         match one_measure(&rest[length..]) {

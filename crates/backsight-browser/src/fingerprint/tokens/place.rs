@@ -1,5 +1,6 @@
 //! Addresses and paths within messages, mail addresses, and lines of `key=value`.
 
+use super::number::measure;
 use super::{Templater, is_key};
 use crate::endpoint;
 use crate::fingerprint::context::is_telling;
@@ -151,6 +152,8 @@ impl Templater<'_> {
             .iter()
             .take_while(|byte| !matches!(byte, b' ' | b',' | b';' | b')' | b']' | b'\n'))
             .count();
+        // `dur=12 ms` has a space in its value.
+        let bare = bare.max(measure(self.rest(value)).map_or(0, |(length, _)| length));
         if is_telling(name) {
             self.context = self.context.after_word(name);
             self.at = value;

@@ -1,0 +1,316 @@
+//! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys, card
+//! numbers. Each function looks at the start of some bytes and says how many of them are one.
+
+use crate::fingerprint::shape::{alphanumerics, base64_url, digits, jwt};
+
+/// A token known by how it begins.
+struct Prefix {
+    start: &'static str,
+    kind: &'static str,
+    /// How many more letters, digits, `_` and `-` there must be.
+    at_least: usize,
+    /// Whether points and slashes belong to it too.
+    dotted: bool,
+    /// Whether small letters, capitals and digits must all be there: the prefix alone is also a word.
+    mixed: bool,
+}
+
+const fn prefix(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
+    Prefix { start, kind, at_least, dotted: false, mixed: false }
+}
+
+const fn dotted(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
+    Prefix { start, kind, at_least, dotted: true, mixed: false }
+}
+
+const fn mixed(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
+    Prefix { start, kind, at_least, dotted: false, mixed: true }
+}
+
+/// Sorted by first letter; longer ones first.
+const PREFIXES: [Prefix; 46] = [
+    prefix("ATATT3", "atlassian", 20),
+    prefix("AIza", "gcp-key", 35),
+    prefix("EAACEdEose0cBA", "facebook", 10),
+    prefix("GOCSPX-", "gcp-key", 20),
+    prefix("NRAK-", "newrelic", 20),
+    dotted("SG.", "sendgrid", 30),
+    prefix("dapi", "databricks", 32),
+    prefix("dop_v1_", "digitalocean", 32),
+    prefix("doo_v1_", "digitalocean", 32),
+    dotted("dp.pt.", "doppler", 20),
+    prefix("github_pat_", "github-token", 22),
+    prefix("ghp_", "github-token", 20),
+    prefix("gho_", "github-token", 20),
+    prefix("ghu_", "github-token", 20),
+    prefix("ghs_", "github-token", 20),
+    prefix("ghr_", "github-token", 20),
+    prefix("glpat-", "gitlab-token", 18),
+    prefix("gldt-", "gitlab-token", 18),
+    prefix("glrt-", "gitlab-token", 18),
+    prefix("glcbt-", "gitlab-token", 18),
+    prefix("glptt-", "gitlab-token", 18),
+    prefix("glsa_", "grafana", 20),
+    mixed("hf_", "huggingface", 30),
+    prefix("lin_api_", "linear", 20),
+    mixed("npm_", "npm-token", 30),
+    prefix("pypi-", "pypi-token", 40),
+    prefix("rk_live_", "stripe-key", 10),
+    prefix("rk_test_", "stripe-key", 10),
+    prefix("rubygems_", "rubygems", 30),
+    prefix("shpat_", "shopify", 20),
+    prefix("shpss_", "shopify", 20),
+    prefix("shpca_", "shopify", 20),
+    prefix("sk_live_", "stripe-key", 10),
+    prefix("sk_test_", "stripe-key", 10),
+    prefix("sk-ant-", "anthropic-key", 16),
+    prefix("sk-proj-", "openai-key", 16),
+    prefix("sk-svcacct-", "openai-key", 16),
+    mixed("sk-", "openai-key", 20),
+    prefix("sntrys_", "sentry", 20),
+    prefix("sq0atp-", "square", 20),
+    prefix("sq0csp-", "square", 20),
+    prefix("whsec_", "stripe-key", 16),
+    prefix("xapp-", "slack-token", 16),
+    dotted("xoxe.", "slack-token", 16),
+    prefix("xox", "slack-token", 16),
+    dotted("ya29.", "gcp-key", 20),
+];
+
+/// The secret that begins where a word does, its length and kind.
+pub(super) fn at_word(rest: &[u8]) -> Option<(usize, &'static str)> {
+    match rest[0] {
+        b'e' => jwt(rest).map(|length| (length, "jwt")),
+        b'0'..=b'9' => {
+            card(rest).map(|length| (length, "card")).or_else(|| security_number(rest).map(|length| (length, "ssn")))
+        }
+        b'A' if is_aws(rest) => Some((20, "aws-key")),
+        b'A' | b'E' | b'G' | b'N' | b'S' | b'd' | b'g' | b'h' | b'l' | b'n' | b'p' | b'r' | b's' | b'w' | b'x'
+        | b'y' => prefixed(rest),
+        _ => None,
+    }
+}
+
+fn prefixed(rest: &[u8]) -> Option<(usize, &'static str)> {
+    // Nothing that short is a token, and most words are; this keeps the table off the common path.
+    if rest.len() < 14 || !looks_prefixed(rest) {
+        return None;
+    }
+    let known = PREFIXES.iter().find(|prefix| rest.starts_with(prefix.start.as_bytes()))?;
+    let after = &rest[known.start.len()..];
+    let length = match known.dotted {
+        false => base64_url(after),
+        true => after
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+            .count(),
+    };
+    let token = &after[..length];
+    let has = |of: fn(&u8) -> bool| token.iter().any(of);
+    let scrambled =
+        has(u8::is_ascii_digit) && (!known.mixed || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)));
+    let slack = known.start != "xox"
+        || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));
+    (length >= known.at_least && scrambled && slack).then_some((known.start.len() + length, known.kind))
+}
+
+/// Whether one of the first bytes could be the last of a prefix.
+fn looks_prefixed(rest: &[u8]) -> bool {
+    let window = &rest[..rest.len().min(9)];
+    window.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'))
+        || matches!(&rest[..4], b"AIza" | b"dapi" | b"ATAT" | b"EAAC" | b"gith" | b"sk-s" | b"ruby")
+}
+
+/// `AKIA` and the like with sixteen capitals and digits.
+fn is_aws(rest: &[u8]) -> bool {
+    let known = [b"AKIA", b"ASIA", b"AROA", b"AIDA", b"AGPA", b"ANPA", b"ABIA", b"ACCA"];
+    alphanumerics(&rest[..rest.len().min(21)]) == 20
+        && known.iter().any(|start| rest.starts_with(*start))
+        && rest[..20].iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+}
+
+/// A card number: an issuer's digits in an issuer's length that add up, unbroken or in the usual groups.
+fn card(rest: &[u8]) -> Option<usize> {
+    if !matches!(rest[0], b'2'..=b'6') {
+        return None;
+    }
+    let unbroken = digits(&rest[..rest.len().min(20)]);
+    let goes_on = |length: usize| match rest.get(length) {
+        Some(b'.') => rest.get(length + 1).is_some_and(u8::is_ascii_digit),
+        Some(byte) => byte.is_ascii_alphanumeric() || *byte == b'_',
+        None => false,
+    };
+    if (13..=19).contains(&unbroken) {
+        return (!goes_on(unbroken) && is_card(&rest[..unbroken])).then_some(unbroken);
+    }
+    let separator = *rest.get(4).filter(|byte| matches!(byte, b' ' | b'-'))?;
+    const LAYOUTS: [&[usize]; 3] = [&[4, 4, 4, 4, 3], &[4, 4, 4, 4], &[4, 6, 5]];
+    LAYOUTS.iter().find_map(|layout| {
+        let mut number = [0_u8; 19];
+        let length = grouped(rest, layout, separator, &mut number)?;
+        let count = layout.iter().sum::<usize>();
+        (!goes_on(length) && is_card(&number[..count])).then_some(length)
+    })
+}
+
+/// Reads groups of digits; their length in the text.
+fn grouped(rest: &[u8], layout: &[usize], separator: u8, number: &mut [u8; 19]) -> Option<usize> {
+    let mut at = 0;
+    let mut filled = 0;
+    for (index, &size) in layout.iter().enumerate() {
+        if index > 0 {
+            if rest.get(at) != Some(&separator) {
+                return None;
+            }
+            at += 1;
+        }
+        let group = rest.get(at..at + size).filter(|group| group.iter().all(u8::is_ascii_digit))?;
+        number[filled..filled + size].copy_from_slice(group);
+        filled += size;
+        at += size;
+    }
+    Some(at)
+}
+
+fn is_card(number: &[u8]) -> bool {
+    let start = number.iter().take(4).fold(0_u32, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let issued = match (number.len(), start) {
+        (13 | 16 | 19, 4000..=4999) => true,
+        (16, 5100..=5599 | 2221..=2720) => true,
+        (15, 3400..=3499 | 3700..=3799) => true,
+        (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299) => true,
+        (14, 3000..=3059 | 3600..=3699 | 3800..=3999) => true,
+        _ => false,
+    };
+    issued && adds_up(number)
+}
+
+/// Luhn's check: every second digit from the right counts double.
+fn adds_up(number: &[u8]) -> bool {
+    let sum: u32 = number
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(index, digit)| match (index % 2, u32::from(digit - b'0')) {
+            (0, value) => value,
+            (_, value) if value > 4 => value * 2 - 9,
+            (_, value) => value * 2,
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// `123-45-6789`, in this form only.
+fn security_number(rest: &[u8]) -> Option<usize> {
+    const LENGTH: usize = 11;
+    let candidate = rest.get(..LENGTH)?;
+    let shaped = candidate.iter().enumerate().all(|(index, byte)| match index {
+        3 | 6 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    let goes_on = rest.get(LENGTH).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let issued = candidate[0] != b'9'
+        && !matches!(&candidate[..3], b"000" | b"666")
+        && &candidate[4..6] != b"00"
+        && &candidate[7..] != b"0000";
+    (shaped && !goes_on && issued).then_some(LENGTH)
+}
+
+/// How long the private key at the start is, over several lines, with line ends as they are or escaped.
+pub(super) fn private_key(rest: &[u8]) -> Option<usize> {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    const END: &[u8] = b"-----END ";
+    if !rest.starts_with(BEGIN) {
+        return None;
+    }
+    let label = |from: usize| {
+        rest[from..]
+            .iter()
+            .take(40)
+            .take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'0'..=b'9'))
+            .count()
+    };
+    let named = BEGIN.len() + label(BEGIN.len());
+    if !rest[BEGIN.len()..named].ends_with(b"PRIVATE KEY") || !rest[named..].starts_with(b"-----") {
+        return None;
+    }
+    let mut at = named + 5;
+    let body = at;
+    let mut words_end = at;
+    while let Some(&byte) = rest.get(at) {
+        if byte == b'-' && rest[at..].starts_with(END) {
+            let end = at + END.len() + label(at + END.len());
+            let dashes = rest[end..].iter().take(5).take_while(|byte| **byte == b'-').count();
+            return Some(end + dashes);
+        }
+        // Another beginning is looked at by itself, which also keeps the time linear.
+        if !is_key_byte(byte) || rest[at..].starts_with(BEGIN) {
+            break;
+        }
+        at += 1;
+    }
+    // Without an end, what goes on as base64 belongs to it and the prose after it does not.
+    let mut from = body;
+    while from < at {
+        let spaces = rest[from..at].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let word = rest[from + spaces..at].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        if word < 16 {
+            break;
+        }
+        from += spaces + word;
+        words_end = from;
+    }
+    Some(words_end)
+}
+
+fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte.is_ascii_whitespace()
+        || matches!(byte, b'+' | b'/' | b'=' | b'\\' | b':' | b',' | b'-')
+}
+
+/// Whether a whole text is one line of a key's base64, as a process prints it line by line.
+pub(super) fn is_key_line(text: &[u8]) -> bool {
+    let has = |of: fn(&u8) -> bool| text.iter().any(of);
+    matches!(text.len(), 64 | 76)
+        && text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_uppercase)
+        && has(|byte| matches!(byte, b'g'..=b'z'))
+}
+
+/// Whether a text looks made up rather than written: long, or with digits in it.
+pub(super) fn is_opaque(text: &[u8]) -> bool {
+    let digits = text.iter().any(u8::is_ascii_digit);
+    let letters = text.iter().any(u8::is_ascii_alphabetic);
+    (digits && text.len() >= if letters { 6 } else { 8 }) || text.len() >= 20
+}
+
+/// Whether a text is the base64 of `user:password`.
+pub(super) fn is_basic(text: &[u8]) -> bool {
+    let mut bits = 0_u32;
+    let mut held = 0;
+    let mut colon = false;
+    for &byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => break,
+            _ => return false,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0xffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            match (bits >> held & 0xff) as u8 {
+                b':' => colon = true,
+                0..0x20 | 0x7f => return false,
+                _ => {}
+            }
+        }
+    }
+    colon && text.len() >= 4
+}

@@ -1,0 +1,278 @@
+//! What is said: console calls, exceptions, the browser's own messages.
+
+use backsight_browser::cdp::translate::{Target, TranslateOptions, Translator};
+use backsight_browser::event::Event;
+use backsight_core::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Desk, failed, plain, raw, sent};
+
+fn called(kind: &str, text: &str, timestamp: f64) -> Value {
+    json!({ "type": kind, "args": [{ "type": "string", "value": text }], "timestamp": timestamp, "executionContextId": 1 })
+}
+
+fn rejected(id: i64, text: &str, timestamp: f64) -> Value {
+    json!({ "timestamp": timestamp, "exceptionDetails": { "exceptionId": id, "text": "Uncaught (in promise)", "lineNumber": 6, "columnNumber": 2,
+        "url": "http://app/a.js", "exception": { "type": "object", "subtype": "error", "className": "Error", "description": text } } })
+}
+
+fn entry(source: &str, level: &str, text: &str, timestamp: f64) -> Value {
+    json!({ "entry": { "source": source, "level": level, "text": text, "timestamp": timestamp, "url": "http://app/" } })
+}
+
+#[test]
+fn kinds_of_calls_have_their_levels_and_some_say_nothing() {
+    let mut desk = Desk::page();
+    for kind in
+        ["log", "warning", "error", "assert", "debug", "info", "trace", "table", "endGroup", "clear", "brandNew"]
+    {
+        desk.hear("P", "Runtime.consoleAPICalled", called(kind, "x", 1_000_001.5));
+    }
+    let expected = [
+        "Info Page: x",
+        "Warning Page: x",
+        "Error Page: x",
+        "Error Page: Assertion failed: x",
+        "Debug Page: x",
+        "Info Page: x",
+        "Info Page: x",
+        "Info Page: x",
+        "Info Page: x",
+    ];
+    assert_eq!(desk.lines(), expected);
+}
+
+#[test]
+fn a_rejection_that_is_handled_a_moment_later_is_never_told() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Runtime.exceptionThrown", rejected(1, "Error: one", 1_000_001.0));
+    desk.hear("P", "Runtime.exceptionThrown", rejected(2, "Error: two", 1_000_002.0));
+    desk.wait(100);
+    desk.hear("P", "Runtime.exceptionRevoked", json!({ "exceptionId": 1, "reason": "Handler added" }));
+    assert_eq!(desk.lines(), Vec::<String>::new(), "both still wait");
+    desk.wait(300);
+    assert_eq!(desk.lines(), ["Error Exception: Error: two (in promise) @ a.js:7:3"]);
+    assert_eq!(desk.translator.counts().rejections_withdrawn, 1);
+}
+
+#[test]
+fn a_rejection_that_is_handled_too_late_says_so_quietly() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Runtime.exceptionThrown", rejected(1, "Error: one", 1_000_001.0));
+    desk.wait(300);
+    desk.lines();
+    desk.hear("P", "Runtime.exceptionRevoked", json!({ "exceptionId": 1 }));
+    assert_eq!(desk.lines(), ["Debug Browser: handled after all: Error: one (in promise)"]);
+}
+
+#[test]
+fn a_rejection_is_told_when_its_page_goes() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Runtime.exceptionThrown", rejected(1, "Error: one", 1_000_001.0));
+    desk.detach("P");
+    assert_eq!(desk.lines(), ["Error Exception: Error: one (in promise) @ a.js:7:3"]);
+    assert!(!desk.translator.pending());
+}
+
+#[test]
+fn exceptions_without_an_object_keep_their_text() {
+    let mut desk = Desk::page();
+    let details = json!({ "exceptionId": 1, "text": "Uncaught SyntaxError: Unexpected token", "lineNumber": 0, "columnNumber": 0, "url": "http://app/a.js" });
+    desk.hear("P", "Runtime.exceptionThrown", json!({ "timestamp": 1_000_001.0, "exceptionDetails": details }));
+    assert_eq!(desk.lines(), ["Error Exception: SyntaxError: Unexpected token @ a.js:1:1"]);
+}
+
+#[test]
+fn what_is_older_than_the_attach_is_marked() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Runtime.consoleAPICalled", called("error", "before", 999_000.0));
+    desk.hear("P", "Runtime.consoleAPICalled", called("error", "after", 1_000_000.5));
+    desk.hear("P", "Log.entryAdded", entry("security", "error", "blocked before", 999_000.0));
+    assert_eq!(
+        desk.lines(),
+        ["Error Page: before (earlier)", "Error Page: after", "Error Browser: blocked before (earlier)"]
+    );
+}
+
+#[test]
+fn a_reconnect_to_the_same_browser_tells_only_what_is_new() {
+    let mut desk = Desk::page();
+    let object = |preview: Value| json!({ "type": "error", "timestamp": 1_000_001.25, "args": [{ "type": "object", "description": "Object", "preview": preview }] });
+    let preview = json!({ "type": "object", "description": "Object", "properties": [{ "name": "a", "type": "number", "value": "1" }] });
+    desk.hear("P", "Runtime.consoleAPICalled", object(preview));
+    desk.hear("P", "Runtime.consoleAPICalled", called("log", "twice", 1_000_002.0));
+    desk.hear("P", "Runtime.consoleAPICalled", called("log", "twice", 1_000_002.0));
+    desk.hear("P", "Log.entryAdded", entry("security", "error", "policy", 1_000_003.0));
+    assert_eq!(desk.lines().len(), 4);
+
+    let mut again = Desk::with(Translator::resume(plain(), desk.translator.into_replays()));
+    again.now = 1_010_000;
+    again.attach("Q", "page", "http://app/");
+    // The session has another name, the target is the same.
+    let same = Target { id: "TP".into(), kind: "page".into(), url: "http://app/".into() };
+    again.translator.attached("Q", same, Timestamp(again.now));
+    again.hear("Q", "Runtime.consoleAPICalled", object(Value::Null));
+    again.hear("Q", "Runtime.consoleAPICalled", called("log", "twice", 1_000_002.0));
+    again.hear("Q", "Runtime.consoleAPICalled", called("log", "twice", 1_000_002.0));
+    again.hear("Q", "Runtime.consoleAPICalled", called("log", "meanwhile", 1_005_000.0));
+    again.hear("Q", "Log.entryAdded", entry("security", "error", "policy", 1_000_003.0));
+    assert_eq!(again.lines(), ["Info Page: meanwhile (earlier)"]);
+    assert_eq!(again.translator.counts().replays_dropped, 4);
+}
+
+#[test]
+fn a_worker_speaks_for_itself_when_it_is_attached_and_through_its_page_when_not() {
+    let mut desk = Desk::page();
+    desk.attach("W", "worker", "http://app/w.js");
+    let said = |worker: &str| json!({ "entry": { "source": "worker", "level": "info", "text": "worker says", "timestamp": 1_000_001.0, "workerId": worker } });
+    desk.hear("P", "Log.entryAdded", said("TW"));
+    assert_eq!(desk.lines(), Vec::<String>::new());
+    desk.hear("P", "Log.entryAdded", said("somebody else"));
+    assert_eq!(desk.lines(), ["Info Page: worker says"]);
+    assert_eq!(desk.translator.counts().folded, 1);
+}
+
+#[test]
+fn advice_of_the_browser_is_no_warning() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Log.entryAdded", entry("violation", "warning", "took 150 ms", 1_000_001.0));
+    desk.hear("P", "Log.entryAdded", entry("recommendation", "verbose", "use autocomplete", 1_000_002.0));
+    desk.hear("P", "Log.entryAdded", entry("deprecation", "warning", "going away", 1_000_003.0));
+    assert_eq!(
+        desk.lines(),
+        ["Debug Browser: took 150 ms", "Debug Browser: use autocomplete", "Warning Browser: going away"]
+    );
+}
+
+#[test]
+fn what_no_request_tells_is_told_as_one() {
+    let mut desk = Desk::page();
+    let mut unknown = entry(
+        "network",
+        "error",
+        "Failed to load resource: the server responded with a status of 404 (Not Found)",
+        1_000_001.0,
+    );
+    unknown["entry"]["networkRequestId"] = "9.9".into();
+    unknown["entry"]["url"] = "http://app/favicon.ico".into();
+    desk.hear("P", "Log.entryAdded", unknown);
+    assert_eq!(desk.lines(), Vec::<String>::new(), "its request may still come");
+    desk.wait(600);
+    assert_eq!(desk.lines(), ["GET http://app/favicon.ico 404"]);
+}
+
+#[test]
+fn a_message_about_a_failed_request_is_folded_even_when_it_comes_first() {
+    let mut desk = Desk::page();
+    let text =
+        "Access to fetch at 'http://other/x' from origin 'http://app' has been blocked by CORS policy: No header.";
+    let mut cors = entry("javascript", "error", text, 1_000_001.0);
+    cors["entry"]["category"] = "cors".into();
+    desk.hear("P", "Log.entryAdded", cors.clone());
+    desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://other/x", "Fetch", 1.0));
+    let mut blocked = failed("1", 1.5, "net::ERR_FAILED");
+    blocked["corsErrorStatus"] = json!({ "corsError": "MissingAllowOriginHeader", "failedParameter": "" });
+    desk.hear("P", "Network.loadingFailed", blocked);
+    assert_eq!(desk.all(), ["GET http://other/x 0 fetch !blocked by CORS: MissingAllowOriginHeader"]);
+    assert_eq!(desk.translator.counts().folded, 1);
+    // About a request that nobody saw, the message is all there is.
+    let mut desk = Desk::page();
+    desk.hear("P", "Log.entryAdded", cors);
+    assert_eq!(desk.all(), [format!("Error Browser: {text}")]);
+}
+
+#[test]
+fn an_issue_is_told_only_when_nothing_else_tells_it() {
+    let issue = |url: &str| {
+        json!({ "issue": { "code": "MixedContentIssue", "details": { "mixedContentIssueDetails":
+            { "resolutionStatus": "MixedContentBlocked", "insecureURL": url, "mainResourceURL": "https://app/" } } } })
+    };
+    let mut desk = Desk::page();
+    desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://a/known", "Image", 1.0));
+    desk.hear("P", "Audits.issueAdded", issue("http://a/known"));
+    desk.hear("P", "Audits.issueAdded", issue("http://a/unknown"));
+    desk.hear("P", "Audits.issueAdded", issue("http://a/unknown"));
+    desk.hear("P", "Audits.issueAdded", json!({ "issue": { "code": "QuirksModeIssue", "details": {} } }));
+    assert_eq!(desk.all(), ["Error Browser: mixed content: http://a/unknown (MixedContentBlocked)"]);
+}
+
+#[test]
+fn crashes_dialogs_and_downloads_are_said_by_the_browser() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://app/x", "Fetch", 1.0));
+    desk.hear(
+        "P",
+        "Page.javascriptDialogOpening",
+        json!({ "message": "sure?", "type": "confirm", "url": "http://app/" }),
+    );
+    desk.hear("P", "Page.downloadWillBegin", json!({ "suggestedFilename": "a.zip" }));
+    desk.hear("P", "Inspector.targetCrashed", json!({}));
+    assert_eq!(
+        desk.lines(),
+        [
+            "Info Browser: confirm dialog is open and the page waits for an answer: sure?",
+            "Info Browser: download began: a.zip",
+            "Error Browser: the page crashed",
+            "GET http://app/x 0 fetch canceled",
+        ]
+    );
+}
+
+#[test]
+fn the_page_of_an_event_follows_navigations_and_is_that_of_the_page_for_workers() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Target.attachedToTarget", json!({ "sessionId": "W", "targetInfo": {} }));
+    desk.attach("W", "worker", "http://app/w.js");
+    let page = |desk: &mut Desk| match desk.events.pop() {
+        Some(Event::Console(console)) => console.page,
+        other => panic!("a message was expected, not {other:?}"),
+    };
+    desk.hear("W", "Runtime.consoleAPICalled", called("log", "x", 1_000_001.0));
+    assert_eq!(page(&mut desk).as_deref(), Some("http://app/"));
+    desk.hear(
+        "P",
+        "Page.frameNavigated",
+        json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } }),
+    );
+    desk.hear("P", "Page.navigatedWithinDocument", json!({ "frameId": "TP", "url": "http://app/next#a" }));
+    desk.hear("P", "Page.navigatedWithinDocument", json!({ "frameId": "TP", "url": "http://app/next#a" }));
+    desk.hear("P", "Page.navigatedWithinDocument", json!({ "frameId": "another frame", "url": "http://app/frame" }));
+    assert_eq!(desk.lines(), ["Navigate http://app/next", "Route http://app/next#a"]);
+    desk.hear("P", "Runtime.consoleAPICalled", called("log", "x", 1_000_002.0));
+    assert_eq!(page(&mut desk).as_deref(), Some("http://app/next#a"));
+}
+
+#[test]
+fn unknown_messages_are_ignored_and_broken_ones_counted() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Network.somethingNew", json!({ "a": 1 }));
+    desk.hear("P", "Nonsense", json!(null));
+    assert_eq!(desk.translator.malformed(), 0);
+    for method in ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Network.requestWillBeSent", "Log.entryAdded"]
+    {
+        for params in [json!(null), json!([]), json!("text"), json!({ "requestId": 7, "args": 1, "entry": 1 })] {
+            desk.hear("P", method, params);
+        }
+    }
+    assert!(desk.translator.malformed() >= 12, "{}", desk.translator.malformed());
+    assert_eq!(desk.lines(), Vec::<String>::new());
+}
+
+#[test]
+fn greetings_never_leave_a_page_pausable() {
+    let everything = TranslateOptions { source_maps: true, ..plain() };
+    for kind in ["page", "iframe", "worker", "shared_worker", "service_worker"] {
+        let methods: Vec<&str> =
+            Translator::greeting(kind, &everything).into_iter().map(|(method, _)| method).collect();
+        let debugger = methods.iter().position(|method| *method == "Debugger.enable");
+        let skip = methods.iter().position(|method| *method == "Debugger.setSkipAllPauses");
+        assert_eq!(skip, debugger.map(|index| index + 1), "{kind}: {methods:?}");
+        assert_eq!(methods.contains(&"Page.enable"), matches!(kind, "page" | "iframe"));
+    }
+    let nothing = TranslateOptions { page_hooks: false, source_maps: false, bodies: false };
+    let quiet = Translator::greeting("page", &nothing);
+    assert!(quiet.iter().all(|(method, _)| !method.starts_with("Debugger")
+        && !method.contains("Binding")
+        && !method.contains("Script")));
+    assert_eq!(raw(&quiet[0].1).get(), "{}");
+}
