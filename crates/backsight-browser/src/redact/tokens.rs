@@ -174,14 +174,14 @@ fn grouped(rest: &[u8], layout: &[usize], separator: u8, number: &mut [u8; 19]) 
 
 fn is_card(number: &[u8]) -> bool {
     let start = number.iter().take(4).fold(0_u32, |value, digit| value * 10 + u32::from(digit - b'0'));
-    let issued = match (number.len(), start) {
-        (13 | 16 | 19, 4000..=4999) => true,
-        (16, 5100..=5599 | 2221..=2720) => true,
-        (15, 3400..=3499 | 3700..=3799) => true,
-        (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299) => true,
-        (14, 3000..=3059 | 3600..=3699 | 3800..=3999) => true,
-        _ => false,
-    };
+    let issued = matches!(
+        (number.len(), start),
+        (13 | 16 | 19, 4000..=4999)
+            | (16, 5100..=5599 | 2221..=2720)
+            | (15, 3400..=3499 | 3700..=3799)
+            | (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299)
+            | (14, 3000..=3059 | 3600..=3699 | 3800..=3999)
+    );
     issued && adds_up(number)
 }
 

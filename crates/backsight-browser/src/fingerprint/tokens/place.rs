@@ -202,7 +202,7 @@ fn without_location(text: &str, from: usize) -> (&str, bool) {
     };
     let mut end = text.len();
     for _ in 0..2 {
-        let bytes = text[..end].as_bytes();
+        let bytes = &text.as_bytes()[..end];
         let Some(colon) = bytes.iter().rposition(|byte| *byte == b':') else { break };
         if colon < path || colon + 1 == end || digits(&bytes[colon + 1..]) + colon + 1 != end {
             break;
