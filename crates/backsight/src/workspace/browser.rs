@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
+use backsight_browser::cdp::{Attach, Launch, Place};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Notable, NotableKind, Options};
@@ -165,7 +166,7 @@ impl Workspace {
     pub fn browser_status(&self) -> Result<BrowserStatus> {
         let browser = self.browser()?;
         Ok(BrowserStatus {
-            browser: None,
+            browser: browser.watching(),
             coverage: browser.coverage(),
             checkpoints: browser.checkpoints().len(),
             baselines: browser.baselines().len(),
@@ -173,12 +174,49 @@ impl Workspace {
     }
 
     /// Begins to watch a browser, in place of the one that was watched.
-    pub fn attach_browser(&self, _request: &AttachBrowser) -> Result<BrowserStatus> {
-        Err(Error::new(Code::BrowserUnreachable, "not yet"))
+    pub fn attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
+        let attach = Attach {
+            origins: request.origins.clone(),
+            all_pages: request.all_pages,
+            ..Attach::new(self.place_of(request)?, self.settings.clock.clone())
+        };
+        let browser = self.browser()?;
+        browser.detach();
+        browser.attach(attach)?;
+        self.browser_status()
+    }
+
+    fn place_of(&self, request: &AttachBrowser) -> Result<Place> {
+        let named = [request.url.is_some(), request.port.is_some(), request.profile.is_some() && !request.launch];
+        if named.into_iter().filter(|named| *named).count() + usize::from(request.launch) > 1 {
+            return Err(Error::new(Code::Usage, "a browser is named in several ways at once")
+                .with_hint("give one of `url`, `port` and `profile`, or launch one"));
+        }
+        let only_new =
+            [("open", request.open.is_some()), ("headless", request.headless), ("program", request.program.is_some())];
+        if let Some((name, _)) = only_new.into_iter().find(|(_, given)| *given && !request.launch) {
+            return Err(Error::new(Code::Usage, format!("`{name}` is for a browser that is launched"))
+                .with_hint("launch one, or leave it out"));
+        }
+        Ok(match (&request.url, request.port, &request.profile) {
+            _ if request.launch => Place::Launch(Launch {
+                program: request.program.clone(),
+                search: self.settings.search_path.clone(),
+                profile: request.profile.clone(),
+                headless: request.headless,
+                url: request.open.clone(),
+                arguments: Vec::new(),
+            }),
+            (Some(url), ..) => Place::Url(url.clone()),
+            (_, Some(port), _) => Place::Port(port),
+            (.., Some(profile)) => Place::Profile(profile.clone()),
+            _ => Place::Find { home: self.settings.home.clone() },
+        })
     }
 
     /// Stops watching the browser; one that was started here ends.
     pub fn detach_browser(&self) -> Result<BrowserStatus> {
+        self.browser()?.detach();
         self.browser_status()
     }
 
