@@ -56,10 +56,10 @@ impl Browser {
 }
 
 impl Ear {
-    fn end(&self, reason: &str) {
+    fn end(&self, lost: bool, reason: &str) {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
-            browser.end_source(source, reason);
+            browser.end_source(source, lost, reason);
         }
     }
 }
@@ -75,7 +75,7 @@ impl Listener for Ear {
         let Some(browser) = self.browser.upgrade() else { return };
         let pages = state.pages.iter().filter(|page| page.state != PageState::Crashed).count();
         if pages == 0 {
-            return self.end("no page was open that is watched");
+            return self.end(false, "no page was open that is watched");
         }
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ impl Listener for Ear {
     }
 
     fn interrupted(&self, reason: &str, _now: Timestamp) {
-        self.end(reason);
+        self.end(true, reason);
     }
 
     fn lost(&self, what: &str, count: u64) {
@@ -101,6 +101,6 @@ impl Listener for Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        self.end("the browser was detached");
+        self.end(false, "the browser was detached");
     }
 }

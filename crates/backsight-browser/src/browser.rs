@@ -174,9 +174,9 @@ impl Browser {
         self.lock().sources.heard(id, label, (self.clock)());
     }
 
-    /// A source goes.
-    pub fn end_source(&self, id: SourceId, reason: &str) {
-        self.lock().sources.end(id, reason, (self.clock)());
+    /// A source goes: it was `lost`, or there is nothing more to tell.
+    pub fn end_source(&self, id: SourceId, lost: bool, reason: &str) {
+        self.lock().sources.end(id, lost, reason, (self.clock)());
     }
 
     /// Something is known to have been lost.
@@ -199,7 +199,7 @@ impl Browser {
         let taken = report.events.len();
         report.events.into_iter().for_each(|event| state.telemetry.record(event));
         if let Some(reason) = report.ended {
-            state.sources.end(id, &reason, now);
+            state.sources.end(id, false, &reason, now);
             state.reporters.remove(&report.source);
         }
         state.heard_at = Instant::now();

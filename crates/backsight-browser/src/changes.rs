@@ -67,6 +67,15 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
             dropped.insert(category, lost);
         }
     }
+    let mut omitted = BTreeMap::new();
+    let tables = [
+        ("console.groups", telemetry.messages.forgotten()),
+        ("network.endpoints", telemetry.endpoints.forgotten()),
+        ("websocket.addresses", telemetry.sockets.forgotten()),
+    ];
+    for (name, forgotten) in tables.into_iter().filter(|(_, table)| table.groups > 0 && window.reaches(table.last)) {
+        omitted.insert(name.to_owned(), forgotten.groups);
+    }
     let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket };
     let severity = verdict.severity(&frame);
     let summary = verdict.summary(severity, &frame);
@@ -83,7 +92,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
         actions: Some(actions),
         suppressed: found.suppressed,
         dropped,
-        omitted: BTreeMap::new(),
+        omitted,
         gap: frame.gaps,
         coverage: frame.coverage,
         token_count: 0,

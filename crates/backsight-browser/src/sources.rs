@@ -67,13 +67,16 @@ impl Sources {
         }
     }
 
-    /// A source goes.
-    pub fn end(&mut self, id: SourceId, reason: &str, now: Timestamp) {
-        let before = self.sources.len();
-        self.sources.retain(|(other, ..)| *other != id);
-        if self.sources.is_empty() && before > 0 {
+    /// A source goes. When others go on watching, it matters to whoever asks about that moment only if it was `lost`: a
+    /// process that is over has nothing more to tell.
+    pub fn end(&mut self, id: SourceId, lost: bool, reason: &str, now: Timestamp) {
+        let Some(place) = self.sources.iter().position(|(other, ..)| *other == id) else { return };
+        let (_, source, _) = self.sources.remove(place);
+        if self.sources.is_empty() {
             self.since = None;
             self.ended = Some((now, reason.to_owned()));
+        } else if lost {
+            self.lost(format!("{} is not watched any more: {reason}", source.label), now);
         }
     }
 
@@ -105,7 +108,7 @@ impl Sources {
             .map(|(id, _, heard)| (*id, *heard))
             .collect();
         for (id, heard) in gone {
-            self.end(id, "the page was not heard any more", heard);
+            self.end(id, true, "the page was not heard any more", heard);
         }
     }
 
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(sources.gaps(Timestamp(0), Timestamp(5))[0].reason, "nothing is attached");
         let first = sources.begin(page(), Timestamp(10));
         assert!(sources.gaps(Timestamp(10), Timestamp(20)).is_empty());
-        sources.end(first, "the browser was closed", Timestamp(30));
+        sources.end(first, true, "the browser was closed", Timestamp(30));
         assert_eq!(sources.gaps(Timestamp(10), Timestamp(40))[0].to, None);
         sources.begin(page(), Timestamp(50));
         let closed = Gap {
@@ -184,6 +187,18 @@ mod tests {
         };
         assert_eq!(sources.gaps(Timestamp(10), Timestamp(60)), [closed]);
         assert!(sources.gaps(Timestamp(51), Timestamp(60)).is_empty());
+    }
+
+    #[test]
+    fn a_source_that_is_lost_while_others_watch_matters_at_that_moment() {
+        let mut sources = Sources::default();
+        let (browser, process) = (sources.begin(page(), Timestamp(0)), sources.begin(page(), Timestamp(0)));
+        sources.end(browser, true, "the browser was closed", Timestamp(10));
+        assert_eq!(sources.gaps(Timestamp(5), Timestamp(20)).len(), 1);
+        assert!(sources.gaps(Timestamp(11), Timestamp(20)).is_empty());
+        let other = sources.begin(page(), Timestamp(12));
+        sources.end(process, false, "it exited with 0", Timestamp(13));
+        assert!(sources.gaps(Timestamp(11), Timestamp(20)).is_empty() && sources.has(other));
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Door {
         *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = client;
     }
 
-    fn elsewhere(&self) -> Option<Client> {
+    /// The server, when it is another process.
+    pub fn elsewhere(&self) -> Option<Client> {
         self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

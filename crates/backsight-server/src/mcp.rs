@@ -169,7 +169,15 @@ impl ServerHandler for Mcp {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, McpError> {
         let cursor = request.and_then(|request| request.cursor);
-        self.door.local(move |workspace| resources::list(workspace, cursor.as_deref())).await
+        let of_app = match cursor.is_none() && self.groups.has(Group::Browser) {
+            // Where the server cannot say, the rest of the list is still true.
+            true => resources::of_app(&self.door.checkpoints().await.unwrap_or_default()),
+            false => Vec::new(),
+        };
+        let mut listed = self.door.local(move |workspace| resources::list(workspace, cursor.as_deref())).await?;
+        let at = listed.resources.len().min(1);
+        listed.resources.splice(at..at, of_app);
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -177,7 +185,8 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, McpError> {
-        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        let mut result =
+            ListResourceTemplatesResult::with_all_items(resources::templates(self.groups.has(Group::Browser)));
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
     }
@@ -187,6 +196,10 @@ impl ServerHandler for Mcp {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, McpError> {
+        if let Some(checkpoint) = resources::checkpoint_of(&request.uri) {
+            let changes = self.door.app_changes(checkpoint).await;
+            return resources::app_changes(changes, &request.uri).map(Into::into);
+        }
         let read = self.door.local(move |workspace| resources::read(workspace, &request.uri)).await?;
         Ok(read.into())
     }

@@ -2,17 +2,21 @@
 //! translator, and tells the listener. Nothing here waits for an answer of the browser, except for the two questions at the
 //! very beginning: a page that crashed or stands still never answers.
 
+mod leaving;
+mod navigation;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Result, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use self::navigation::{Wish, first_blank_page};
 use super::capture::{PageState, Watching, lock};
 use super::connection::{Answer, Connection, Heard, Incoming, Refused};
 use super::targets::{Hears, Info, Step, Targets};
@@ -24,6 +28,8 @@ use crate::event::Event;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often the translator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// Lets a target run that waits for us, and does nothing to others.
+const RUN: &str = "Runtime.runIfWaitingForDebugger";
 /// Messages that are taken from the queue at once.
 const BATCH: usize = 1024;
 /// Messages that are kept for sessions of which nothing is known yet.
@@ -63,11 +69,6 @@ pub(crate) struct Epoch<'a> {
     next_tick: Instant,
 }
 
-struct Wish {
-    url: String,
-    answer: Option<SyncSender<Result<()>>>,
-}
-
 /// What is lost, and how much of it was already said.
 #[derive(Default)]
 struct Losses {
@@ -80,11 +81,36 @@ struct Losses {
 
 /// An answer, with what was asked.
 enum Answered {
-    Attach { target: String, answer: Answer },
-    Greeting { session: String, kind: String, refused: Vec<(&'static str, Refused)> },
-    Translator { session: String, token: u64, answer: Answer },
-    Navigate { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
-    Create { url: String, answer: Answer, to: Option<SyncSender<Result<()>>> },
+    Attach {
+        target: String,
+        answer: Answer,
+    },
+    Greeting {
+        session: String,
+        kind: String,
+        refused: Vec<(&'static str, Refused)>,
+    },
+    Translator {
+        session: String,
+        token: u64,
+        answer: Answer,
+    },
+    Navigate {
+        url: String,
+        answer: Answer,
+        to: Option<SyncSender<Result<()>>>,
+    },
+    /// A session was let run, or will not be.
+    Runs,
+    /// It is time to end this session.
+    Left {
+        session: String,
+    },
+    Create {
+        url: String,
+        answer: Answer,
+        to: Option<SyncSender<Result<()>>>,
+    },
 }
 
 impl<'a> Epoch<'a> {
@@ -147,7 +173,10 @@ impl<'a> Epoch<'a> {
             tokio::select! {
                 biased;
                 order = orders.recv() => match order {
-                    None | Some(Order::Stop) => return End::Stopped,
+                    None | Some(Order::Stop) => {
+                        self.let_go(&mut incoming).await;
+                        return End::Stopped;
+                    }
                     Some(Order::Navigate { page, url, answer }) => self.navigate(page.as_deref(), url, Some(answer)),
                 },
                 open = incoming.take(&mut batch, BATCH) => {
@@ -158,27 +187,6 @@ impl<'a> Epoch<'a> {
                 Some(answered) = self.questions.join_next() => self.take_answer(answered.ok()),
                 () = tokio::time::sleep_until(self.next_tick), if self.translator.pending() => {}
             }
-        }
-    }
-
-    /// Sends the first page of a browser that was started here to its address, once it is watched.
-    pub(crate) fn opens(&mut self, url: Option<&str>) {
-        if let Some(url) = url {
-            self.wishes.insert(String::new(), Wish { url: url.to_owned(), answer: None });
-        }
-    }
-
-    /// Everything is over: what was still open is told, and the browser is left alone.
-    pub(crate) async fn finish(mut self, end: &End) {
-        for session in self.targets.sessions() {
-            let told = self.translator.detached(&session, self.now());
-            self.carry_out(told);
-        }
-        self.losses.unclaimed += self.early_count as u64;
-        self.tell();
-        self.questions.abort_all();
-        if matches!(end, End::Stopped) {
-            self.connection.close().await;
         }
     }
 
@@ -290,9 +298,7 @@ impl<'a> Epoch<'a> {
                 }
                 Step::Greet { session, target, kind, url } => self.greet(session, Target { id: target, kind, url }),
                 Step::Resume { session } => self.resume(&session),
-                Step::Detach { session } => {
-                    self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
-                }
+                Step::Detach { session } => self.leave(session),
                 Step::Over { session } => {
                     self.connection.forget(&session);
                     let told = self.translator.detached(&session, self.now());
@@ -306,17 +312,13 @@ impl<'a> Epoch<'a> {
     fn greet(&mut self, session: String, target: Target) {
         let kind = target.kind.clone();
         self.translator.attached(&session, target, self.now());
-        let belongings = json!({
-            "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
-            "filter": [{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }],
-        });
-        let ours = [("Target.setAutoAttach", belongings)];
+        let ours = [("Target.setAutoAttach", belongings(true))];
         let theirs = Translator::greeting(&kind, &self.options).into_iter().filter(|(method, _)| !is_ours(method));
         let mut answers = Vec::new();
         for (method, params) in ours.into_iter().chain(theirs) {
             answers.push((method, self.connection.send(Some(&session), method, &params, PATIENCE)));
         }
-        self.resume(&session);
+        answers.push((RUN, self.connection.send(Some(&session), RUN, &json!({}), PATIENCE)));
         self.beginnings += 1;
         let early = self.early.remove(&session).unwrap_or_default();
         let name = session.clone();
@@ -333,10 +335,6 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    fn resume(&self, session: &str) {
-        self.connection.post(Some(session), "Runtime.runIfWaitingForDebugger", &json!({}));
-    }
-
     fn carry_out(&mut self, told: Vec<Told>) {
         for told in told {
             match told {
@@ -351,7 +349,7 @@ impl<'a> Epoch<'a> {
     }
 
     fn take_answer(&mut self, answered: Option<Answered>) {
-        if !matches!(answered, None | Some(Answered::Translator { .. })) {
+        if !matches!(answered, None | Some(Answered::Translator { .. } | Answered::Left { .. })) {
             self.beginnings = self.beginnings.saturating_sub(1);
         }
         match answered {
@@ -368,6 +366,10 @@ impl<'a> Epoch<'a> {
             }
             Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
+            Some(Answered::Runs) => {}
+            Some(Answered::Left { session }) => {
+                self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
+            }
             // It was aborted, or it panicked, of which its thread has told.
             None => {}
         }
@@ -408,7 +410,8 @@ impl<'a> Epoch<'a> {
         for (method, refused) in refused {
             match refused {
                 Refused::TimedOut => self.stands_still(session),
-                Refused::Answered(why) if self.targets.hears(session) == Hears::Yes => {
+                // Not every kind of target can wait.
+                Refused::Answered(why) if method != RUN && self.targets.hears(session) == Hears::Yes => {
                     self.note(format!("`{method}` does not work in a {kind}: {why}"));
                 }
                 _ => {}
@@ -425,76 +428,6 @@ impl<'a> Epoch<'a> {
         // A page that crashed or shows a dialog does not answer either, and that is the better word for it.
         if self.targets.state(session) == Some(PageState::Watching) {
             self.targets.becomes(session, PageState::Unresponsive);
-        }
-    }
-
-    fn navigate(&mut self, page: Option<&str>, url: String, to: Option<SyncSender<Result<()>>>) {
-        if !self.base.launched {
-            let error = Error::new(Code::Usage, "only a browser that was started here is navigated")
-                .with_hint("navigate it yourself, or start another with `backsight browser launch`");
-            return answer(to, Err(error));
-        }
-        match (self.targets.page_at_hand(page), page) {
-            (Some((target, Some(session))), _) => {
-                self.targets.expect(&target, &url);
-                self.send_to(&session, url, to);
-            }
-            (Some((target, None)), _) => self.wish(target, url, to),
-            (None, None) => self.create(url, to),
-            (None, Some(page)) => answer(to, Err(Error::new(Code::Usage, format!("there is no page `{page}`")))),
-        }
-    }
-
-    fn wish(&mut self, target: String, url: String, answer: Option<SyncSender<Result<()>>>) {
-        let steps = self.targets.expect(&target, &url);
-        self.wishes.insert(target, Wish { url, answer });
-        self.take_steps(steps);
-    }
-
-    fn create(&mut self, url: String, to: Option<SyncSender<Result<()>>>) {
-        let created = self.connection.send(None, "Target.createTarget", &json!({ "url": "about:blank" }), PATIENCE);
-        self.beginnings += 1;
-        self.questions.spawn(async move { Answered::Create { url, answer: created.await, to } });
-    }
-
-    fn created(&mut self, url: String, answer: Answer, to: Option<SyncSender<Result<()>>>) {
-        #[derive(Deserialize)]
-        struct Created {
-            #[serde(rename = "targetId")]
-            target: String,
-        }
-        match answer {
-            Ok(created) => match serde_json::from_str::<Created>(created.get()) {
-                Ok(Created { target }) => self.wish(target, url, to),
-                Err(_) => self.navigated(&url, Err(Refused::Answered("no page was made".to_owned())), to),
-            },
-            Err(refused) => self.navigated(&url, Err(refused), to),
-        }
-    }
-
-    fn send_to(&mut self, session: &str, url: String, to: Option<SyncSender<Result<()>>>) {
-        let patience = self.watch.attach.timeout;
-        let sent = self.connection.send(Some(session), "Page.navigate", &json!({ "url": url }), patience);
-        self.beginnings += 1;
-        self.questions.spawn(async move { Answered::Navigate { url, answer: sent.await, to } });
-    }
-
-    fn navigated(&mut self, url: &str, reply: Answer, to: Option<SyncSender<Result<()>>>) {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Navigated {
-            #[serde(rename = "errorText")]
-            error: Option<String>,
-        }
-        let failure = match reply {
-            Ok(reply) => serde_json::from_str::<Navigated>(reply.get()).unwrap_or_default().error,
-            Err(refused) => Some(refused.to_string()),
-        };
-        let Some(failure) = failure else { return answer(to, Ok(())) };
-        let message = format!("`{url}` could not be opened: {failure}");
-        match to {
-            Some(_) => answer(to, Err(Error::new(Code::BrowserUnreachable, message))),
-            None => self.note(message),
         }
     }
 
@@ -557,19 +490,11 @@ impl<'a> Epoch<'a> {
 
 /// Commands that decide what is attached and when it runs are sent by nobody else.
 fn is_ours(method: &str) -> bool {
-    method.starts_with("Target.") || method == "Runtime.runIfWaitingForDebugger"
+    method.starts_with("Target.") || method == RUN
 }
 
-fn answer(to: Option<SyncSender<Result<()>>>, result: Result<()>) {
-    if let Some(to) = to {
-        // Whoever asked may have gone.
-        let _ = to.send(result);
-    }
-}
-
-fn first_blank_page(targets: &RawValue) -> Option<String> {
-    let targets: Value = serde_json::from_str(targets.get()).ok()?;
-    let all = targets.get("targetInfos")?.as_array()?;
-    let blank = all.iter().find(|target| target["type"] == "page" && target["url"] == "about:blank")?;
-    Some(blank["targetId"].as_str()?.to_owned())
+/// Everything that can belong to a page and speak comes through the page's session, and waits for us or not.
+fn belongings(wait: bool) -> Value {
+    let kinds = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }]);
+    json!({ "autoAttach": true, "waitForDebuggerOnStart": wait, "flatten": true, "filter": kinds })
 }

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result};
@@ -63,6 +64,8 @@ pub(crate) struct Launched {
     /// A profile of our own, to be removed.
     own: Option<tempfile::TempDir>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// Reads those lines until the last process that can say something is gone.
+    listening: Option<JoinHandle<()>>,
     /// What a person should know about how it was started.
     pub notes: Vec<String>,
 }
@@ -135,14 +138,12 @@ impl Launch {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| Error::io(format!("start `{}`", program.display()), error))?;
         let last_lines = Arc::default();
-        if let Some(stderr) = child.stderr.take() {
-            listen(stderr, Arc::clone(&last_lines));
-        }
+        let listening = child.stderr.take().and_then(|stderr| listen(stderr, Arc::clone(&last_lines)));
         let mut notes = Vec::new();
         if root {
             notes.push("the browser runs without its sandbox, since it was started as root".to_owned());
         }
-        Ok(Launched { lifeline: child.stdin.take(), child, profile, own, last_lines, notes })
+        Ok(Launched { lifeline: child.stdin.take(), child, profile, own, last_lines, listening, notes })
     }
 
     fn flags(&self, profile: &Path, root: bool) -> Vec<String> {
@@ -180,8 +181,11 @@ impl Launched {
         self.child.try_wait().ok().flatten()
     }
 
-    /// The last it said on stderr.
-    pub(crate) fn last_words(&self) -> Vec<String> {
+    /// The last it said on stderr. After its end that takes a moment to arrive.
+    pub(crate) fn last_words(&mut self) -> Vec<String> {
+        if self.exited().is_some() {
+            self.await_listening();
+        }
         self.last_lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
@@ -190,7 +194,15 @@ impl Launched {
         discover::from_profile(&self.profile)
     }
 
-    fn failed(&self, what: &str) -> Error {
+    fn await_listening(&self) {
+        let deadline = Instant::now() + Duration::from_millis(500);
+        let listens = || self.listening.as_ref().is_some_and(|thread| !thread.is_finished());
+        while listens() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn failed(&mut self, what: &str) -> Error {
         let words = self.last_words();
         let said =
             if words.is_empty() { "it said nothing".to_owned() } else { format!("it said: {}", words.join(" | ")) };
@@ -209,6 +221,7 @@ impl Launched {
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.wait();
+        self.await_listening();
     }
 }
 
@@ -235,7 +248,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Reads what the browser says so that it never blocks on it. Ends with the last process that holds the other end.
-fn listen(stderr: ChildStderr, last_lines: Arc<Mutex<VecDeque<String>>>) {
+fn listen(stderr: ChildStderr, last_lines: Arc<Mutex<VecDeque<String>>>) -> Option<JoinHandle<()>> {
     let read = move || {
         for line in BufReader::new(stderr).split(b'\n') {
             let Ok(line) = line else { return };
@@ -248,5 +261,5 @@ fn listen(stderr: ChildStderr, last_lines: Arc<Mutex<VecDeque<String>>>) {
         }
     };
     // Without a thread the browser's words are lost, which matters less than the browser.
-    let _ = std::thread::Builder::new().name("browser-stderr".to_owned()).spawn(read);
+    std::thread::Builder::new().name("browser-stderr".to_owned()).spawn(read).ok()
 }

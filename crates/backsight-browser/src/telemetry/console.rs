@@ -3,7 +3,7 @@
 use backsight_core::Timestamp;
 
 use super::Moment;
-use super::table::{Group, Table};
+use super::table::{Forgotten, Group, Table};
 use crate::event::{Category, Console, Level, Speaker};
 use crate::fingerprint;
 use crate::marked::Marked;
@@ -110,6 +110,10 @@ impl Messages {
 
     pub(super) fn keep_marks(&mut self, live: &[u64]) {
         self.table.iter_mut().for_each(|message| message.count.keep(live));
+    }
+
+    pub(crate) fn forgotten(&self) -> Forgotten {
+        self.table.forgotten()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {

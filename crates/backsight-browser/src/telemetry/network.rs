@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Moment;
 use super::console::first_characters;
-use super::table::{Group, Table};
+use super::table::{Forgotten, Group, Table};
 use crate::endpoint::Endpoint;
 use crate::event::{Category, Request};
 use crate::hash;
@@ -159,6 +159,10 @@ impl Endpoints {
             known.state.keep(live);
             known.outcomes.iter_mut().for_each(|counted| counted.count.keep(live));
         }
+    }
+
+    pub(crate) fn forgotten(&self) -> Forgotten {
+        self.table.forgotten()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Known> {

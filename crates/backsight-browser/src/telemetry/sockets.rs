@@ -6,7 +6,7 @@ use backsight_core::Timestamp;
 
 use super::Moment;
 use super::console::first_characters;
-use super::table::{Group, Table};
+use super::table::{Forgotten, Group, Table};
 use crate::event::{Category, Socket, SocketEvent};
 use crate::marked::Marked;
 use crate::noise::{Rules, Subject};
@@ -153,6 +153,10 @@ impl Sockets {
             address.events.keep(live);
             address.endings.iter_mut().chain(&mut address.errors).for_each(|way| way.count.keep(live));
         }
+    }
+
+    pub(crate) fn forgotten(&self) -> Forgotten {
+        self.table.forgotten()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Address> {

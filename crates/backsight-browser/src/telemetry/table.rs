@@ -17,11 +17,21 @@ pub(super) struct Table<G> {
     groups: Vec<G>,
     places: HashMap<u64, usize>,
     room: usize,
+    forgotten: Forgotten,
+}
+
+/// Groups that made room.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Forgotten {
+    /// How many.
+    pub(crate) groups: u64,
+    /// The number of the latest event in any of them.
+    pub(crate) last: u64,
 }
 
 impl<G: Group> Table<G> {
     pub(super) fn new(room: usize) -> Self {
-        Table { groups: Vec::new(), places: HashMap::new(), room: room.max(2) }
+        Table { groups: Vec::new(), places: HashMap::new(), room: room.max(2), forgotten: Forgotten::default() }
     }
 
     /// The group with a key, made if it is missing: `make` is given the key it is to have, which is `rest` when the table
@@ -51,13 +61,20 @@ impl<G: Group> Table<G> {
             old.select_nth_unstable(at)
         };
         let limit = *limit;
+        let before = self.groups.len();
         self.groups.retain(|group| group.last() > limit);
+        self.forgotten.groups += (before - self.groups.len()) as u64;
+        self.forgotten.last = limit.max(self.forgotten.last);
         self.places = self.groups.iter().enumerate().map(|(place, group)| (group.key(), place)).collect();
     }
 
     #[cfg(test)]
     fn get(&self, key: u64) -> Option<&G> {
         self.places.get(&key).map(|place| &self.groups[*place])
+    }
+
+    pub(super) fn forgotten(&self) -> Forgotten {
+        self.forgotten
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &G> {
@@ -112,5 +129,6 @@ mod tests {
         count(&mut table, 100, 100, 50);
         assert!(table.get(0).is_none() && table.get(8).is_some() && table.get(100).is_some());
         assert!(table.get(u64::MAX).is_none());
+        assert_eq!((table.forgotten().groups, table.forgotten().last), (3, 2));
     }
 }

@@ -22,8 +22,6 @@ pub enum Act {
     Junk(String),
     /// The beginning of a frame that announces more than comes, and then the end of the connection.
     HalfAFrame,
-    /// Ends the connection.
-    HangUp,
 }
 
 /// A command as it came.
@@ -198,7 +196,6 @@ impl State {
                     Act::Say(value) => Message::text(value.to_string()),
                     Act::SayBinary(value) => Message::binary(value.to_string().into_bytes()),
                     Act::Junk(text) => Message::text(text),
-                    Act::HangUp => return,
                     Act::HalfAFrame => {
                         let mut socket = sink.reunite(stream).unwrap().into_inner();
                         // A text frame of 5,000 bytes of which three come.

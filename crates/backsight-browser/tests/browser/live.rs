@@ -91,6 +91,28 @@ fn a_profile_of_our_own_is_removed_and_a_browser_that_was_closed_is_not_started_
 }
 
 #[test]
+fn a_browser_that_was_started_here_ends_even_if_we_are_killed() {
+    const PROFILE: &str = "BACKSIGHT_TEST_PROFILE";
+    if let Some(profile) = std::env::var_os(PROFILE) {
+        // This is the process that is going to be killed.
+        let _watched = watch_at(Place::Launch(Launch { profile: Some(profile.into()), ..launch() }));
+        std::thread::sleep(crate::recorder::DEADLINE);
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let profile = directory.path().join("profile");
+    let name = "live::a_browser_that_was_started_here_ends_even_if_we_are_killed";
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", name]).env(PROFILE, &profile).stdout(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    wait_for("the browser", || profile.join("DevToolsActivePort").is_file().then_some(()));
+    assert!(processes_of(&profile) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for("the browser to end", || (processes_of(&profile) == 0).then_some(()));
+}
+
+#[test]
 fn a_program_that_is_missing_or_no_browser_is_said_so() {
     let nowhere = Launch { program: Some("/nowhere/chromium".into()), ..launch() };
     let none = Launch { search: Vec::new(), ..launch() };
@@ -271,9 +293,14 @@ fn two_hundred_tabs_cost_next_to_nothing() {
     recorder.until("the pages", |record| record.count("mine") == 3);
     let picture = recorder.until("the rest", |record| record.picture().not_watched == 20).picture();
     assert_eq!(picture.pages.len(), 3, "{picture:?}");
-    println!("attached to 3 of 201 tabs in {took:?}");
+    let begun = Instant::now();
     capture.stop();
+    println!("attached to 3 of 201 tabs in {took:?}, left in {:?}", begun.elapsed());
     assert_eq!(driver.pages().len(), 201);
+    let begun = Instant::now();
+    let (capture, _) = watch(&browser);
+    println!("attached again in {:?}", begun.elapsed());
+    assert_eq!(capture.watching().pages.len(), 3);
 }
 
 #[test]
@@ -285,7 +312,14 @@ fn what_waits_for_us_goes_on_when_we_are_gone() {
     let (capture, recorder) = watch(&browser);
     recorder.until("the page", |record| record.picture().pages.len() == 1);
     let session = driver.attach(&target);
-    driver.send(Some(&session), "Runtime.evaluate", json!({ "expression": "new Worker('/worker.js')" }));
+    wait_for("the document", || {
+        (driver.evaluate(&session, "location.pathname + document.readyState") == "/complete").then_some(())
+    });
+    // We leave while some of them run, some wait for us, and some are still to come.
+    let script = "let count = 0; const timer = setInterval(() => {
+        new Worker('/worker.js'); if (++count == 30) clearInterval(timer) }, 5)";
+    driver.send(Some(&session), "Runtime.evaluate", json!({ "expression": script }));
+    wait_for("the first worker", || (site.hits("/worker.js") > 0).then_some(()));
     capture.stop();
-    wait_for("the worker to run", || (site.hits("/worker-ran") == 1).then_some(()));
+    wait_for("all workers to run", || (site.hits("/worker-ran") == 30).then_some(()));
 }

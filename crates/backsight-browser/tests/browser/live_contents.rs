@@ -141,7 +141,8 @@ fn sockets_tell_how_they_ended() {
 #[test]
 fn whoever_comes_late_is_told_what_happened_before() {
     let script = "console.error('early error'); setTimeout(() => { throw new Error('early exception') });
-        Promise.all([fetch('/fine'), fetch('/broken')]).then(() => { document.title = 'done' })";
+        const read = address => fetch(address).then(answer => answer.text());
+        Promise.all([read('/fine'), read('/broken')]).then(() => { document.title = 'done' })";
     let site = Site::serve(&[
         ("/", Answer::page(script)),
         ("/fine", Answer::new(200, "application/json", "{}")),

@@ -453,7 +453,7 @@ fn an_interruption_makes_nothing_seen_unknown() {
     let source = app.watch();
     app.changes();
     app.pass(10);
-    app.browser.end_source(source, "the browser was closed");
+    app.browser.end_source(source, true, "the browser was closed");
     app.pass(10);
     assert_eq!(app.changes().severity, Severity::Unknown);
     app.watch();
@@ -558,4 +558,22 @@ fn a_baseline_tells_what_deviates() {
         worse.deviations.iter().map(|deviation| serde_json::to_value(deviation.kind).unwrap()).collect();
     assert_eq!(kinds, ["new_error", "failing", "slower", "socket_missing"]);
     assert_eq!(worse.severity, Severity::Error);
+}
+
+#[test]
+fn groups_that_made_room_are_told_to_whoever_asks_about_their_time() {
+    let app = App::with(Limits { groups: 20, ..Limits::default() });
+    app.watch();
+    let word = |number: usize| "abcdefghijklmnopqrstuvwxyz"[number % 20..number % 20 + 5].repeat(1 + number / 20);
+    for number in 0..19 {
+        app.error(&format!("{} broke {}", word(number), word(number + 7)));
+    }
+    // Everybody has seen them, and marks are swept now and then.
+    (0..130).for_each(|_| drop(app.changes()));
+    app.error("a new one that needs room");
+    assert_eq!(app.changes().console.unwrap().errors.len(), 1);
+    assert!(app.changes().omitted.is_empty());
+    let start = app.since("start");
+    let listed = start.console.unwrap().errors.len() as u64;
+    assert_eq!(listed + start.omitted["console.groups"], 20);
 }

@@ -1,4 +1,4 @@
-//! A small HTTP server for pages a test writes: one answer for each path, on two ports so that there are two origins.
+//! A small HTTP server for pages a test writes: one answer for each path, under two names so that there are two origins.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -74,10 +74,6 @@ impl Site {
     /// The same under another name, which is another site to a browser.
     pub fn elsewhere(&self, path: &str) -> String {
         format!("http://localhost:{}{path}", self.address.port())
-    }
-
-    pub fn port(&self) -> u16 {
-        self.address.port()
     }
 
     /// How often a path was asked for.

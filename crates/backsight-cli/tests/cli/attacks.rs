@@ -13,7 +13,7 @@ use self::wire::{Reply, Target};
 use crate::fixture::Fixture;
 
 /// One address of each kind: API, tools, MCP, events, document, session, and one that does not exist.
-const EVERYWHERE: [(&str, &str); 9] = [
+const EVERYWHERE: [(&str, &str); 13] = [
     ("GET", "/api/status"),
     ("POST", "/api/track"),
     ("POST", "/api/tools/workspace_status"),
@@ -23,6 +23,10 @@ const EVERYWHERE: [(&str, &str); 9] = [
     ("GET", "/openapi.json"),
     ("GET", "/"),
     ("POST", "/session"),
+    ("POST", "/api/browser/changes"),
+    ("POST", "/ingest"),
+    ("POST", "/ingest/console"),
+    ("GET", "/backsight.js"),
 ];
 
 #[test]
@@ -104,6 +108,82 @@ fn without_the_token_nothing_is_told_on_any_route() {
         let reply = target.ask(&format!("{method} {path}?token={token}"), &[("host", host.as_str())], "{}");
         assert_eq!(reply.status, 401);
     }
+}
+
+#[test]
+fn the_key_of_pages_opens_the_slot_for_reports_and_nothing_else() {
+    let target = Target::start();
+    let (host, key) = (target.authority().to_owned(), target.ingest_key());
+    let from =
+        |origin: &'static str| [("origin", origin), ("content-type", "text/plain"), ("sec-fetch-site", "cross-site")];
+    let report = r#"{"events": [{"category": "console", "level": "error", "message": "no"}]}"#;
+    let page = |request: &str, body: &str| {
+        let headers = [[("host", host.as_str())].as_slice(), &from("http://localhost:3000")].concat();
+        target.ask(request, &headers, body)
+    };
+    let taken = page(&format!("POST /ingest?key={key}"), report);
+    assert_eq!(taken.status, 200, "{}", taken.body);
+    assert!(
+        taken.head.contains("access-control-allow-origin: *") && !taken.head.contains("credentials"),
+        "{}",
+        taken.head
+    );
+    assert_eq!(page(&format!("GET /backsight.js?key={key}"), "").status, 200);
+    for (method, path) in EVERYWHERE {
+        let allowed = path.starts_with("/ingest") || path == "/backsight.js";
+        if !allowed {
+            let reply = page(&format!("{method} {path}?key={key}"), "{}");
+            reply.is_refused(403, "FORBIDDEN", &format!("{method} {path} with the key"));
+            let reply = target.ask(&format!("{method} {path}?key={key}"), &[("host", &host)], "{}");
+            reply.is_refused(401, "UNAUTHORIZED", &format!("{method} {path} with the key"));
+        }
+        // The key is no token, and the token no key.
+        let bearer = format!("Bearer {key}");
+        let reply = target.ask(&format!("{method} {path}"), &[("host", &host), ("authorization", &bearer)], "{}");
+        assert_eq!(reply.status, 401, "{method} {path}");
+        let reply = page(&format!("{method} {path}?key={}", target.token()), "{}");
+        assert_eq!(reply.status, 403, "{method} {path}");
+    }
+    for wrong in ["", "0", &key[1..], &format!("{key}0"), &key.to_uppercase(), "%00"] {
+        let reply = page(&format!("POST /ingest?key={wrong}"), report);
+        reply.is_refused(403, "FORBIDDEN", wrong);
+        assert!(!reply.head.contains("access-control-allow"), "{}", reply.head);
+    }
+    let rebound = [("host", "evil.example"), ("origin", "http://evil.example")];
+    target.ask(&format!("POST /ingest?key={key}"), &rebound, report).is_refused(403, "FORBIDDEN", "a rebound name");
+    let preflight =
+        [("host", host.as_str()), ("origin", "http://evil.example"), ("access-control-request-method", "POST")];
+    let reply = target.ask(&format!("OPTIONS /ingest?key={key}"), &preflight, "");
+    assert!(reply.status == 403 && !reply.head.contains("access-control-allow"), "{}", reply.head);
+}
+
+#[test]
+fn nonsense_in_reports_is_counted_and_never_ends_the_server() {
+    let target = Target::start();
+    let huge = "x".repeat(1 << 20);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in ["", "{", "null", "[]", "42", r#"{"events": 4}"#, r#"{"events": [4]}"#, r#"{"unknown": 1}"#, &deep] {
+        let reply = target.post("/ingest/console", body);
+        assert_eq!(reply.status, 400, "{}: {}", body.chars().take(40).collect::<String>(), reply.body);
+    }
+    let events = json!([
+        { "level": "error", "message": huge },
+        { "level": "error" },
+        { "level": "loud", "message": "x" },
+        { "level": "error", "message": "x", "time": -1 },
+        { "level": "error", "message": "x", "time": 1e300 },
+        { "level": "error", "message": "x", "time": "yesterday" },
+        { "level": "error", "message": "x", "count": u64::MAX },
+        { "level": "error", "message": "\u{0}\u{1b}[2J\u{202e}" },
+        { "level": "error", "message": "x", "stack": [{ "file": "a.js", "line": -1 }] },
+    ]);
+    let reply = target.post("/ingest/console", &json!({ "source": "\u{1b}[31mx", "events": events }).to_string());
+    let answer: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((reply.status, &answer["rejected"]), (200, &json!(6)), "{answer}");
+    assert_eq!(answer["reasons"][0]["index"], 1, "{answer}");
+    let changes = target.tool("get_changes_since", json!({}));
+    assert_eq!(changes["severity"], "error");
+    assert!(target.is_alive());
 }
 
 #[test]

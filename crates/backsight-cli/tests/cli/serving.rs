@@ -1,11 +1,13 @@
 //! The real `backsight serve`: every operation of its API, what it refuses, its events, and referees from outside.
 
 mod api;
+mod browser;
 mod errors;
 mod events;
 mod paths;
 mod referees;
 mod schema;
 pub mod server;
+mod snippet;
 mod tools;
 mod twins;

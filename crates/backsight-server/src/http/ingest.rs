@@ -20,6 +20,8 @@ use super::{Shared, failure, openapi};
 
 /// Events that were not understood are told one by one up to here, and counted beyond.
 const REASONS: usize = 20;
+/// Events of one report at most: a page may tell of many frames with one event that says how many.
+const MOST: usize = 200_000;
 /// Characters of a source's name.
 const LABEL: usize = 200;
 
@@ -107,15 +109,20 @@ fn understand(report: Report, category: Option<Category>, origin: Option<&str>, 
         (Some(category), true) => (format!("{source} ({})", category.as_str()), vec![category]),
         _ => (source, report.watches),
     };
-    let (mut events, mut rejected) = (Vec::new(), Vec::new());
-    for (index, event) in report.events.into_iter().enumerate() {
+    let (mut events, mut rejected, mut dropped) = (Vec::new(), Vec::new(), report.dropped);
+    for (index, mut event) in report.events.into_iter().enumerate() {
+        let times = event.remove("count").and_then(|count| count.as_u64()).unwrap_or(1).max(1);
         match event_of(event, category, now) {
-            Ok(event) => events.push(event),
+            Ok(event) => {
+                let fitting = usize::try_from(times).unwrap_or(MOST).min(MOST.saturating_sub(events.len()));
+                dropped = dropped.saturating_add(times - fitting as u64);
+                events.extend(std::iter::repeat_n(event, fitting));
+            }
             Err(reason) => rejected.push((index, reason)),
         }
     }
     let ended = report.ended.as_deref().map(label);
-    Understood { ingest: Ingest { source, watches, events, ended }, dropped: report.dropped, rejected }
+    Understood { ingest: Ingest { source, watches, events, ended }, dropped, rejected }
 }
 
 /// A text for people: one line, and not too long.

@@ -1,5 +1,8 @@
-//! The timeline and every snapshot's diff as Markdown that a person can read.
+//! The timeline, every snapshot's diff, and what happened in the app since each checkpoint, as Markdown that a person can
+//! read.
 
+use backsight::browser::render;
+use backsight::browser::report::{Changes, CheckpointEntry};
 use backsight::report::{Row, Snapshot};
 use backsight::request::Log;
 use backsight::{Timestamp, Workspace};
@@ -16,6 +19,10 @@ use crate::{advice, percent, words};
 const TIMELINE: &str = "backsight://timeline";
 /// A snapshot's diff comes after this.
 const SNAPSHOT: &str = "backsight://snapshot/";
+/// What happened in the app since the server started.
+const CHANGES: &str = "backsight://changes";
+/// What happened in the app since a checkpoint, whose name comes after this.
+const CHECKPOINT: &str = "backsight://checkpoint/";
 const MARKDOWN: &str = "text/markdown";
 /// Snapshots listed on one page.
 const PAGE: usize = 50;
@@ -39,9 +46,37 @@ pub fn list(workspace: &Workspace, cursor: Option<&str>) -> Result<ListResources
     Ok(result)
 }
 
-pub fn templates() -> Vec<ResourceTemplate> {
-    let snapshot = ResourceTemplate::new(format!("{SNAPSHOT}{{ref}}"), "snapshot");
-    vec![snapshot.with_description("What a snapshot changed, as a diff; ref as in the tools").with_mime_type(MARKDOWN)]
+/// The app's resources: what happened since the start, and since each named checkpoint.
+pub fn of_app(checkpoints: &[CheckpointEntry]) -> Vec<Resource> {
+    let since_start = Resource::new(CHANGES, "changes").with_description("What happened in the app since the start");
+    let named = checkpoints.iter().map(|checkpoint| {
+        let uri = format!("{CHECKPOINT}{}", checkpoint.name);
+        let title = format!("{} -> {}", checkpoint.name, checkpoint.severity);
+        Resource::new(uri, title).with_description("What happened in the app since this checkpoint")
+    });
+    std::iter::once(since_start).chain(named).map(|resource| resource.with_mime_type(MARKDOWN)).collect()
+}
+
+/// The checkpoint since which a resource tells what happened in the app, if it is such a one.
+pub fn checkpoint_of(uri: &str) -> Option<String> {
+    match uri.strip_prefix(CHECKPOINT) {
+        Some(name) => percent::decoded(name).filter(|name| !name.is_empty()),
+        None => (uri == CHANGES).then(|| "start".to_owned()),
+    }
+}
+
+/// What happened in the app, as a resource.
+pub fn app_changes(changes: Result<Changes, Error>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    changes.map(|changes| contents(render::markdown(&changes), uri, 0)).map_err(|error| refused(error, uri))
+}
+
+pub fn templates(with_app: bool) -> Vec<ResourceTemplate> {
+    let snapshot = ResourceTemplate::new(format!("{SNAPSHOT}{{ref}}"), "snapshot")
+        .with_description("What a snapshot changed, as a diff; ref as in the tools");
+    let checkpoint = ResourceTemplate::new(format!("{CHECKPOINT}{{name}}"), "checkpoint")
+        .with_description("What happened in the app since a checkpoint");
+    let shown = std::iter::once(snapshot).chain(with_app.then_some(checkpoint));
+    shown.map(|template| template.with_mime_type(MARKDOWN)).collect()
 }
 
 pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
@@ -57,16 +92,18 @@ pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, Erro
 
 /// Whether such a resource can exist.
 pub fn exists(uri: &str) -> bool {
-    uri == TIMELINE || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| !rest.is_empty())
+    uri == TIMELINE || checkpoint_of(uri).is_some() || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| !rest.is_empty())
 }
 
 /// Whether what it says changes when something is recorded.
 pub fn changes(uri: &str) -> bool {
-    uri == TIMELINE || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| rest.starts_with('@') || rest.starts_with("%40"))
+    let is_latest = |rest: &str| rest.starts_with('@') || rest.starts_with("%40");
+    uri == TIMELINE || checkpoint_of(uri).is_some() || uri.strip_prefix(SNAPSHOT).is_some_and(is_latest)
 }
 
 pub fn unknown(uri: &str) -> ErrorData {
-    let message = format!("there is no resource `{uri}`: there are {TIMELINE} and {SNAPSHOT}REF");
+    let message =
+        format!("there is no resource `{uri}`: there are {TIMELINE}, {SNAPSHOT}REF, {CHANGES} and {CHECKPOINT}NAME");
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 

@@ -77,6 +77,7 @@ pub fn settings(disk: Disk) -> Settings {
         home: None,
         config_home: None,
         state_home: None,
+        search_path: Vec::new(),
         wait: Duration::from_secs(10),
         process_name: "test".to_owned(),
         progress: Arc::new(|_| {}),

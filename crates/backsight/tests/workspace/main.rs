@@ -11,6 +11,7 @@
 
 mod attribution;
 mod blame;
+mod browser;
 mod calls;
 mod chain;
 mod checkpoints;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use backsight_core::estimate_tokens;
 use serde_json::{Value, json};
 
-use super::client::Agent;
+use super::client::{Agent, Era};
 use super::{installed, source};
 use crate::fixture::Fixture;
 
@@ -24,11 +24,20 @@ pub fn tokens(texts: &[String]) -> Vec<usize> {
 }
 
 #[test]
-fn the_tools_of_the_files_group_cost_at_most_4000_tokens() {
+fn the_tools_of_a_group_cost_no_more_than_its_budget() {
     let fixture = Fixture::new();
-    let tools = Agent::new(&fixture).tools();
-    let count = tokens(&[json!(tools).to_string()])[0];
-    assert!(count <= 4000, "{count}");
+    for (group, budget) in [("files", 4000), ("browser", 1500)] {
+        let command = fixture.command(&format!("mcp --tools {group}"));
+        let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
+        agent.open();
+        let tools = agent.tools();
+        let mut each: Vec<String> = tools.iter().map(Value::to_string).collect();
+        each.push(json!(tools).to_string());
+        let counts = tokens(&each);
+        let names = tools.iter().map(|tool| tool["name"].as_str().unwrap());
+        let costs: Vec<(&str, &usize)> = names.zip(&counts).collect();
+        assert!(*counts.last().unwrap() <= budget, "{group}: {} of {budget}: {costs:?}", counts.last().unwrap());
+    }
 }
 
 /// Texts of every kind that a workspace may hold.

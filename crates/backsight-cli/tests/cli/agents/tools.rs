@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::{Agent, Era};
 use crate::fixture::{Fixture, numbered};
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 22] = [
     "workspace_status",
     "files_track",
     "files_changes",
@@ -19,6 +19,15 @@ const NAMES: [&str; 13] = [
     "milestone_create",
     "milestone_list",
     "workspace_reset",
+    "get_changes_since",
+    "get_session_health",
+    "checkpoint_create",
+    "checkpoint_list",
+    "checkpoint_delete",
+    "noise_rules",
+    "baseline",
+    "browser_attach",
+    "browser_status",
 ];
 
 #[test]
@@ -31,7 +40,8 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
     for tool in &lists[0] {
         let (name, hints) = (tool["name"].as_str().unwrap(), &tool["annotations"]);
         let changes_files = ["files_revert", "files_restore", "files_undo", "files_redo"].contains(&name);
-        let records = ["files_track", "milestone_create", "workspace_reset"].contains(&name);
+        let records = ["files_track", "milestone_create", "workspace_reset"].contains(&name)
+            || ["checkpoint_create", "checkpoint_delete", "noise_rules", "baseline", "browser_attach"].contains(&name);
         assert_eq!(hints["readOnlyHint"], !changes_files && !records, "{name}");
         assert_eq!(hints["destructiveHint"], changes_files, "{name}");
         assert_eq!(hints["openWorldHint"], false, "{name}");

@@ -15,6 +15,7 @@ pub struct Target {
     process: Option<Child>,
     said: String,
     token: String,
+    ingest_key: String,
     authority: String,
 }
 
@@ -36,7 +37,8 @@ impl Target {
         let address: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let authority = address["url"].as_str().unwrap().trim_start_matches("http://").to_owned();
         let token = address["token"].as_str().unwrap().to_owned();
-        Target { fixture, process: Some(process), said, token, authority }
+        let ingest_key = address["ingest_key"].as_str().unwrap().to_owned();
+        Target { fixture, process: Some(process), said, token, ingest_key, authority }
     }
 
     pub fn fixture(&self) -> &Fixture {
@@ -45,6 +47,10 @@ impl Target {
 
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    pub fn ingest_key(&self) -> String {
+        self.ingest_key.clone()
     }
 
     pub fn bearer(&self) -> String {

@@ -10,7 +10,19 @@ use crate::fixture::{Fixture, words};
 use crate::reference::with_subcommands;
 
 /// Operations that have tests of their own.
-const ELSEWHERE: [&str; 3] = ["events", "callTool", "openapi"];
+const ELSEWHERE: [&str; 11] = [
+    "events",
+    "callTool",
+    "openapi",
+    "script",
+    "ingest",
+    "ingestConsole",
+    "ingestNetwork",
+    "ingestWebsocket",
+    "ingestActions",
+    "browserAttach",
+    "browserDetach",
+];
 
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
 /// which a server does for nobody; over HTTP it is `begin` and `finish`.
@@ -44,6 +56,7 @@ fn life() -> Vec<Deed> {
     life.extend(naming());
     life.extend(sessions());
     life.extend(keeping());
+    life.extend(app());
     life
 }
 
@@ -232,6 +245,34 @@ fn keeping() -> Vec<Deed> {
         post("configSet", "/api/config/keep_days", r#"{"value": "7"}"#, "config set keep_days 7"),
         get("configGet", "/api/config/keep_days", "config get keep_days"),
         get("configList", "/api/config", "config"),
+    ]
+}
+
+/// The commands about the app go through the server that runs; what both answer is compared where no server does.
+fn app() -> Vec<Deed> {
+    let rule = r#"{"rules": [{"text": "heartbeat", "level": "info", "reason": "chatter"}]}"#;
+    vec![
+        get("browserStatus", "/api/browser/status", ""),
+        post("checkpointCreate", "/api/browser/checkpoints", r#"{"name": "session_start"}"#, ""),
+        get("checkpointList", "/api/browser/checkpoints", ""),
+        post("browserChanges", "/api/browser/changes", r#"{"client": "twin", "checkpoint": "session_start"}"#, ""),
+        get("browserHealth", "/api/browser/health", ""),
+        post("checkpointDelete", "/api/browser/checkpoints/delete", r#"{"name": "session_start"}"#, ""),
+        post("noiseAdd", "/api/browser/noise", rule, ""),
+        get("noiseList", "/api/browser/noise", ""),
+        post("noiseDisable", "/api/browser/noise/disable", r#"{"id": "user_1"}"#, ""),
+        post("noiseEnable", "/api/browser/noise/enable", r#"{"id": "user_1"}"#, ""),
+        post("noiseRemove", "/api/browser/noise/remove", r#"{"id": "user_1"}"#, ""),
+        post(
+            "ingestConsole",
+            "/ingest/console",
+            r#"{"source": "terminal: npm run dev", "watches": ["console"], "events": [{"level": "error", "message": "no"}]}"#,
+            "",
+        ),
+        post("baselineSave", "/api/browser/baselines", r#"{"name": "baseline_app"}"#, ""),
+        get("baselineList", "/api/browser/baselines", ""),
+        get("baselineCompare", "/api/browser/baselines/baseline_app/compare", ""),
+        post("baselineDelete", "/api/browser/baselines/delete", r#"{"name": "baseline_app"}"#, ""),
     ]
 }
 

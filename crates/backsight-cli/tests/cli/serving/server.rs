@@ -11,10 +11,13 @@ use crate::fixture::Fixture;
 
 /// A running server; it ends with the test.
 pub struct Server {
-    child: Child,
+    /// None for one that somebody else started.
+    child: Option<Child>,
     /// `host:port`.
     pub authority: String,
     pub token: String,
+    /// Lets pages report.
+    pub ingest_key: String,
 }
 
 /// What came back.
@@ -28,16 +31,36 @@ pub struct Reply {
 impl Server {
     /// Starts one on any free port.
     pub fn start(fixture: &Fixture) -> Server {
-        let mut child = fixture.command("--json serve").stdout(Stdio::piped()).spawn().unwrap();
+        Server::start_at(fixture, 0)
+    }
+
+    /// The same on a port.
+    pub fn start_at(fixture: &Fixture, port: u16) -> Server {
+        let mut child = fixture.command(&format!("--json serve --port {port}")).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        let authority = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
-        Server { child, authority, token: said["token"].as_str().unwrap().to_owned() }
+        let mut server = Server::known(&said);
+        server.child = Some(child);
+        server
+    }
+
+    /// One that runs already, by its address.
+    pub fn known(address: &Value) -> Server {
+        let text = |name: &str| address[name].as_str().unwrap().to_owned();
+        let authority = text("url").strip_prefix("http://").unwrap().to_owned();
+        Server { child: None, authority, token: text("token"), ingest_key: text("ingest_key") }
     }
 
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// Ends it in order, as Ctrl-C does.
+    pub fn end(mut self) {
+        let mut child = self.child.take().unwrap();
+        let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(status.success() && child.wait().unwrap().success());
     }
 
     /// Sends a request as it is written, head and body, and reads until the server closes.
@@ -86,8 +109,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -1,0 +1,132 @@
+//! The app over HTTP: reports come in, questions are answered, what was named survives a restart.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::server::Server;
+use crate::fixture::Fixture;
+
+fn console(messages: &[&str]) -> Value {
+    let events: Value = messages.iter().map(|message| json!({ "level": "error", "message": message })).collect();
+    json!({ "source": "page", "watches": ["console", "network", "websocket", "actions"], "events": events })
+}
+
+#[test]
+fn reports_come_in_and_one_that_is_bad_takes_nothing_from_the_others() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let unknown = server.post("/api/browser/changes", &json!({})).ok();
+    assert_eq!((&unknown["severity"], &unknown["coverage"]["attached"]), (&json!("unknown"), &json!(false)));
+    let mixed = json!({ "source": "page http://localhost:3000", "events": [
+        { "category": "console", "level": "warn", "message": "slow", "time": "2026-11-16T00:00:00Z" },
+        { "category": "console", "level": "error" },
+        { "category": "network", "method": "GET", "url": "http://localhost:3000/api", "status": 0, "failure": "refused" },
+        { "category": "websocket", "id": "1", "url": "ws://localhost/x", "event": "message", "count": 498 },
+        { "level": "error", "message": "of which category?" },
+        { "category": "actions", "type": "click", "target": "#a", "time": 1_763_000_000_000_u64 },
+    ] });
+    let taken = server.post("/ingest", &mixed).ok();
+    assert_eq!((&taken["taken"], &taken["rejected"]), (&json!(501), &json!(2)), "{taken}");
+    assert_eq!(taken["reasons"][0]["index"], 1);
+    assert!(taken["reasons"][0]["reason"].as_str().unwrap().contains("message"), "{taken}");
+    assert!(taken["reasons"][1]["reason"].as_str().unwrap().contains("category"), "{taken}");
+    let changes = server.post("/api/browser/changes", &json!({ "client": "me" })).ok();
+    assert_eq!(changes["severity"], "error", "{changes}");
+    assert_eq!(changes["websocket"]["total_new"], 498, "{changes}");
+    assert_eq!(changes["console"]["warnings"][0]["message"], "slow", "{changes}");
+    server.post("/ingest/nonsense", &json!({})).fails(404, "ROUTE_NOT_FOUND");
+    server.post("/ingest/console", &json!({ "events": 1 })).fails(400, "USAGE");
+    // The last report says so; from then on nobody watches.
+    server.post("/ingest", &json!({ "source": "page http://localhost:3000", "ended": "the tab was closed" })).ok();
+    let changes = server.post("/api/browser/changes", &json!({ "client": "me" })).ok();
+    assert_eq!(changes["severity"], "unknown", "{changes}");
+    assert_eq!(changes["gap"][0]["reason"], "the tab was closed", "{changes}");
+}
+
+#[test]
+fn whoever_tells_of_one_category_is_not_taken_to_watch_the_others() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    server.post("/ingest/console", &json!({ "source": "a test", "events": [] })).ok();
+    let status = server.get("/api/browser/status").ok();
+    assert_eq!(status["coverage"]["not_watched"], json!(["network", "websocket", "actions"]), "{status}");
+    server.post("/ingest", &json!({ "source": "a page", "events": [], "dropped": 7 })).ok();
+    let changes = server.post("/api/browser/changes", &json!({ "checkpoint": "start" })).ok();
+    assert!(changes["gap"].to_string().contains("a page could not keep 7 event(s)"), "{changes}");
+}
+
+#[test]
+fn what_was_named_survives_a_restart() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    server.post("/ingest/console", &console(&["known"])).ok();
+    server.post("/api/browser/baselines", &json!({ "name": "baseline_app" })).ok();
+    let made = server.post("/api/browser/checkpoints", &json!({ "name": "session_start" })).ok();
+    assert_eq!((&made["name"], &made["severity"]), (&json!("session_start"), &json!("error")));
+    server.post("/api/browser/noise", &json!({ "rules": [{ "id": "beat", "text": "heartbeat" }] })).ok();
+    let key = server.ingest_key.clone();
+    server.end();
+    let server = Server::start(&fixture);
+    assert_eq!(server.ingest_key, key, "what stands in a page's source goes on working");
+    let listed = server.get("/api/browser/checkpoints").ok();
+    assert_eq!(listed["checkpoints"][0]["earlier_run"], true, "{listed}");
+    server.post("/ingest/console", &console(&["known", "heartbeat", "new"])).ok();
+    let changes = server.post("/api/browser/changes", &json!({ "checkpoint": "session_start" })).ok();
+    let errors: Vec<(&str, bool)> = changes["console"]["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["message"].as_str().unwrap(), error["recurring"] == true))
+        .collect();
+    assert_eq!(errors, [("new", false), ("known", true)], "{changes}");
+    let compared = server.get("/api/browser/baselines/baseline_app/compare").ok();
+    assert_eq!(compared["deviations"][0]["subject"], "new", "{compared}");
+    let rules = server.get("/api/browser/noise").ok();
+    assert_eq!((&rules["rules"][0]["id"], &rules["rules"][0]["suppressed"]), (&json!("beat"), &json!(1)), "{rules}");
+    let health = server.get("/api/browser/health").ok();
+    assert_eq!((&health["verdict"], &health["checkpoint"]), (&json!("broken"), &json!("session_start")));
+    server.get("/api/browser/health?checkpoint=nope").fails(404, "CHECKPOINT_NOT_FOUND");
+}
+
+#[test]
+fn errors_of_the_app_are_in_the_timeline_also_those_of_the_last_moment() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    server.post("/ingest/console", &console(&["it broke"])).ok();
+    server.end();
+    let (log, _) = fixture.json("log --kind first_error");
+    assert_eq!(log["rows"].as_array().unwrap().len(), 1, "{log}");
+    assert!(log["rows"][0]["description"].as_str().unwrap().contains("it broke"), "{log}");
+    fixture.verify();
+}
+
+#[test]
+fn a_question_that_waits_ends_with_the_first_error_with_its_client_and_with_the_server() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    server.post("/ingest", &json!({ "source": "page", "events": [] })).ok();
+    let wait = json!({ "client": "me", "wait_ms": 60_000, "quiet_ms": 60_000 }).to_string();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| server.send("POST", "/api/browser/changes", wait.as_bytes()).ok());
+        // Whoever writes is not kept from it meanwhile.
+        server.post("/api/track", &json!({})).ok();
+        server.post("/ingest/console", &console(&["it broke"])).ok();
+        assert_eq!(waiting.join().unwrap()["severity"], "error");
+    });
+    // A client that leaves takes its question back, and its place stays.
+    server.post("/ingest/console", &console(&[])).ok();
+    let mut stream = server.connect();
+    let head = server.head("POST", "/api/browser/changes");
+    let request = format!("{head}Content-Length: {}\r\n\r\n{wait}", wait.len());
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    drop(stream);
+    // Quiet ends a wait too.
+    let quick = json!({ "client": "me", "wait_ms": 60_000, "quiet_ms": 10 });
+    assert_eq!(server.post("/api/browser/changes", &quick).ok()["severity"], "clean");
+    let mut stream = server.connect();
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    server.end();
+    assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
+}

@@ -1,0 +1,236 @@
+//! The script for pages, in a real Chromium that nobody attaches to: the page includes it and does what pages do, and the
+//! server tells what happened.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::server::Server;
+use crate::fixture::Fixture;
+
+/// A site of the test's own; it ends with the process.
+struct Site {
+    origin: String,
+}
+
+impl Site {
+    fn start(page: String) -> Site {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let page = page.clone();
+                std::thread::spawn(move || answer(stream, &page));
+            }
+        });
+        Site { origin }
+    }
+}
+
+fn answer(mut stream: TcpStream, page: &str) {
+    let mut head = String::new();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
+    let target = head.split(' ').nth(1).unwrap_or("/").to_owned();
+    let (status, kind, body) = match target.as_str() {
+        "/" => ("200 OK", "text/html", page.to_owned()),
+        "/api/ok" => ("200 OK", "application/json", "{\"fine\":true}".to_owned()),
+        "/api/broken" => {
+            ("500 Internal Server Error", "application/json", "{\"error\":\"the database is gone\"}".to_owned())
+        }
+        "/live" => ("403 Forbidden", "text/plain", String::new()),
+        _ => ("404 Not Found", "text/plain", "no".to_owned()),
+    };
+    let length = body.len();
+    let text = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    let _ = stream.write_all(text.as_bytes());
+    let _ = stream.read(&mut [0]);
+}
+
+/// A Chromium without windows that shows one page until the test ends.
+struct Browser {
+    child: Child,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    fn open(url: &str) -> Browser {
+        let names = ["chromium", "chromium-browser", "google-chrome"];
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        let candidates = std::env::split_paths(&search).flat_map(|folder| names.map(|name| folder.join(name)));
+        let program: PathBuf = candidates
+            .into_iter()
+            .find(|program| program.exists())
+            .expect("there is no Chromium: sudo apt-get install --no-install-recommends chromium");
+        let profile = tempfile::tempdir().unwrap();
+        let mut command = Command::new(program);
+        command.args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+        ]);
+        // Nobody attaches: the port is only what keeps a headless browser from ending once the page is loaded.
+        command.arg("--remote-debugging-port=0").arg(format!("--user-data-dir={}", profile.path().display())).arg(url);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        Browser { child, _profile: profile }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Asks until the page said it was done, at most half a minute.
+fn until_done(server: &Server) -> Value {
+    let start = Instant::now();
+    loop {
+        let ask = json!({ "client": "me", "checkpoint": "start", "wait_ms": 2000, "quiet_ms": 1000 });
+        let changes = server.post("/api/browser/changes", &ask).ok();
+        let warnings = changes["console"]["warnings"].as_array().cloned().unwrap_or_default();
+        if warnings.iter().any(|warning| warning["message"] == "the page is done") {
+            return changes;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "the page was not heard: {changes}");
+    }
+}
+
+const PAGE: &str = r##"<!doctype html><title>A page</title>
+<script src="{{script}}"></script><script src="{{script}}"></script>
+<button id="save">Save</button><input id="name" type="text"><input id="secret" type="password">
+<script>
+const sleep = (time) => new Promise((done) => setTimeout(done, time));
+const settled = (promise) => promise.catch(() => {});
+(async () => {
+  for (let round = 0; round < 3; round += 1) console.error("cannot load user", { id: 4000 + round });
+  console.assert(1 > 2, "numbers are odd");
+  console.log("%s is fine", "this");
+  await settled(fetch("/api/ok"));
+  const answer = await fetch("/api/broken");
+  if ((await answer.json()).error !== "the database is gone") console.error("the answer was eaten");
+  await settled(fetch("http://127.0.0.1:1/refused"));
+  const aborted = new AbortController();
+  const abandoned = settled(fetch("/api/abandoned", { signal: aborted.signal }));
+  aborted.abort();
+  await abandoned;
+  await new Promise((done) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "/api/missing");
+    request.onloadend = done;
+    request.send("{}");
+  });
+  await new Promise((done) => {
+    const image = new Image();
+    image.onerror = done;
+    image.src = "/gone.png";
+  });
+  await new Promise((done) => {
+    const socket = new WebSocket("ws://" + location.host + "/live");
+    socket.onclose = done;
+  });
+  if (!(new WebSocket("ws://" + location.host + "/live") instanceof WebSocket)) console.error("not a WebSocket");
+  document.querySelector("#save").click();
+  for (const [field, text] of [["#name", "Ada Lovelace"], ["#secret", "hunter2hunter2"]]) {
+    document.querySelector(field).value = text;
+    document.querySelector(field).dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  history.pushState({}, "", "/next");
+  setTimeout(() => { null.property; }, 0);
+  Promise.reject(new RangeError("out of reach"));
+  await sleep(700);
+  console.warn("the page is done");
+})();
+</script>"##;
+
+#[test]
+fn a_page_with_the_script_tells_what_happens_in_it() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let script = format!("http://{}/backsight.js?key={}", server.authority, server.ingest_key);
+    let site = Site::start(PAGE.replace("{{script}}", &script));
+    let _browser = Browser::open(&format!("{}/", site.origin));
+    let changes = until_done(&server);
+    let shown = serde_json::to_string_pretty(&changes).unwrap();
+
+    assert_eq!(changes["coverage"]["watching"], json!([format!("page {}", site.origin)]), "{shown}");
+    let errors: Vec<(&str, u64)> = changes["console"]["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["message"].as_str().unwrap(), error["count"].as_u64().unwrap()))
+        .collect();
+    let has = |text: &str, count: u64| errors.iter().any(|(said, times)| said.contains(text) && *times == count);
+    assert!(has("cannot load user {id: 4000}", 3), "{shown}");
+    assert!(has("Assertion failed: numbers are odd", 1), "{shown}");
+    assert!(has("RangeError: out of reach", 1), "{shown}");
+    assert!(has("TypeError: Cannot read properties of null (reading 'property')", 1), "{shown}");
+    assert!(!shown.contains("eaten") && !shown.contains("not a WebSocket"), "the page is as it would be: {shown}");
+    let source = &changes["console"]["errors"][0]["source"];
+    assert!(source.as_str().unwrap().contains(":") && !source.to_string().contains("backsight.js"), "{shown}");
+
+    let failures: Vec<String> = changes["network"]["failures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|failure| {
+            format!(
+                "{} {} {}",
+                failure["method"].as_str().unwrap(),
+                failure["path"].as_str().unwrap(),
+                failure["status"]
+            )
+        })
+        .collect();
+    for expected in ["GET /api/broken 500", "POST /api/missing 404", "GET /gone.png 404"] {
+        assert!(failures.contains(&expected.to_owned()), "{expected}: {shown}");
+    }
+    assert!(failures.iter().any(|failure| failure.contains("/refused") && failure.ends_with(" 0")), "{shown}");
+    assert!(!failures.iter().any(|failure| failure.contains("abandoned") || failure.contains("/api/ok")), "{shown}");
+    assert!(shown.contains("the database is gone") && !shown.contains("/ingest"), "{shown}");
+    assert!(changes["websocket"]["total_new"].as_u64().unwrap() >= 2, "{shown}");
+
+    let actions = changes["actions"]["actions"].to_string();
+    assert!(
+        actions.contains("#save") && actions.contains("12 characters") && actions.contains("14 characters, password"),
+        "{shown}"
+    );
+    assert!(actions.contains("/next") && actions.contains("navigate"), "{shown}");
+    assert!(!shown.contains("Ada") && !shown.contains("hunter2"), "what is typed stays in the page: {shown}");
+}
+
+#[test]
+fn what_a_page_could_not_send_waits_for_the_server() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let script = format!("http://{}/backsight.js?key={}", server.authority, server.ingest_key);
+    let port: u16 = server.authority.rsplit(':').next().unwrap().parse().unwrap();
+    let page = "<script src=\"{{script}}\"></script><script>console.error('before'); \
+        const loop = () => { console.error('still here'); setTimeout(loop, 200); }; loop();</script>";
+    let site = Site::start(page.replace("{{script}}", &script));
+    let _browser = Browser::open(&format!("{}/", site.origin));
+    let start = Instant::now();
+    let heard = |server: &Server| {
+        let changes = server.post("/api/browser/changes", &json!({ "client": "me", "checkpoint": "start" })).ok();
+        changes["console"]["errors"].as_array().is_some_and(|errors| !errors.is_empty())
+    };
+    while !heard(&server) {
+        assert!(start.elapsed() < Duration::from_secs(60), "the page was not heard");
+        std::thread::yield_now();
+    }
+    server.end();
+    let server = Server::start_at(&fixture, port);
+    while !heard(&server) {
+        assert!(start.elapsed() < Duration::from_secs(120), "the page was not heard again");
+        std::thread::yield_now();
+    }
+}
