@@ -27,7 +27,7 @@ impl Browser {
                 .with_hint("detach it first"));
         }
         let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None) });
-        let started = Capture::start(attach, ear)?;
+        let started = Capture::start(Attach { memory: self.memory.clone(), ..attach }, ear)?;
         let watching = started.watching();
         *capture = Some(started);
         Ok(watching)

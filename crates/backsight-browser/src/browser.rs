@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::baseline::{Baseline, BaselineEntry, Comparison};
 use crate::cdp::Capture;
+use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::event::{Category, Event};
@@ -111,6 +112,8 @@ pub struct Browser {
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// The browser that is watched over its protocol.
     pub(crate) capture: Mutex<Option<Capture>>,
+    /// What browsers have told already, so that whoever attaches again hears nothing twice.
+    pub(crate) memory: Memory,
 }
 
 struct State {
@@ -148,7 +151,13 @@ impl Browser {
             marks: 0,
             heard_at: Instant::now(),
         };
-        Browser { state: Mutex::new(state), heard: Condvar::new(), clock: options.clock, capture: Mutex::new(None) }
+        Browser {
+            state: Mutex::new(state),
+            heard: Condvar::new(),
+            clock: options.clock,
+            capture: Mutex::new(None),
+            memory: Memory::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
