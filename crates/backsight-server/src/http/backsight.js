@@ -244,14 +244,32 @@
   const isOwn = (url) => url.indexOf(TARGET) === 0;
   const methodOf = (method) => String(method || "GET").toUpperCase();
 
+  // What the page loads without asking in so many words: images, scripts, styles. Of what another origin does not want to
+  // be known the browser tells no status; then nothing is said of it here.
+  const loaded = (entry) => {
+    const isAsked = /^(fetch|xmlhttprequest|beacon|navigation)$/.test(entry.initiatorType);
+    if (isAsked || !entry.responseStatus || isOwn(entry.name) || entry.name.indexOf("/backsight.js?") > 0) return;
+    const time = Math.round(performance.timeOrigin + entry.responseEnd);
+    const known = { method: "GET", url: cut(entry.name, 2000), status: entry.responseStatus, kind: entry.initiatorType };
+    tell("network", Object.assign({ time, duration_ms: entry.duration }, known));
+  };
+  attempt(() => {
+    const observer = new PerformanceObserver((list) => list.getEntries().forEach((entry) => attempt(() => loaded(entry))));
+    observer.observe({ type: "resource", buffered: true });
+  });
+
+  // One that did not come at all; one with a status is told above.
   const lostResource = (element) => {
-    const url = element.currentSrc || element.src || element.href;
-    if (!url || isOwn(String(url))) return;
-    const seen = attempt(() => performance.getEntriesByName(absolute(url)).pop());
-    const status = (seen && seen.responseStatus) || 0;
-    const kind = { SCRIPT: "script", IMG: "image", LINK: "stylesheet" }[element.tagName] || "other";
-    const failure = status ? undefined : "the resource could not be loaded";
-    tell("network", { method: "GET", url: absolute(url), status, failure, kind });
+    const url = absolute(element.currentSrc || element.src || element.href || "");
+    if (!url || isOwn(url)) return;
+    const kind = element.tagName.toLowerCase();
+    const time = now();
+    const check = () => {
+      const seen = attempt(() => performance.getEntriesByName(url).pop());
+      if (seen && seen.responseStatus) return;
+      tell("network", { time, method: "GET", url, status: 0, failure: "the resource could not be loaded", kind });
+    };
+    later(() => attempt(check), 100);
   };
 
   const operationOf = (body) => {
