@@ -12,10 +12,10 @@ use crate::context::Context;
 use crate::lane::{Lane, Request, encode};
 use crate::render::app;
 
-/// Save how the app behaves when it is well, and compare with that later
+/// Save how the app behaves, and compare with that later
 ///
-/// A baseline knows each endpoint's status, speed and the shape of its answers, the errors that are known, and which sockets
-/// should be open. Baselines outlive the server.
+/// A baseline knows each endpoint's status, speed and the shape of its answers, the errors that are known, and which
+/// sockets should be open. Baselines outlive the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

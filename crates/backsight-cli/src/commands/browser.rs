@@ -11,11 +11,11 @@ use crate::context::Context;
 use crate::lane::{Lane, Request};
 use crate::render::app;
 
-/// Watch the app in a Chromium or Chrome: one that runs, or a new one
+/// Watch the app in a browser
 ///
-/// Only pages of this machine are watched unless you say otherwise; pages are never closed, paused or changed. Firefox,
-/// Safari and webviews report by themselves with the line that `browser snippet` prints. The workspace's server does the
-/// watching, so it must run: `backsight serve`.
+/// A Chromium or Chrome that runs, or a new one. Only pages of this machine are watched unless you say otherwise; pages
+/// are never closed, paused or changed. Firefox, Safari and webviews report by themselves with the line that `browser
+/// snippet` prints. The workspace's server does the watching, so it must run: `backsight serve`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -18,11 +18,12 @@ use crate::render::app;
 /// How long nothing must happen, when nobody says.
 const QUIET: u64 = 500;
 
-/// Show what happened in the app since the last look: errors, failed requests, disconnections
+/// Show what happened in the app since the last look
 ///
-/// Console, network, WebSockets and user actions of the pages that are watched (`backsight browser`), and what processes
-/// say (`backsight run`). Each client has its own place: what was told is not told again. A named checkpoint, a time,
-/// `start`, `load` and `last` can be asked about as often as one likes. "clean" is only said of times that were watched.
+/// Errors, failed requests, disconnections: console, network, WebSockets and user actions of the pages that are watched
+/// (`backsight browser`), and what processes say (`backsight run`). Each client has its own place: what was told is not
+/// told again. A named checkpoint, a time, `start`, `load` and `last` can be asked about as often as one likes. "clean"
+/// is only said of times that were watched.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -13,10 +13,10 @@ use crate::context::Context;
 use crate::lane::{Lane, Request};
 use crate::render::app;
 
-/// Say what is noise: extensions, hot reloads, analytics are already; add what else is in your app
+/// Say what is not worth telling
 ///
-/// What a rule keeps out is counted, never lost. Requests that were refused (401, 403) are never noise. Rules outlive the
-/// server.
+/// Browser extensions, hot reloads and analytics are noise already; add what else is in your app. What a rule keeps out
+/// is counted, never lost. Requests that were refused (401, 403) are never noise. Rules outlive the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -180,6 +180,10 @@ impl Open {
         if line.trim().is_empty() {
             return true;
         }
+        // An error is never part of a warning.
+        if self.level < Level::Error && level::of(line) == Level::Error {
+            return false;
+        }
         let indented = indent(line) > self.lines.first().map_or(0, |first| indent(first));
         let part_of_trace = matches!(frames::traced(line), Some(Traced::Frame(_)));
         match self.kind {

@@ -369,3 +369,10 @@ fn a_very_long_trace_says_how_long_it_was() {
     assert_eq!((found.len(), found[0].lines), (1, 5001));
     assert!(found[0].text.len() < 9000 && found[0].text.ends_with("… 5001 lines in all"), "{}", found[0].text.len());
 }
+
+#[test]
+fn an_error_is_never_part_of_a_warning() {
+    let text = "warning: unused\nTraceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n";
+    assert_eq!(told(text), ["W warning: unused", "E KeyError: 'x' @ a.py:1"]);
+    assert_eq!(told("WARN slow\n  Error: boom\n"), ["W WARN slow", "E Error: boom"]);
+}
