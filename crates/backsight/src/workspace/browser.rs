@@ -183,6 +183,13 @@ impl Workspace {
         let browser = self.browser()?;
         browser.detach();
         browser.attach(attach)?;
+        if let Some(url) = &request.open
+            && let Err(error) = browser.navigate(url)
+        {
+            // Nobody asked for a browser without the page.
+            browser.detach();
+            return Err(error);
+        }
         self.browser_status()
     }
 
@@ -204,7 +211,7 @@ impl Workspace {
                 search: self.settings.search_path.clone(),
                 profile: request.profile.clone(),
                 headless: request.headless,
-                url: request.open.clone(),
+                url: None,
                 arguments: Vec::new(),
             }),
             (Some(url), ..) => Place::Url(url.clone()),
