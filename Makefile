@@ -16,6 +16,9 @@ run: ## build, show the main job done in a temporary directory, then serve this 
 	  '  backsight track -m "before I start"   # record the files as they are' \
 	  '  backsight status                      # what changed since' \
 	  '  backsight restore @                   # go back; undo takes it back again' \
+	  '  backsight run npm run dev             # hear the dev server; the workspace must be served' \
+	  '  backsight browser launch URL          # watch the app in a browser' \
+	  '  backsight changes                     # what went wrong in it since you last asked' \
 	  '  backsight --help' '' 'Serving this directory (Ctrl-C ends it):'
 	@$(TARGET)/release/backsight serve
 

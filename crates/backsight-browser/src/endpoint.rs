@@ -6,7 +6,7 @@ mod path;
 use std::borrow::Cow;
 
 use crate::fingerprint::one_slot;
-pub(crate) use path::{push_path, push_segment};
+pub(crate) use path::push_path;
 
 /// An endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,19 +1,21 @@
 //! What can be typed: the global flags and one variant a command. Each command's own arguments live in its file.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, begin, blame, call, cat, completions, config, continuity, demo, diff, doctor, finish, gc, hook, init,
-    install, known, log, ls, mcp, milestone, patch, pin, redo, restore, revert, serve, session, show, status, track,
-    undo, unknown, unpin, usage, verify,
+    abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, demo,
+    diff, doctor, finish, gc, health, hook, init, install, known, log, ls, mcp, milestone, noise, patch, pin, redo,
+    restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
 ///
 /// Backsight records the files of a workspace step by step, so that an agent or a person can see what changed and
-/// go back, without losing anyone's work and without touching Git.
+/// go back, without losing anyone's work and without touching Git. It also watches the app: what its pages and processes
+/// said since one last looked.
 #[derive(Debug, Parser)]
 #[command(name = "backsight", version, arg_required_else_help = true, subcommand_required = true)]
 #[command(after_help = AFTER_HELP)]
@@ -32,6 +34,8 @@ Examples:
   backsight status                              what changed since
   backsight diff @                              the same as a unified diff
   backsight undo                                take the newest step back
+  backsight run npm run dev                     hear what the dev server says
+  backsight changes                             what went wrong in the app since you last asked
 
 Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not found, 5 damaged store, 6 I/O, 7 busy.";
 
@@ -46,12 +50,22 @@ pub struct Global {
     #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
     pub directory: Option<PathBuf>,
     /// Wait at most this long for another process that holds the workspace
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, global = true)]
-    pub wait: u64,
+    ///
+    /// [default: 60]
+    // No default for the parser: `changes` has a `--wait` of its own, which nobody must have given by default.
+    #[arg(long, value_name = "SECONDS", global = true)]
+    pub wait: Option<u64>,
     /// When to use colour: auto, always or never; NO_COLOR and CLICOLOR_FORCE count too
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     #[arg(hide_possible_values = true)]
     pub color: Color,
+}
+
+impl Global {
+    /// How long to wait for another process that holds the workspace.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.wait.unwrap_or(60))
+    }
 }
 
 /// When to use colour.
@@ -91,6 +105,13 @@ pub enum Command {
     Unknown(unknown::Args),
     Continuity(continuity::Args),
     Known(known::Args),
+    Changes(changes::Args),
+    Health(health::Args),
+    Checkpoint(checkpoint::Args),
+    Baseline(baseline::Args),
+    Noise(noise::Args),
+    Browser(browser::Args),
+    Run(run::Args),
     Pin(pin::Args),
     Unpin(unpin::Args),
     Usage(usage::Args),

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, RelPath, Result, Timestamp, quote};
@@ -35,7 +35,7 @@ impl Context {
         let start = start_directory(global.directory.as_deref())?;
         let reporter = Reporter::new(Instant::now());
         let mut settings = Settings::from_environment();
-        settings.wait = Duration::from_secs(global.wait);
+        settings.wait = global.patience();
         settings.process_name = format!("backsight {command}");
         let listener = reporter.clone();
         settings.progress = Arc::new(move |progress| listener.report(progress));

@@ -6,11 +6,14 @@ mod cli;
 mod commands;
 mod context;
 mod install;
+mod lane;
 mod page;
 mod parse;
 mod paths;
 mod progress;
 mod render;
+mod running;
+mod terminal;
 mod usage;
 mod words;
 

@@ -50,7 +50,10 @@ impl Lost {
             false => ("cannot be reached", "ask again"),
         };
         let message = format!("the server at {} {what}: {}", self.server.authority, self.reason);
-        Error::new(Code::ServerUnreachable, message).with_hint(hint).with_next("workspace_status", json!({}))
+        Error::new(Code::ServerUnreachable, message)
+            .with_hint(hint)
+            .with_next("workspace_status", json!({}))
+            .with_details(json!({ "heard": self.heard }))
     }
 }
 

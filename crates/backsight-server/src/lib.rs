@@ -25,7 +25,7 @@ mod words;
 
 pub use client::Client;
 pub use http::document as openapi;
-pub use place::Address;
+pub use place::{Address, find_ready};
 pub use process::{mcp, serve};
 pub use serve::{Options, Served, find};
 pub use tool::{Group, Groups};

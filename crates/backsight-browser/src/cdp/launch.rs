@@ -91,7 +91,8 @@ impl Launch {
         }
     }
 
-    fn find(&self) -> Result<PathBuf> {
+    /// The program that would be started.
+    pub fn find(&self) -> Result<PathBuf> {
         let install = "install one with `apt-get install --no-install-recommends chromium`, or name the program";
         if let Some(program) = &self.program {
             return match program.is_file() {

@@ -21,7 +21,7 @@ pub(crate) fn push_path(out: &mut String, path: &str) {
 }
 
 /// Appends one segment of a path.
-pub(crate) fn push_segment(out: &mut String, segment: &str) {
+fn push_segment(out: &mut String, segment: &str) {
     const LONGEST_WORD: usize = 80;
     let bytes = segment.as_bytes();
     if bytes.iter().all(u8::is_ascii_alphabetic) && bytes.len() < LONGEST_WORD {

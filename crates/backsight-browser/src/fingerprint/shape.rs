@@ -37,6 +37,26 @@ struct Counts {
     case_switches: usize,
 }
 
+const DIGIT: u8 = 1;
+const BEYOND_HEX: u8 = 2;
+const UP_TO_HEX: u8 = 4;
+/// What each byte can be part of.
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [BEYOND_HEX; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_digit() {
+            classes[byte] = DIGIT;
+        } else if (byte as u8).is_ascii_hexdigit() {
+            classes[byte] = UP_TO_HEX;
+        }
+        byte += 1;
+    }
+    classes
+}
+
 fn count(run: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut before: Option<bool> = None;
@@ -61,6 +81,14 @@ fn count(run: &[u8]) -> Counts {
 
 /// What `run` looks like; it holds ASCII letters and digits only.
 pub(crate) fn shape(run: &[u8]) -> Shape {
+    // Nearly every word is letters with one beyond `f`; nothing has to be counted for that.
+    let seen = run.iter().fold(0, |seen, byte| seen | CLASSES[usize::from(*byte)]);
+    if seen & (DIGIT | BEYOND_HEX) == BEYOND_HEX {
+        return Shape::Word;
+    }
+    if seen == DIGIT {
+        return Shape::Number;
+    }
     let counts = count(run);
     let letters = run.len() - counts.digits;
     if counts.digits == 0 {
@@ -69,9 +97,6 @@ pub(crate) fn shape(run: &[u8]) -> Shape {
             true => Shape::Hex,
             false => Shape::Word,
         };
-    }
-    if letters == 0 {
-        return Shape::Number;
     }
     if is_code(run, &counts) {
         return Shape::Word;

@@ -19,6 +19,9 @@ pub(super) fn template(text: &str) -> String {
 /// How deep texts within objects within texts are looked at.
 const DEEPEST: usize = 2;
 
+/// Where something is that is not there.
+const NOWHERE: (usize, usize) = (usize::MAX, usize::MAX);
+
 struct Templater<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -53,13 +56,21 @@ impl<'a> Templater<'a> {
             context: Context::None,
             address: (0, 0),
             mail: (0, 0),
-            pairs: has_pairs(bytes),
+            pairs: false,
             closing: None,
             unclosed: [0; 3],
             depth,
         };
-        templater.find_address(0);
-        templater.find_mail(0);
+        // One look at all bytes finds out which of the rarer things have to be looked for at all.
+        let (mut equals, mut at_signs, mut slashes) = (0, 0, 0);
+        for &byte in bytes {
+            equals += usize::from(byte == b'=');
+            at_signs += usize::from(byte == b'@');
+            slashes += usize::from(byte == b'/');
+        }
+        templater.pairs = equals >= 2 && has_pairs(bytes);
+        templater.address = if slashes >= 2 { templater.next_address(0) } else { NOWHERE };
+        templater.mail = if at_signs >= 1 { templater.next_mail(0) } else { NOWHERE };
         templater
     }
 

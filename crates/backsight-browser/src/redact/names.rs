@@ -230,7 +230,7 @@ pub(super) fn is_plain_answer(value: &[u8], with_colon: bool) -> bool {
         "user",
     ];
     let is = |word: &&str| value.eq_ignore_ascii_case(word.as_bytes());
-    NEVER.iter().any(|word| is(word)) || (with_colon && AFTER_COLON.iter().any(|word| is(word)))
+    NEVER.iter().any(is) || (with_colon && AFTER_COLON.iter().any(is))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::Redactor;
 use super::marker;
 use super::names::{self, Name, Strength};
 use super::tokens;
-use super::value::{self, Quote};
+use super::value::{self, Extent, Quote};
 
 /// `text` without its secrets.
 pub(super) fn redact<'a>(redactor: &'a Redactor, text: &'a str) -> Cow<'a, str> {
@@ -48,8 +48,10 @@ struct Scanner<'a> {
     in_string: bool,
     /// Within an object or array whose name says that it holds secrets.
     nested: Option<Nested>,
-    /// Where the last value without quotation marks ends, and whether it was in an encoded query.
-    bare_end: (usize, bool),
+    /// Where the last value without quotation marks ends, for each kind of extent.
+    bare_ends: [usize; 3],
+    /// The last `=` that was looked for.
+    equals: usize,
     /// How many quotations this one is in.
     depth: usize,
 }
@@ -79,7 +81,8 @@ impl<'a> Scanner<'a> {
             json,
             in_string: false,
             nested: None,
-            bare_end: (0, false),
+            bare_ends: [0; 3],
+            equals: 0,
             depth,
         }
     }
@@ -256,7 +259,7 @@ impl<'a> Scanner<'a> {
         let Some(user) = rest[..authority].iter().rposition(|byte| *byte == b'@') else { return };
         let name = &rest[..user];
         // A name alone is public (`git@`), unless it is a token.
-        if !marker::is(name) && (name.contains(&b':') || tokens::is_opaque(name)) {
+        if !holds_marker(name) && (name.contains(&b':') || tokens::is_opaque(name)) {
             self.replace(start, start + user, "userinfo");
         }
     }
@@ -264,14 +267,22 @@ impl<'a> Scanner<'a> {
     /// The secret known by its own form that begins at `at`, if a word or number really begins there.
     fn token(&self, at: usize) -> Option<(usize, &'static str)> {
         let rest = self.rest(at);
-        let before = |back: usize| at.checked_sub(back).map(|at| self.bytes[at]);
-        let joined =
-            matches!(before(1), Some(b'-' | b'_' | b'+')) && before(2).is_some_and(|byte| byte.is_ascii_alphanumeric());
-        let bare_sign = self.is_bare_json() && matches!(before(1), Some(b'-' | b'+'));
-        if rest[0].is_ascii_digit() && (joined || bare_sign || before(1) == Some(b'.')) {
-            return None;
+        match rest[0].is_ascii_digit() && self.is_part_of_number(at) {
+            true => None,
+            false => tokens::at_word(rest),
         }
-        tokens::at_word(rest)
+    }
+
+    /// Whether digits are only a part of something longer, or signed.
+    fn is_part_of_number(&self, at: usize) -> bool {
+        let before = |back: usize| at.checked_sub(back).map(|at| self.bytes[at]);
+        match before(1) {
+            Some(b'.') => true,
+            Some(b'-' | b'+') if self.is_bare_json() => true,
+            // A marker counts like the letters it stands for.
+            Some(b'-' | b'_' | b'+') => before(2).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b']'),
+            _ => false,
+        }
     }
 
     /// Whether what stands here is a JSON value without quotation marks.
@@ -379,14 +390,12 @@ impl<'a> Scanner<'a> {
             return true;
         }
         let line = assignment.colon && matches!(name.strength, Strength::Phrase | Strength::Cookie);
-        if line && name.strength == Strength::Cookie && !window(rest).contains(&b'=') {
+        let extent = if line { Extent::Line } else { Extent::Word { encoded: assignment.encoded } };
+        let end = self.bare_end(from, extent);
+        if line && name.strength == Strength::Cookie && self.next_equals(from) >= end {
             self.at = from;
             return true;
         }
-        let end = match line {
-            true => from + value::extent(rest, assignment.encoded, line),
-            false => self.bare_end(from, assignment.encoded),
-        };
         let place = Place::Bare { colon: assignment.colon, mark: assignment.key_mark(self.text) };
         if !self.secret(from, end, name, place) {
             self.at = from;
@@ -395,11 +404,25 @@ impl<'a> Scanner<'a> {
     }
 
     /// Where a value without quotation marks ends. The values of names within a value end where it does, so that is found once.
-    fn bare_end(&mut self, from: usize, encoded: bool) -> usize {
-        if from >= self.bare_end.0 || self.bare_end.1 != encoded {
-            self.bare_end = (from + value::extent(self.rest(from), encoded, false), encoded);
+    fn bare_end(&mut self, from: usize, extent: Extent) -> usize {
+        let known = match extent {
+            Extent::Word { encoded: false } => 0,
+            Extent::Word { encoded: true } => 1,
+            Extent::Line => 2,
+        };
+        if from >= self.bare_ends[known] {
+            self.bare_ends[known] = from + value::extent(self.rest(from), extent);
         }
-        self.bare_end.0
+        self.bare_ends[known]
+    }
+
+    /// Where the next `=` is, or the end; found once for everything before it.
+    fn next_equals(&mut self, from: usize) -> usize {
+        if from > self.equals {
+            self.equals =
+                self.rest(from).iter().position(|byte| *byte == b'=').map_or(self.bytes.len(), |at| from + at);
+        }
+        self.equals
     }
 
     /// Whether a name stands in a query or fragment.
@@ -453,7 +476,8 @@ impl<'a> Scanner<'a> {
             // A scheme without anything after it says nothing; one that goes on is no scheme.
             return if start + run >= end { (end, end, kind) } else { (start, end, "authorization") };
         }
-        let line = value::extent(self.rest(after), false, !matches!(kind, "bearer" | "basic"));
+        let extent = if matches!(kind, "bearer" | "basic") { Extent::Word { encoded: false } } else { Extent::Line };
+        let line = value::extent(self.rest(after), extent);
         let to = if bare { after + line } else { end };
         (after, to.max(after), kind)
     }
@@ -476,8 +500,11 @@ enum Place<'a> {
 /// Whether a value looks made up, markers aside: what they stood for is gone already.
 fn is_opaque(value: &[u8]) -> bool {
     let value = window(value);
-    let marked = || value.iter().enumerate().any(|(at, byte)| *byte == b'[' && marker::at(&value[at..]).is_some());
-    tokens::is_opaque(value) && !value.contains(&b' ') && !marked()
+    tokens::is_opaque(value) && !value.contains(&b' ') && !holds_marker(value)
+}
+
+fn holds_marker(value: &[u8]) -> bool {
+    value.iter().enumerate().any(|(at, byte)| *byte == b'[' && marker::at(&value[at..]).is_some())
 }
 
 /// As much of a value as is needed to judge it.

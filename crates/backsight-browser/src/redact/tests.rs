@@ -205,6 +205,30 @@ fn a_string_that_ends_after_a_name_does_not_swallow_the_next_one() {
 }
 
 #[test]
+fn what_random_texts_once_broke_stays_whole() {
+    for text in [
+        "auth=!4111 1111 1111 1111".to_owned(),
+        "123-45-6789-----BEGIN PRIVATE KEY-----".to_owned(),
+        "://-----BEGIN PRIVATE KEY-----user:pw@".to_owned(),
+        format!("Cookie:¡¡{JWT}{JWT}{JWT}password="),
+    ] {
+        let once = redact(&text);
+        assert_eq!(redact(&once), once, "{text}");
+    }
+    for json in [
+        "4111111111111111",
+        r#"{"passphrase":null}"#,
+        r#"[[{"password\":\"":null}],4111111111111111]"#,
+        r#"{"-----BEGIN PRIVATE KEY-----aaAuthorization\"":null}"#,
+        r#"{"0password\\":0}"#,
+        r#"["Authorization\":\"\\"]"#,
+    ] {
+        let redacted = redact(json);
+        assert!(serde_json::from_str::<serde_json::Value>(&redacted).is_ok(), "{json} became {redacted}");
+    }
+}
+
+#[test]
 fn equal_secrets_have_equal_tags_and_other_salts_have_others() {
     let text = "token=abcdef1 then Bearer abcdef1 token=other22";
     let redacted = redact(text);

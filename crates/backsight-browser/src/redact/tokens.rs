@@ -116,8 +116,8 @@ fn prefixed(rest: &[u8]) -> Option<(usize, &'static str)> {
 
 /// Whether one of the first bytes could be the last of a prefix.
 fn looks_prefixed(rest: &[u8]) -> bool {
-    let window = &rest[..rest.len().min(9)];
-    window.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'))
+    let letters = rest.iter().take(9).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    matches!(rest[letters], b'_' | b'-' | b'.')
         || matches!(&rest[..4], b"AIza" | b"dapi" | b"ATAT" | b"EAAC" | b"gith" | b"sk-s" | b"ruby")
 }
 
@@ -174,14 +174,14 @@ fn grouped(rest: &[u8], layout: &[usize], separator: u8, number: &mut [u8; 19]) 
 
 fn is_card(number: &[u8]) -> bool {
     let start = number.iter().take(4).fold(0_u32, |value, digit| value * 10 + u32::from(digit - b'0'));
-    let issued = match (number.len(), start) {
-        (13 | 16 | 19, 4000..=4999) => true,
-        (16, 5100..=5599 | 2221..=2720) => true,
-        (15, 3400..=3499 | 3700..=3799) => true,
-        (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299) => true,
-        (14, 3000..=3059 | 3600..=3699 | 3800..=3999) => true,
-        _ => false,
-    };
+    let issued = matches!(
+        (number.len(), start),
+        (13 | 16 | 19, 4000..=4999)
+            | (16, 5100..=5599 | 2221..=2720)
+            | (15, 3400..=3499 | 3700..=3799)
+            | (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299)
+            | (14, 3000..=3059 | 3600..=3699 | 3800..=3999)
+    );
     issued && adds_up(number)
 }
 
@@ -208,7 +208,11 @@ fn security_number(rest: &[u8]) -> Option<usize> {
         3 | 6 => *byte == b'-',
         _ => byte.is_ascii_digit(),
     });
-    let goes_on = rest.get(LENGTH).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let goes_on = match rest.get(LENGTH) {
+        Some(b'-') => rest.get(LENGTH + 1).is_some_and(u8::is_ascii_digit),
+        Some(byte) => byte.is_ascii_alphanumeric() || *byte == b'_',
+        None => false,
+    };
     let issued = candidate[0] != b'9'
         && !matches!(&candidate[..3], b"000" | b"666")
         && &candidate[4..6] != b"00"
@@ -247,7 +251,12 @@ pub(super) fn private_key(rest: &[u8]) -> Option<usize> {
         if !is_key_byte(byte) || rest[at..].starts_with(BEGIN) {
             break;
         }
-        at += 1;
+        // Line ends may be escaped, once or more; what else a backslash does is not this key's business.
+        at += match (byte, rest.get(at + 1)) {
+            (b'\\', Some(b'n' | b'r' | b'\\')) => 2,
+            (b'\\', _) => break,
+            _ => 1,
+        };
     }
     // Without an end, what goes on as base64 belongs to it and the prose after it does not.
     let mut from = body;

@@ -59,6 +59,10 @@ pub(super) fn assignment(bytes: &[u8], start: usize, end: usize, in_string: bool
         return None;
     }
     let rest = |at: usize| bytes.get(at..).unwrap_or_default();
+    let assigns = || matches!(bytes.get(end + 1), Some(b'=' | b':' | b' ' | b'%'));
+    if next == b' ' && !assigns() && !bytes[..start].ends_with(b"--") {
+        return None;
+    }
     if next == b'>' {
         return element(bytes, start, end);
     }
@@ -178,33 +182,47 @@ fn encoded_mark(rest: &[u8]) -> usize {
 pub(super) fn opening(rest: &[u8]) -> Option<Quote> {
     let escapes = rest.iter().take(16).take_while(|byte| **byte == b'\\').count();
     let mark = *rest.get(escapes).filter(|byte| matches!(byte, b'"' | b'\''))?;
-    Some(Quote { mark, escapes })
+    // Any other number means that some of the backslashes are text.
+    (escapes + 1).is_power_of_two().then_some(Quote { mark, escapes })
 }
 
-/// How many bytes there are until the mark that closes what `quote` opened, or until the end.
+/// How many bytes there are until the mark that closes what `quote` opened, or a string around it, or until the end.
 pub(super) fn closing(rest: &[u8], quote: Quote) -> usize {
-    let mut escapes = 0;
+    let depth = quote.length().trailing_zeros();
+    let mut escapes = 0_usize;
     for (at, &byte) in rest.iter().enumerate() {
         if byte == b'\\' {
             escapes += 1;
             continue;
         }
-        // Each level of strings doubles the backslashes; fewer of them end an outer string.
-        let closes = escapes % (2 * quote.length()) == quote.escapes || escapes < quote.escapes;
-        if byte == quote.mark && closes {
-            return at - escapes.min(quote.escapes);
-        }
-        // The mark of an outer string, when this one is in apostrophes.
-        if byte == b'"' && quote.mark == b'\'' && escapes < quote.escapes {
-            return at - escapes;
+        // Each level of strings doubles the backslashes and adds one for the mark, so a mark belongs to the level of the
+        // ones at the end of their number; the backslashes beyond those are text.
+        let level = escapes.trailing_ones();
+        let outer = byte == b'"' && level < depth;
+        if outer || (byte == quote.mark && level <= depth) {
+            return at - ((1 << level) - 1);
         }
         escapes = 0;
     }
     rest.len()
 }
 
-/// How far a value without quotation marks goes. `line` says that spaces belong to it.
-pub(super) fn extent(rest: &[u8], encoded: bool, line: bool) -> usize {
+/// How far a value without quotation marks can go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// To a space, or to what ends an item.
+    Word {
+        /// Within a query that is encoded once more.
+        encoded: bool,
+    },
+    /// To the end of the line.
+    Line,
+}
+
+/// How far a value without quotation marks goes.
+pub(super) fn extent(rest: &[u8], extent: Extent) -> usize {
+    let line = extent == Extent::Line;
+    let encoded = extent == Extent::Word { encoded: true };
     let mut at = 0;
     while let Some(&byte) = rest.get(at) {
         if byte == b'['
@@ -255,6 +273,10 @@ pub(super) fn percent(rest: &[u8]) -> Option<u8> {
 pub(super) fn scheme(word: &[u8]) -> Option<&'static str> {
     const SCHEMES: [&str; 9] =
         ["bearer", "basic", "digest", "token", "negotiate", "apikey", "hawk", "dpop", "aws4-hmac-sha256"];
+    // Most words begin like none of them.
+    if !matches!(word.first()? | 0x20, b'b' | b'd' | b't' | b'n' | b'a' | b'h') {
+        return None;
+    }
     SCHEMES.into_iter().find(|scheme| word.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 

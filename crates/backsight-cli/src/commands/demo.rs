@@ -66,6 +66,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
             page.data.line(format_args!("The directory is {directory}"));
         }
         page.hint("begin in your own project with `backsight track -m \"start\"`");
+        page.hint("hear your app too: `backsight serve`, `backsight run npm run dev`, then `backsight changes`");
     })?;
     Ok(Verdict::Done)
 }

@@ -1,20 +1,23 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
-use backsight::report::CheckState;
+use backsight::browser::cdp::Launch;
+use backsight::report::{Check, CheckState};
 use backsight_core::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::lane::{Lane, Request};
 use crate::page::{GREEN, RED, YELLOW};
-use crate::words::safe;
+use crate::words::{enumerate, safe};
 
 /// Check that everything Backsight needs is in order; exit 1 on a problem
 #[derive(clap::Args, Debug)]
 pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
-    let checks = context.workspace()?.doctor()?;
+    let mut checks = context.workspace()?.doctor()?;
+    checks.extend([browser(), app(context)]);
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
     context.answer(&json!({ "healthy": healthy, "checks": checks }), |page| {
         for check in &checks {
@@ -31,4 +34,35 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
         }
     })?;
     Ok(Verdict::no_if(!healthy))
+}
+
+/// Whether there is a browser that could be started; whoever starts none needs none.
+fn browser() -> Check {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let launch = Launch { search: std::env::split_paths(&path).collect(), ..Launch::default() };
+    let (message, hint) = match launch.find() {
+        Ok(program) => (format!("`{}`", program.display()), None),
+        Err(error) => {
+            let message = "no Chromium or Chrome was found; only `backsight browser launch` needs one";
+            (message.to_owned(), error.hint().map(str::to_owned))
+        }
+    };
+    Check { name: "browser".to_owned(), state: CheckState::Ok, message, hint }
+}
+
+/// Who watches the app.
+fn app(context: &Context) -> Check {
+    let message = watching(context).unwrap_or_else(|error| error.message().to_owned());
+    Check { name: "app".to_owned(), state: CheckState::Ok, message, hint: None }
+}
+
+fn watching(context: &Context) -> Result<String> {
+    let lane = Lane::find(context)?;
+    if !lane.is_served() {
+        return Ok("no server runs, so nobody watches it".to_owned());
+    }
+    let status: Value = lane.server("watching")?.ask(&Request::Get("/api/browser/status".to_owned()))?;
+    let labels = status["coverage"]["watching"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let labels: Vec<&str> = labels.collect();
+    Ok(if labels.is_empty() { "nobody watches it".to_owned() } else { enumerate(&labels) })
 }

@@ -93,7 +93,7 @@ fn answer(args: &Args, global: &Global, payload: &mut Value) -> Reply {
 /// Takes the payload to the workspace it is about. Nothing else here knows the way there.
 fn deliver(agent: Agent, payload: &Value, global: &Global) -> Result<Reply> {
     let mut settings = Settings::from_environment();
-    settings.wait = Duration::from_secs(global.wait).min(hook::LONGEST_WAIT);
+    settings.wait = global.patience().min(hook::LONGEST_WAIT);
     settings.process_name = "backsight hook".to_owned();
     let start = start(agent, payload, global)?;
     let root = Workspace::discover(&start, &settings).unwrap_or(start);

@@ -1,10 +1,14 @@
 //! One file a command, named as the user types it: its arguments, one call to the library, how the answer looks.
 
 pub mod abandon;
+pub mod baseline;
 pub mod begin;
 pub mod blame;
+pub mod browser;
 pub mod call;
 pub mod cat;
+pub mod changes;
+pub mod checkpoint;
 pub mod completions;
 pub mod config;
 pub mod continuity;
@@ -13,6 +17,7 @@ pub mod diff;
 pub mod doctor;
 pub mod finish;
 pub mod gc;
+pub mod health;
 pub mod hook;
 pub mod init;
 pub mod install;
@@ -21,11 +26,13 @@ pub mod log;
 pub mod ls;
 pub mod mcp;
 pub mod milestone;
+pub mod noise;
 pub mod patch;
 pub mod pin;
 pub mod redo;
 pub mod restore;
 pub mod revert;
+pub mod run;
 pub mod serve;
 pub mod session;
 pub mod show;
@@ -49,7 +56,7 @@ pub enum Verdict {
     Done,
     /// The answer is no: differences with `--exit-code`, damage found by `verify`, a problem found by `doctor`.
     No,
-    /// A command that `call` ran ended with this status, which is then the answer.
+    /// A command that `call` or `run` ran ended with this status, which is then the answer.
     Ended(u8),
 }
 
@@ -100,6 +107,13 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Usage(args) => usage::run(args, context),
         Command::Gc(args) => gc::run(args, context),
         Command::Verify(args) => verify::run(args, context),
+        Command::Changes(args) => changes::run(args, context),
+        Command::Health(args) => health::run(args, context),
+        Command::Checkpoint(args) => checkpoint::run(args, context),
+        Command::Baseline(args) => baseline::run(args, context),
+        Command::Noise(args) => noise::run(args, context),
+        Command::Browser(args) => browser::run(args, context),
+        Command::Run(args) => run::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),
         Command::Serve(args) => serve::run(args, context),

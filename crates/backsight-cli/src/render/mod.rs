@@ -1,5 +1,6 @@
 //! How reports look to a person. Every text that comes from outside is shown without control characters.
 
+pub mod app;
 pub mod applied;
 pub mod calls;
 pub mod changes;

@@ -20,7 +20,9 @@ pub fn commands(fixture: &Fixture) -> Vec<String> {
 fn arguments(fixture: &Fixture, command: &str) -> String {
     let arguments = match command {
         "finish" | "abandon" => return fixture.ok("begin")["id"].as_str().unwrap().to_owned(),
-        "call" => "-- /bin/true",
+        "call" | "run" => "-- /bin/true",
+        "checkpoint" | "baseline" | "noise" => "list",
+        "browser" => "status",
         "milestone" | "known" | "session" => "list",
         "unknown" => "detect",
         "continuity" => "state",

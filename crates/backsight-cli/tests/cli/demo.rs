@@ -129,6 +129,7 @@ fn the_demo_tells_its_story() {
     Every step did what it promised.
     ---- stderr
     hint: begin in your own project with `backsight track -m "start"`
+    hint: hear your app too: `backsight serve`, `backsight run npm run dev`, then `backsight changes`
     ---- exit 0
     "#);
     assert_eq!(std::fs::read_dir(fixture.root().join("tmp")).unwrap().count(), 0, "the demo leaves nothing behind");

@@ -125,6 +125,9 @@ fn doctor_checks_and_advises() {
     ok      settings: config.toml is valid
     ok      timeline: 3 snapshots
     ok      room: [SIZE] in 3 packs and 0 single objects
+    ok      browser: no Chromium or Chrome was found; only `backsight browser launch` needs one
+            install one with `apt-get install --no-install-recommends chromium`, or name the program
+    ok      app: no server runs, so nobody watches it
     ---- exit 0
     ");
 }

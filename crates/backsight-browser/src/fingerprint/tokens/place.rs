@@ -1,38 +1,34 @@
 //! Addresses and paths within messages, mail addresses, and lines of `key=value`.
 
 use super::number::measure;
-use super::{Templater, is_key};
+use super::{NOWHERE, Templater, is_key};
 use crate::endpoint;
 use crate::fingerprint::context::is_telling;
 use crate::fingerprint::shape::digits;
 
-/// Where nothing is.
-const NOWHERE: usize = usize::MAX;
-
 impl Templater<'_> {
-    /// Finds the next `://` at or after `from`, and where its scheme begins.
-    pub(super) fn find_address(&mut self, from: usize) {
+    /// Where the next `://` at or after `from` is, after where its scheme begins.
+    pub(super) fn next_address(&self, from: usize) -> (usize, usize) {
         const LONGEST_SCHEME: usize = 30;
-        let found = self.text.get(from..).and_then(|rest| rest.find("://")).map(|at| at + from);
-        self.address = match found {
-            None => (NOWHERE, NOWHERE),
-            Some(at) => {
-                let before = self.bytes[..at].iter().rev().take(LONGEST_SCHEME);
-                let scheme =
-                    before.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-')).count();
-                (at - scheme, at)
+        let mut at = from;
+        while let Some(colon) = self.rest(at).iter().position(|byte| *byte == b':').map(|found| found + at) {
+            if self.rest(colon).starts_with(b"://") {
+                let before = self.bytes[..colon].iter().rev().take(LONGEST_SCHEME);
+                return (colon - before.take_while(|byte| is_scheme(**byte)).count(), colon);
             }
-        };
+            at = colon + 1;
+        }
+        NOWHERE
     }
 
     /// Whether an address begins at `start`, where a word does.
     pub(super) fn is_address(&mut self, start: usize) -> bool {
         while self.address.1 < start {
-            self.find_address(start);
+            self.address = self.next_address(start);
         }
         let (from, colon) = self.address;
         from <= start
-            && colon != NOWHERE
+            && self.address != NOWHERE
             && self.bytes[start..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-'))
     }
 
@@ -51,7 +47,7 @@ impl Templater<'_> {
         self.copied = end;
         self.at = end;
         self.context = self.context.after_place();
-        self.find_address(end);
+        self.address = self.next_address(end);
     }
 
     /// `data:image/png;base64,...`: only its type is worth something.
@@ -94,26 +90,23 @@ impl Templater<'_> {
         self.context = self.context.after_place();
     }
 
-    /// Finds the next `@` at or after `from`, and where a mail address around it would begin.
-    pub(super) fn find_mail(&mut self, from: usize) {
+    /// Where the next `@` at or after `from` is, after where a mail address around it would begin.
+    pub(super) fn next_mail(&self, from: usize) -> (usize, usize) {
         const LONGEST_USER: usize = 64;
-        let found = self.rest(from).iter().position(|byte| *byte == b'@').map(|at| at + from);
-        self.mail = match found {
-            None => (NOWHERE, NOWHERE),
-            Some(at) => {
-                let user = self.bytes[..at].iter().rev().take(LONGEST_USER).take_while(|byte| is_user(**byte)).count();
-                (at - user, at)
-            }
+        let Some(at) = self.rest(from).iter().position(|byte| *byte == b'@').map(|found| found + from) else {
+            return NOWHERE;
         };
+        let user = self.bytes[..at].iter().rev().take(LONGEST_USER).take_while(|byte| is_user(**byte)).count();
+        (at - user, at)
     }
 
     /// Where the mail address that begins at `start` ends, if there is one.
     pub(super) fn is_mail(&mut self, start: usize) -> Option<usize> {
         while self.mail.1 < start {
-            self.find_mail(start);
+            self.mail = self.next_mail(start);
         }
         let (from, at) = self.mail;
-        if at == NOWHERE || from > start || !self.bytes[start..at].iter().all(|byte| is_user(*byte)) {
+        if self.mail == NOWHERE || from > start || !self.bytes[start..at].iter().all(|byte| is_user(*byte)) {
             return None;
         }
         let domain = self.rest(at + 1);
@@ -173,6 +166,10 @@ impl Templater<'_> {
     }
 }
 
+fn is_scheme(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-')
+}
+
 fn is_user(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-')
 }
@@ -205,7 +202,7 @@ fn without_location(text: &str, from: usize) -> (&str, bool) {
     };
     let mut end = text.len();
     for _ in 0..2 {
-        let bytes = text[..end].as_bytes();
+        let bytes = &text.as_bytes()[..end];
         let Some(colon) = bytes.iter().rposition(|byte| *byte == b':') else { break };
         if colon < path || colon + 1 == end || digits(&bytes[colon + 1..]) + colon + 1 != end {
             break;

@@ -145,7 +145,18 @@ fn normal(fixture: &Fixture, value: &Value) -> Value {
 
 /// Times, durations, sizes of the store, and ids of commits, which hold times.
 fn is_measured(name: &str) -> bool {
-    let names = ["timestamp", "since", "started_at", "last_at", "expired_at", "tip", "commits", "pid"];
+    let names = [
+        "timestamp",
+        "since",
+        "started_at",
+        "last_at",
+        "expired_at",
+        "tip",
+        "commits",
+        "pid",
+        "token_count",
+        "est_tokens",
+    ];
     name.ends_with("_ms") || name.ends_with("_bytes") || name.starts_with("bytes_") || names.contains(&name)
 }
 
@@ -153,6 +164,7 @@ fn words(fixture: &Fixture, text: &str) -> String {
     let text = text.replace(fixture.base().to_str().unwrap(), "[TMP]");
     let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let known = |word: &str| match word.len() {
+        24 if word.starts_with("20") && word.ends_with('Z') => "[TIME]".to_owned(),
         16 if is_hex(word) => "[ID]".to_owned(),
         64 if is_hex(word) => "[CHAIN]".to_owned(),
         _ => word.to_owned(),

@@ -1,0 +1,172 @@
+//! `backsight browser`: which browser is watched.
+
+use std::path::PathBuf;
+
+use backsight_core::{Code, Error, Result};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::lane::{Lane, Request};
+use crate::render::app;
+
+/// Watch the app in a browser
+///
+/// A Chromium or Chrome that runs, or a new one. Only pages of this machine are watched unless you say otherwise; pages
+/// are never closed, paused or changed. Firefox, Safari and webviews report by themselves with the line that `browser
+/// snippet` prints. The workspace's server does the watching, so it must run: `backsight serve`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser launch http://localhost:5173
+  backsight browser attach --port 9222      a browser started with --remote-debugging-port=9222
+  backsight browser status
+  backsight browser snippet                 for every other browser")]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Attach(Attach),
+    Launch(Launch),
+    Status(Status),
+    Detach(Detach),
+    Snippet(Snippet),
+}
+
+/// Watch a browser that runs with remote debugging
+///
+/// Without an address, a browser that says in its profile where it listens is looked for.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser attach
+  backsight browser attach --port 9222
+  backsight browser attach --port 9222 --origin https://staging.example.test")]
+struct Attach {
+    /// Where it listens: http://127.0.0.1:9222 or ws://...
+    #[arg(long, value_name = "URL", conflicts_with_all = ["port", "profile"])]
+    url: Option<String>,
+    /// Its debugging port
+    #[arg(long, value_name = "N", conflicts_with = "profile")]
+    port: Option<u16>,
+    /// Its profile directory
+    #[arg(long, value_name = "DIR")]
+    profile: Option<PathBuf>,
+    #[command(flatten)]
+    pages: Pages,
+}
+
+/// Start a browser of our own and watch it; it ends with `detach` or the server
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser launch http://localhost:5173
+  backsight browser launch http://localhost:5173 --headed")]
+struct Launch {
+    /// The page to open
+    #[arg(value_name = "URL")]
+    url: Option<String>,
+    /// With a window
+    #[arg(long)]
+    headed: bool,
+    /// The program to start, instead of one of the usual names
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// The profile directory to use and keep, instead of an empty one
+    #[arg(long, value_name = "DIR")]
+    profile: Option<PathBuf>,
+    #[command(flatten)]
+    pages: Pages,
+}
+
+/// Which pages are watched.
+#[derive(clap::Args, Debug)]
+struct Pages {
+    /// Watch pages of this origin, instead of those of this machine (repeatable)
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Watch every page, whatever its address
+    #[arg(long, conflicts_with = "origins")]
+    all_pages: bool,
+}
+
+/// Show who watches the app
+#[derive(clap::Args, Debug)]
+struct Status {}
+
+/// Stop watching the browser; pages stay open, and a browser of our own ends
+#[derive(clap::Args, Debug)]
+struct Detach {}
+
+/// Print the line that lets a page in any browser report by itself
+///
+/// Put it first into the page's head while you develop. It reports to this workspace's server only.
+#[derive(clap::Args, Debug)]
+struct Snippet {}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let lane = Lane::find(context)?;
+    match &args.action {
+        Action::Attach(args) => attach(args, context, &lane)?,
+        Action::Launch(args) => launch(args, context, &lane)?,
+        Action::Status(_) => status(context, &lane)?,
+        Action::Detach(_) => show(context, &lane, "detaching a browser", "/api/browser/detach", json!({}))?,
+        Action::Snippet(_) => snippet(context, &lane)?,
+    }
+    Ok(Verdict::Done)
+}
+
+fn attach(args: &Attach, context: &Context, lane: &Lane) -> Result<()> {
+    let profile = args.profile.as_ref().map(|profile| context.start().join(profile));
+    let body = json!({
+        "url": args.url,
+        "port": args.port,
+        "profile": profile,
+        "origins": args.pages.origins,
+        "all_pages": args.pages.all_pages,
+    });
+    show(context, lane, "watching a browser", "/api/browser/attach", body)
+}
+
+fn launch(args: &Launch, context: &Context, lane: &Lane) -> Result<()> {
+    let file = |path: &Option<PathBuf>| path.as_ref().map(|path| context.start().join(path));
+    let body = json!({
+        "launch": true,
+        "headless": !args.headed,
+        "open": args.url,
+        "program": file(&args.program),
+        "profile": file(&args.profile),
+        "origins": args.pages.origins,
+        "all_pages": args.pages.all_pages,
+    });
+    show(context, lane, "starting a browser", "/api/browser/attach", body)
+}
+
+fn show(context: &Context, lane: &Lane, what: &str, path: &'static str, body: Value) -> Result<()> {
+    let status: Value = lane.server(what)?.ask(&Request::Post(path, body))?;
+    context.answer(&status, |page| app::status(page, &status))
+}
+
+fn status(context: &Context, lane: &Lane) -> Result<()> {
+    let directly = |workspace: &backsight::Workspace| {
+        serde_json::to_value(workspace.browser_status()?)
+            .map_err(|error| Error::new(Code::Io, format!("the status cannot be written: {error}")))
+    };
+    let status: Value = lane.ask(Request::Get("/api/browser/status".to_owned()), directly)?;
+    context.answer(&status, |page| {
+        app::status(page, &status);
+        app::advise(page, status["coverage"]["attached"] == true, lane.is_served());
+    })
+}
+
+fn snippet(context: &Context, lane: &Lane) -> Result<()> {
+    let tag = lane.server("a page that reports")?.address().script_tag();
+    context.answer(&json!({ "snippet": tag }), |page| {
+        page.data.line(&tag);
+        page.hint("put it first into the page's <head>, and only while you develop");
+    })
+}

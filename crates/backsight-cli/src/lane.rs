@@ -1,0 +1,119 @@
+//! The way to the browser lane: through the workspace's server when one runs, for what happens in an app lives there;
+//! else straight to the store, which keeps checkpoints, rules and baselines.
+
+use backsight::Workspace;
+use backsight_core::{Code, Error, Result};
+use backsight_server::{Address, Client};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::context::Context;
+
+/// The way to the browser lane.
+pub enum Lane {
+    /// A server runs.
+    Server(Box<Server>),
+    /// None does.
+    Store(Box<Workspace>),
+}
+
+/// A server that runs.
+pub struct Server {
+    address: Address,
+    client: Client,
+    runtime: Runtime,
+}
+
+/// What a server is asked.
+pub enum Request {
+    /// Something is read.
+    Get(String),
+    /// Something is done, with these arguments.
+    Post(&'static str, Value),
+}
+
+impl Lane {
+    /// The way there.
+    pub fn find(context: &Context) -> Result<Lane> {
+        let found = backsight_server::find(&context.root(), context.settings())?;
+        let server = found.and_then(|address| Client::new(&address).map(|client| (address, client)));
+        let Some((address, client)) = server else { return Ok(Lane::Store(Box::new(context.workspace()?))) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Error::io("start the client", error))?;
+        Ok(Lane::Server(Box::new(Server { address, client, runtime })))
+    }
+
+    /// Asks the server, or does the same with the store.
+    pub fn ask<T: DeserializeOwned>(
+        &self,
+        request: Request,
+        directly: impl FnOnce(&Workspace) -> Result<T>,
+    ) -> Result<T> {
+        match self {
+            Lane::Server(server) => server.ask(&request),
+            Lane::Store(workspace) => directly(workspace),
+        }
+    }
+
+    /// The server, without which `what` cannot be done.
+    pub fn server(&self, what: &str) -> Result<&Server> {
+        match self {
+            Lane::Server(server) => Ok(server),
+            Lane::Store(_) => {
+                let message = format!("no server runs in this workspace, and {what} needs one");
+                Err(Error::new(Code::ServerUnreachable, message)
+                    .with_hint("start one with `backsight serve` in another terminal, then do this again"))
+            }
+        }
+    }
+
+    /// Whether a server runs.
+    pub fn is_served(&self) -> bool {
+        matches!(self, Lane::Server(_))
+    }
+}
+
+impl Server {
+    /// Where it is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Asks it.
+    pub fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T> {
+        let answer = self.runtime.block_on(async {
+            match request {
+                Request::Get(path) => self.client.get(path).await,
+                Request::Post(path, body) => self.client.post(path, body).await,
+            }
+        });
+        let mut answer = answer?;
+        if answer["ok"] != true {
+            return Err(failure(&answer["error"]));
+        }
+        if let Some(fields) = answer.as_object_mut() {
+            fields.shift_remove("ok");
+        }
+        serde_json::from_value(answer)
+            .map_err(|error| Error::new(Code::Io, format!("the server's answer is not understood: {error}")))
+    }
+}
+
+/// An error that came as its envelope.
+fn failure(envelope: &Value) -> Error {
+    let text = |name: &str| envelope[name].as_str();
+    let named = Code::ALL.iter().copied().find(|code| Some(code.as_str()) == text("code"));
+    let message = text("message").unwrap_or("the server's answer is not understood");
+    let error = Error::new(named.unwrap_or(Code::Io), message).with_details(envelope["details"].clone());
+    match text("hint") {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// A query value as it stands in an address.
+pub fn encode(text: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(byte);
+    text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}

@@ -1,0 +1,309 @@
+//! Lines that belong together are one message: an error with its stack trace, its excerpt of the code, its explanation.
+//! A line that comes later than a moment after the one before it begins a message of its own.
+
+use std::sync::LazyLock;
+
+use backsight::browser::event::{Console, Frame, Level, Speaker};
+use backsight_core::Timestamp;
+use regex::Regex;
+
+use super::frames::{self, Traced};
+use super::level;
+
+/// Milliseconds after which a line does not belong to the one before it any more.
+const TOGETHER: i64 = 50;
+/// Lines of a message at most; further ones are counted.
+const LINES: usize = 120;
+/// Bytes of a message at most.
+const LONGEST: usize = 8 << 10;
+/// Places of a message at most.
+const FRAMES: usize = 30;
+
+/// Lines that continue an error without being indented.
+static CONTINUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let patterns = [
+        r"^(?:note|help|hint|Caused by|Require stack|Stack backtrace|stack backtrace|\[cause\])\b.*:?",
+        r"^\s*>?\s*\d*\s*[|│╵┆]",
+        r"^\s*[\^~]+\s*$",
+        r"^[}\])]+;?$",
+        r"^- /",
+        r"^\.\.\.$",
+        // pytest
+        r"^E\s{2,}",
+    ];
+    Regex::new(&patterns.join("|")).ok()
+});
+/// Cargo's own progress, which is indented for looks.
+static PROGRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let verbs = "Adding|Blocking|Building|Checking|Compiling|Doc-tests|Documenting|Downloaded|Downloading|Finished|\
+                 Fresh|Installing|Locking|Packaging|Running|Updating|Waiting";
+    Regex::new(&format!(r"^\s{{2,}}(?:{verbs})\s")).ok()
+});
+/// Lines that begin something of their own even when they are indented.
+static ITEM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s+(?:\d+:\d+\s+(?:error|warning)\s|[●✕×✖]\s)").ok());
+/// What goes on after a panic in Go.
+static GOROUTINE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?:goroutine \d+|created by |\S+\(.*\)$|\t|exit status \d)").ok());
+
+/// Something a process said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// When its first line came.
+    pub time: Timestamp,
+    /// How serious.
+    pub level: Level,
+    /// Its text, without the stack.
+    pub text: String,
+    /// Places in code, innermost first.
+    pub stack: Vec<Frame>,
+    /// How many lines it was on the terminal.
+    pub lines: u64,
+}
+
+impl Message {
+    /// As the console is told.
+    pub fn into_console(self, command: &str) -> Console {
+        Console {
+            time: self.time,
+            level: self.level,
+            speaker: Speaker::Terminal,
+            message: self.text,
+            stack: self.stack,
+            page: Some(command.to_owned()),
+            backfilled: false,
+        }
+    }
+}
+
+/// Takes lines and gives messages.
+#[derive(Debug, Default)]
+pub struct Joiner {
+    open: Option<Open>,
+}
+
+/// A message that may go on.
+#[derive(Debug)]
+struct Open {
+    first: Timestamp,
+    last: Timestamp,
+    level: Level,
+    kind: Kind,
+    lines: Vec<String>,
+    bytes: usize,
+    /// Empty lines since the last one that was not.
+    blanks: usize,
+    count: u64,
+}
+
+/// What decides how it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Indented lines.
+    Plain,
+    /// So many lines more, whatever they are, then as usual: the headline alone says nothing.
+    Headline(u8),
+    /// Indented lines, also after empty ones, and differences.
+    Test,
+    /// Until the exception itself.
+    Traceback,
+    /// After the exception itself.
+    Traced,
+    /// Goroutines.
+    Goroutines,
+}
+
+impl Kind {
+    fn of(line: &str) -> Kind {
+        let text = line.trim_start();
+        match text {
+            _ if text.starts_with("Traceback (most recent call last)") => Kind::Traceback,
+            _ if text.contains("panicked at ") && text.ends_with(':') => Kind::Headline(1),
+            _ if text.starts_with("ERROR in ") || text.starts_with("WARNING in ") => Kind::Headline(1),
+            _ if text.starts_with("Failed to compile") => Kind::Headline(2),
+            _ if text.starts_with("panic: ") || text.starts_with("fatal error: ") => Kind::Goroutines,
+            _ if text.starts_with("FAIL ") || text.starts_with("● ") || text.starts_with("E  ") => Kind::Test,
+            _ => Kind::Plain,
+        }
+    }
+}
+
+impl Joiner {
+    /// Takes a line; whatever is complete goes to `each`.
+    pub fn line(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
+        self.settle(now, each);
+        if let Some(open) = &mut self.open {
+            if open.continues(&line) {
+                return open.add(line, now);
+            }
+            self.close(each);
+        }
+        if line.trim().is_empty() {
+            return;
+        }
+        let open = Open::begin(line, now);
+        match open.level {
+            Level::Error | Level::Warning => self.open = Some(open),
+            Level::Info | Level::Debug => each(open.finish()),
+        }
+    }
+
+    /// Gives what nothing belongs to any more at that time.
+    pub fn settle(&mut self, now: Timestamp, each: &mut impl FnMut(Message)) {
+        if self.open.as_ref().is_some_and(|open| now.0 - open.last.0 > TOGETHER) {
+            self.close(each);
+        }
+    }
+
+    /// Whether a message may still go on.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Gives what is left.
+    pub fn close(&mut self, each: &mut impl FnMut(Message)) {
+        if let Some(open) = self.open.take() {
+            each(open.finish());
+        }
+    }
+}
+
+impl Open {
+    fn begin(line: String, now: Timestamp) -> Open {
+        let (level, kind) = (level::of(&line), Kind::of(&line));
+        let bytes = line.len();
+        Open { first: now, last: now, level, kind, lines: vec![line], bytes, blanks: 0, count: 1 }
+    }
+
+    fn continues(&self, line: &str) -> bool {
+        let matches = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|regex| regex.is_match(line));
+        if line.trim().is_empty() {
+            return true;
+        }
+        // An error is never part of a warning.
+        if self.level < Level::Error && level::of(line) == Level::Error {
+            return false;
+        }
+        let indented = indent(line) > self.lines.first().map_or(0, |first| indent(first));
+        let part_of_trace = matches!(frames::traced(line), Some(Traced::Frame(_)));
+        match self.kind {
+            Kind::Headline(more) if more > 0 => return true,
+            Kind::Traceback => return true,
+            // A logger says first what it was about.
+            _ if self.blanks == 0 && line.starts_with("Traceback (most recent") => return true,
+            Kind::Goroutines if matches(&GOROUTINE) => return true,
+            Kind::Traced => {
+                return line.starts_with("During handling of")
+                    || line.starts_with("The above exception")
+                    || line.starts_with("Traceback (most recent");
+            }
+            Kind::Test if self.blanks == 0 && level::of(line) == Level::Error && self.count == 1 => return true,
+            Kind::Test if line.starts_with(['-', '+']) || frames::place(line).is_some() => return true,
+            _ => {}
+        }
+        if matches(&PROGRESS) || matches(&ITEM) {
+            return false;
+        }
+        if part_of_trace || matches(&CONTINUES) {
+            return true;
+        }
+        // After an empty line only what plainly belongs to it.
+        indented && (self.blanks == 0 || self.kind == Kind::Test || frames::is_place(line))
+    }
+
+    fn add(&mut self, line: String, now: Timestamp) {
+        self.last = now;
+        if line.trim().is_empty() {
+            self.blanks += 1;
+            return;
+        }
+        self.count += 1 + self.blanks as u64;
+        self.blanks = 0;
+        self.kind = match self.kind {
+            Kind::Headline(more) if more > 0 => Kind::Headline(more - 1),
+            Kind::Traceback if !line.starts_with([' ', '\t', '+', '|']) => Kind::Traced,
+            _ if line.starts_with("Traceback (most recent") => Kind::Traceback,
+            kind => kind,
+        };
+        self.bytes += line.len() + 1;
+        self.lines.push(line);
+        // The end of a trace says what it is about, so what is in its middle goes.
+        if self.lines.len() > LINES {
+            let gone = self.lines.remove(LINES / 2);
+            self.bytes -= gone.len() + 1;
+        }
+    }
+
+    fn finish(self) -> Message {
+        let is_python = self.lines.iter().any(|line| frames::is_python(line));
+        let (text, mut stack) = if is_python { python(&self.lines) } else { other(&self.lines) };
+        let named = text.lines().find_map(frames::place);
+        if let Some(place) = named.filter(|place| !stack.iter().any(|frame| same(frame, place))) {
+            stack.insert(0, place);
+        }
+        stack.truncate(FRAMES);
+        Message { time: self.first, level: self.level, text: cut(text, self.count), stack, lines: self.count }
+    }
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn same(one: &Frame, other: &Frame) -> bool {
+    one.line == other.line && (one.file.ends_with(&other.file) || other.file.ends_with(&one.file))
+}
+
+/// The exceptions, the last of which is what went wrong in the end, and the places of the last one, innermost first.
+fn python(lines: &[String]) -> (String, Vec<Frame>) {
+    let start = lines.iter().rposition(|line| line.trim_start().starts_with("Traceback")).unwrap_or(0);
+    let mut stack: Vec<Frame> = lines[start..]
+        .iter()
+        .filter_map(|line| match frames::traced(line) {
+            Some(Traced::Frame(frame)) => Some(frame),
+            _ => None,
+        })
+        .collect();
+    stack.reverse();
+    let is_exception = |line: &&String| !line.starts_with([' ', '\t']) && !line.starts_with("Traceback");
+    let said: Vec<&str> = lines[start..].iter().filter(is_exception).map(String::as_str).collect();
+    let text = if said.is_empty() { lines.first().cloned().unwrap_or_default() } else { said.join("\n") };
+    // A line before the trace says what the program was about to do.
+    match lines.first().filter(|first| start > 0 && is_exception(first)) {
+        Some(before) => (format!("{text}\n{before}"), stack),
+        None => (text, stack),
+    }
+}
+
+/// The text without the lines of the trace, and the trace.
+fn other(lines: &[String]) -> (String, Vec<Frame>) {
+    let mut text: Vec<&str> = Vec::new();
+    let mut stack: Vec<Frame> = Vec::new();
+    let mut function: Option<&str> = None;
+    for line in lines {
+        match frames::traced(line) {
+            Some(Traced::Frame(frame)) => {
+                let named = function.take().unwrap_or_default();
+                let function = if frame.function.is_empty() { named.to_owned() } else { frame.function.clone() };
+                stack.push(Frame { function, ..frame });
+            }
+            // The function's name stands on the line before its place.
+            Some(Traced::Function(_)) => function = line.split_once(": ").map(|(_, name)| name.trim()),
+            None => text.push(line.trim_end()),
+        }
+    }
+    let headline = text.first().is_some_and(|line| line.contains("panicked at ") && line.ends_with(':'));
+    let text = text.join("\n");
+    (if headline { text.replacen('\n', " ", 1) } else { text }, stack)
+}
+
+fn cut(mut text: String, lines: u64) -> String {
+    let text_lines = text.lines().count();
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    } else if lines > LINES as u64 && text_lines > 1 {
+        text.push_str(&format!("\n… {lines} lines in all"));
+    }
+    text
+}
