@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use backsight::browser::event::Category;
+use backsight::browser::noise::NewRule;
 use backsight::browser::{Ask, Filter, LONGEST_WAIT, Wait};
 use backsight_core::{Code, Error, Result};
+use serde_json::Value;
 
 /// How long nothing must happen for it to be quiet, when nobody says.
 const QUIET: Duration = Duration::from_millis(500);
@@ -35,6 +37,17 @@ impl Question {
             max_tokens: self.max_tokens,
         })
     }
+}
+
+/// Noise rules as somebody wrote them; one that cannot be read is refused like one that cannot be used.
+pub fn rules(rules: Vec<Value>) -> Result<Vec<NewRule>> {
+    let read = |(position, rule): (usize, Value)| {
+        serde_json::from_value(rule).map_err(|error| {
+            Error::new(Code::InvalidRule, format!("noise rule {} cannot be read: {error}", position + 1))
+                .with_hint("no rule was added; correct this one and send all of them again")
+        })
+    };
+    rules.into_iter().enumerate().map(read).collect()
 }
 
 fn patience(name: &str, milliseconds: Option<u64>) -> Result<Option<Duration>> {

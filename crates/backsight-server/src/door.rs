@@ -241,6 +241,10 @@ impl Door {
                 let _ = noted.await;
             }
             if is_over {
+                // A browser that was started here ends with the server.
+                if let Some(browser) = self.office.workspace().browser_if_used() {
+                    let _ = tokio::task::spawn_blocking(move || browser.detach()).await;
+                }
                 return;
             }
         }

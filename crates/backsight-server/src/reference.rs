@@ -66,6 +66,23 @@ id: 42
 data: {\"sequence_number\":42}
 ```
 
+## Reports from pages and programs
+
+`POST /ingest/console`, `/ingest/network`, `/ingest/websocket` and `/ingest/actions` take
+`{\"source\": \"terminal: npm run dev\", \"watches\": [\"console\"], \"events\": [...], \"ended\": \"exit 0\"}`; every field may
+be left out. The OpenAPI document describes each event. `POST /ingest` takes events of all four, each with its `category`.
+A source that says nothing for a minute is taken to be gone, so a report without events is a sign of life. An event that
+is not understood is counted in `rejected` with a reason; the others are taken.
+
+```sh
+curl -H \"Authorization: Bearer $TOKEN\" \"$URL/ingest/console\" \\
+  -d '{\"source\": \"my test\", \"events\": [{\"level\": \"error\", \"message\": \"it broke\"}]}'
+```
+
+A page reports by itself, from whatever origin and in any browser, when it includes
+`<script src=\"URL/backsight.js?key=KEY\"></script>` before its other scripts. KEY is `ingest_key` in `server.json`; it stays
+the same for a workspace, lets a page report, and opens nothing else. What is typed never leaves the page.
+
 ## Tools
 
 `POST /api/tools/NAME` calls a tool of [TOOLS.md](TOOLS.md) as an agent does, with `{\"arguments\": {...}, \"client\":
@@ -127,7 +144,8 @@ fn the_tool_reference_is_what_the_tools_say() {
         let _ = write!(text, "{}\n\n", effect(tool.effect));
         let own = arguments(tool, |name| !common.contains(name));
         text.push_str(if own.is_empty() { "It takes nothing else.\n" } else { &own });
-        let facts = properties(&tool.output).iter().map(|(name, schema)| format!("`{name}` ({})", kind(schema)));
+        let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
+        let facts = always.iter().chain(tool.facts).map(|(name, kind)| format!("`{name}` ({kind})"));
         let _ = write!(text, "\nThe reply may hold {}.\n", facts.collect::<Vec<_>>().join(", "));
     }
     check("TOOLS.md", &text);

@@ -144,6 +144,9 @@ pub struct Tool {
     pub default_tokens: usize,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
+    /// The facts its answer may hold, with their JSON types.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the reference is made from them"))]
+    pub facts: &'static [(&'static str, &'static str)],
     /// The schema of its answer.
     pub output: Map<String, Value>,
     run: fn(&Call<'_>, Value) -> Result<Draft>,
@@ -175,6 +178,8 @@ trait Definition {
     const COMMON: &'static [&'static str] = &["client", "max_tokens"];
     /// The facts of its answer with their JSON types, beside those every answer has.
     const OUTPUT: &'static [(&'static str, &'static str)];
+    /// Whether the schema of its answer names them; where they explain themselves, they need not be paid for.
+    const SHOWS_OUTPUT: bool = true;
     type Arguments: DeserializeOwned + JsonSchema;
     fn run(call: &Call<'_>, arguments: Self::Arguments) -> Result<Draft>;
 }
@@ -239,7 +244,8 @@ impl Tool {
             waits: D::WAITS,
             default_tokens: D::DEFAULT_TOKENS,
             input: schema::input::<D::Arguments>(D::COMMON, D::DEFAULT_TOKENS),
-            output: schema::output(D::OUTPUT),
+            facts: D::OUTPUT,
+            output: if D::SHOWS_OUTPUT { schema::output(D::OUTPUT) } else { schema::open_output() },
             run,
         }
     }

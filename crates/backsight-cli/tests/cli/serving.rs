@@ -8,6 +8,7 @@ mod paths;
 mod referees;
 mod schema;
 pub mod server;
+pub mod site;
 mod snippet;
 mod tools;
 mod twins;

@@ -41,10 +41,19 @@ struct Report {
     #[serde(default)]
     events: Vec<Map<String, Value>>,
     /// How many events it had to drop.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     dropped: u64,
     /// Why it is the last report.
     ended: Option<String>,
+}
+
+/// JSON knows one kind of number.
+fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    match number >= 0.0 && number.fract() == 0.0 {
+        true => Ok(number as u64),
+        false => Err(serde::de::Error::custom("`dropped` is no count")),
+    }
 }
 
 /// A report as the lane takes it.

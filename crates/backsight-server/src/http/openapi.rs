@@ -173,7 +173,8 @@ fn bounded(mut schema: Value) -> Value {
         Some("uint64" | "uint") => u64::MAX,
         _ => return schema,
     };
-    schema["maximum"] = json!(most);
+    let said = schema.get("maximum").and_then(Value::as_u64);
+    schema["maximum"] = json!(said.map_or(most, |said| said.min(most)));
     schema
 }
 

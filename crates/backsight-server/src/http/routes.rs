@@ -107,7 +107,9 @@ struct Who {
 
 impl Who {
     fn origin(self, declared: &[PathText]) -> Result<Origin> {
-        let Who { tool, session, message, part } = self;
+        // An empty name names nobody; a session without one could not be asked for.
+        let [tool, session, message, part] =
+            [self.tool, self.session, self.message, self.part].map(|name| name.filter(|name| !name.is_empty()));
         Ok(Origin { tool, session, message, part, declared: PathText::all(declared)? })
     }
 }

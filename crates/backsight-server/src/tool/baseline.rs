@@ -46,6 +46,7 @@ impl Definition for Baseline {
         ("deleted", "string"),
         ("warnings", "array"),
     ];
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -53,6 +53,7 @@ impl Definition for BrowserAttach {
     const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -21,6 +21,7 @@ impl Definition for BrowserStatus {
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {

@@ -32,6 +32,7 @@ impl Definition for CheckpointCreate {
         ("evicted", "string"),
         ("advice", "string"),
     ];
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

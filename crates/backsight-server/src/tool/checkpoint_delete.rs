@@ -23,6 +23,7 @@ impl Definition for CheckpointDelete {
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("deleted", "string")];
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

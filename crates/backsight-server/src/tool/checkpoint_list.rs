@@ -23,6 +23,7 @@ impl Definition for CheckpointList {
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("checkpoints", "array"), ("warnings", "array")];
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {

@@ -1,12 +1,13 @@
 //! What is not worth an agent's attention, and is left out of what happened in the app.
 
-use backsight::browser::noise::{Conditions, NewRule, Rule};
+use backsight::browser::noise::{Conditions, Rule};
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Call, Definition, Effect, Group, parse, usage};
+use super::{Call, Definition, Effect, Group, usage};
+use crate::ask;
 use crate::reply::Draft;
 use crate::words;
 
@@ -44,6 +45,7 @@ impl Definition for NoiseRules {
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("rules", "array"), ("added", "array"), ("deleted", "string"), ("rule", "string"), ("warnings", "array")];
+    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -83,8 +85,8 @@ fn list(call: &Call<'_>) -> Result<Draft> {
 }
 
 fn add(call: &Call<'_>, rules: Vec<Map<String, Value>>) -> Result<Draft> {
-    let rules = rules.into_iter().map(|rule| parse::<NewRule>(NoiseRules::NAME, Value::Object(rule)));
-    let added = call.workspace.add_noise_rules(rules.collect::<Result<Vec<NewRule>>>()?)?.added;
+    let rules = ask::rules(rules.into_iter().map(Value::Object).collect())?;
+    let added = call.workspace.add_noise_rules(rules)?.added;
     let lines = added.iter().map(line).collect();
     Ok(Draft::new(format!("{} added", words::count(added.len(), "noise rule"))).list("added", lines, None))
 }

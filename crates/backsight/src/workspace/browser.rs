@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
+use backsight_browser::cdp::{Attach, Launch, Place};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Notable, NotableKind, Options};
@@ -165,20 +166,59 @@ impl Workspace {
     pub fn browser_status(&self) -> Result<BrowserStatus> {
         let browser = self.browser()?;
         Ok(BrowserStatus {
-            browser: None,
+            browser: browser.watching(),
             coverage: browser.coverage(),
             checkpoints: browser.checkpoints().len(),
             baselines: browser.baselines().len(),
         })
     }
 
-    /// Begins to watch a browser, in place of the one that was watched.
-    pub fn attach_browser(&self, _request: &AttachBrowser) -> Result<BrowserStatus> {
-        Err(Error::new(Code::BrowserUnreachable, "not yet"))
+    /// Begins to watch a browser; there is one at a time.
+    pub fn attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
+        let place = self.place_of(request)?;
+        let browser = self.browser()?;
+        let attach = Attach {
+            origins: request.origins.clone(),
+            all_pages: request.all_pages,
+            ..Attach::new(place, self.settings.clock.clone())
+        };
+        browser.attach(attach)?;
+        self.browser_status()
+    }
+
+    /// Which browser is meant; one way of saying it is enough.
+    fn place_of(&self, request: &AttachBrowser) -> Result<Place> {
+        let AttachBrowser { url, port, profile, launch, program, headless, open, .. } = request;
+        if *launch {
+            if url.is_some() || port.is_some() {
+                return Err(
+                    usage("a new browser has no address yet").with_hint("leave `url` and `port` out, or `launch`")
+                );
+            }
+            return Ok(Place::Launch(Launch {
+                program: program.clone(),
+                search: self.settings.search_path.clone(),
+                profile: profile.clone(),
+                headless: *headless,
+                url: open.clone(),
+                arguments: Vec::new(),
+            }));
+        }
+        if program.is_some() || open.is_some() || *headless {
+            return Err(usage("`program`, `open` and `headless` are for a new browser").with_hint("add `launch`"));
+        }
+        match (url, port, profile) {
+            (Some(url), None, None) => Ok(Place::Url(url.clone())),
+            (None, Some(port), None) => Ok(Place::Port(*port)),
+            (None, None, Some(profile)) => Ok(Place::Profile(profile.clone())),
+            (None, None, None) => Ok(Place::Find { home: self.settings.home.clone() }),
+            _ => Err(usage("`url`, `port` and `profile` each name a browser").with_hint("give one of them")),
+        }
     }
 
     /// Stops watching the browser; one that was started here ends.
     pub fn detach_browser(&self) -> Result<BrowserStatus> {
+        self.browser()?.detach();
         self.browser_status()
     }
 
@@ -345,6 +385,10 @@ impl Workspace {
             details,
         })
     }
+}
+
+fn usage(message: &str) -> Error {
+    Error::new(Code::Usage, message)
 }
 
 fn item(name: &str, value: &impl Serialize) -> Result<Item> {

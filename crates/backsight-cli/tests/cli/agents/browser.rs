@@ -9,6 +9,7 @@ use super::client::{Agent, Era};
 use super::size::tokens;
 use crate::fixture::Fixture;
 use crate::serving::server::Server;
+use crate::serving::site::Site;
 
 /// What a page reports to whoever serves the workspace.
 fn report(fixture: &Fixture, category: &str, events: Value) {
@@ -288,4 +289,51 @@ fn groups_pick_the_tools_that_are_offered() {
     let output = fixture.command("mcp --tools nonsense").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("files, browser"));
+}
+
+#[test]
+fn a_browser_is_launched_and_watched_and_ends_with_the_watching() {
+    let page = "<title>A page</title><script>console.error('it broke'); fetch('/api/broken');</script>";
+    let site = Site::start(page.to_owned());
+    let fixture = Fixture::new();
+    let mut command = fixture.command("mcp");
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
+    agent.open();
+    let launch = json!({ "launch": true, "headless": true, "open": format!("{}/", site.origin) });
+    let status = agent.ok("browser_attach", launch.clone());
+    assert_eq!(status["attached"], true, "{status}");
+    let start = Instant::now();
+    loop {
+        let changes = agent.ok("get_changes_since", json!({ "checkpoint": "start", "wait_ms": 5000 }));
+        let (console, network) = (changes["console"].to_string(), changes["network"].to_string());
+        if console.contains("it broke") && network.contains("/api/broken") {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{changes}");
+    }
+    let status = agent.ok("browser_status", json!({}));
+    assert!(status["pages"][0].as_str().unwrap().starts_with(&site.origin), "{status}");
+    agent.fails("browser_attach", launch, "CONFLICT");
+    let status = agent.ok("browser_attach", json!({ "action": "detach" }));
+    assert_eq!(status["attached"], false, "{status}");
+    let health = agent.ok("get_session_health", json!({ "checkpoint": "start" }));
+    assert_eq!(health["verdict"], "broken", "{health}");
+}
+
+#[test]
+fn a_browser_that_cannot_be_watched_is_an_answer_with_a_next_step() {
+    let fixture = Fixture::new();
+    let mut agent = Agent::new(&fixture);
+    for (arguments, code) in [
+        (json!({ "port": 1 }), "BROWSER_UNREACHABLE"),
+        (json!({ "launch": true }), "PROGRAM_NOT_FOUND"),
+        (json!({ "launch": true, "port": 9222 }), "USAGE"),
+        (json!({ "headless": true }), "USAGE"),
+        (json!({ "url": "http://127.0.0.1:1", "profile": "p" }), "USAGE"),
+    ] {
+        let error = agent.fails("browser_attach", arguments.clone(), code);
+        assert!(error["hint"].is_string(), "{arguments}: {error}");
+    }
+    assert_eq!(agent.ok("browser_attach", json!({ "action": "detach" }))["attached"], false);
 }

@@ -22,7 +22,7 @@ fn the_timeline_and_every_snapshot_can_be_read() {
         let uris: Vec<&str> =
             listed["resources"].as_array().unwrap().iter().map(|resource| resource["uri"].as_str().unwrap()).collect();
         let snapshot = |number: u32| format!("backsight://snapshot/{number}");
-        assert_eq!(uris, ["backsight://timeline", &snapshot(3), &snapshot(2), &snapshot(1)]);
+        assert_eq!(uris, ["backsight://timeline", "backsight://changes", &snapshot(3), &snapshot(2), &snapshot(1)]);
         let timeline = read(&mut agent, "backsight://timeline").unwrap();
         assert!(
             timeline.starts_with("# Timeline\n\n- #3 track ") && timeline.contains(": agent edits a\n"),

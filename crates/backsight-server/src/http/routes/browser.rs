@@ -13,9 +13,10 @@ use backsight::request::AttachBrowser;
 use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Nothing, WRITE};
-use crate::ask::Question;
+use crate::ask::{Question, rules as rules_of};
 use crate::http::operation::Operation;
 use crate::reply::FEWEST_TOKENS;
 
@@ -42,7 +43,7 @@ pub fn operations() -> Vec<Operation> {
             "Watch a browser: one that runs, or a new one",
             attach,
         )
-        .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Cancelled]]),
+        .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]]),
         Operation::post_waiting("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
             .fails(&[&[Code::Cancelled]]),
     ];
@@ -181,6 +182,7 @@ struct AttachInput {
     /// Where it listens: `http://127.0.0.1:9222` or `ws://...`.
     url: Option<String>,
     /// Its debugging port.
+    #[schemars(range(min = 1))]
     port: Option<u16>,
     /// Its profile directory; for a new one, the profile to use and keep.
     profile: Option<PathBuf>,
@@ -245,11 +247,12 @@ fn noise(workspace: &Workspace, _: Nothing) -> Result<RuleList> {
 #[derive(Deserialize, JsonSchema)]
 struct RulesInput {
     /// What is to be noise.
-    rules: Vec<NewRule>,
+    #[schemars(with = "Vec<NewRule>")]
+    rules: Vec<Value>,
 }
 
 fn add_rules(workspace: &Workspace, input: RulesInput) -> Result<RulesAdded> {
-    workspace.add_noise_rules(input.rules)
+    workspace.add_noise_rules(rules_of(input.rules)?)
 }
 
 #[derive(Deserialize, JsonSchema)]
