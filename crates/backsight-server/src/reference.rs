@@ -94,11 +94,13 @@ const TOOLS: &str = "\
 # The MCP tools
 
 Generated from the tools' own definitions by `make docs`; a test keeps it true. `backsight mcp` offers them on stdin and
-stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)).
+stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)). There are two
+groups, `files` and `browser`; `--tools files` offers one of them.
 
 Every answer begins with `summary`, one sentence, and fits `max_tokens`; what was cut is counted in `left_out`, and `next`
 is the call that fetches it. `external_changes` counts files that others changed since this client last asked, and `news`
-names them. A failure has `error` with a code, a message, a hint and, where it helps, the `next` call.
+names them; it also says when the app has errors this client has not seen. A failure has `error` with a code, a message, a
+hint and, where it helps, the `next` call.
 ";
 
 #[test]
@@ -132,17 +134,17 @@ fn the_http_reference_is_what_the_document_says() {
 fn the_tool_reference_is_what_the_tools_say() {
     let mut text = String::from(TOOLS);
     let tools = tool::all();
-    let common: BTreeSet<&String> = tools
-        .iter()
-        .map(|tool| properties(&tool.input).keys().collect::<BTreeSet<_>>())
-        .reduce(|all, names| all.intersection(&names).copied().collect())
-        .unwrap_or_default();
+    // Every tool takes them; some do not say so in their schemas, which are paid for.
+    let is_common = |name: &String| matches!(name.as_str(), "client" | "max_tokens");
     text.push_str("\nEvery tool takes:\n\n");
-    text.push_str(&arguments(&tools[0], |name| common.contains(name)));
+    text.push_str(&arguments(&tools[0], is_common));
     for tool in &tools {
         let _ = write!(text, "\n## `{}`: {}\n\n{}\n\n", tool.name, tool.title, tool.description);
         let _ = write!(text, "{}\n\n", effect(tool.effect));
-        let own = arguments(tool, |name| !common.contains(name));
+        if tool.default_tokens != tools[0].default_tokens {
+            let _ = write!(text, "Its `max_tokens` is {} when left out.\n\n", tool.default_tokens);
+        }
+        let own = arguments(tool, |name| !is_common(name));
         text.push_str(if own.is_empty() { "It takes nothing else.\n" } else { &own });
         let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
         let facts = always.iter().chain(tool.facts).map(|(name, kind)| format!("`{name}` ({kind})"));

@@ -145,7 +145,6 @@ pub struct Tool {
     /// The schema of its arguments.
     pub input: Map<String, Value>,
     /// The facts its answer may hold, with their JSON types.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the reference is made from them"))]
     pub facts: &'static [(&'static str, &'static str)],
     /// The schema of its answer.
     pub output: Map<String, Value>,
