@@ -173,47 +173,52 @@ impl Workspace {
         })
     }
 
-    /// Begins to watch a browser; there is one at a time.
+    /// Begins to watch a browser, in place of the one that was watched.
     pub fn attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
-        let place = self.place_of(request)?;
-        let browser = self.browser()?;
         let attach = Attach {
             origins: request.origins.clone(),
             all_pages: request.all_pages,
-            ..Attach::new(place, self.settings.clock.clone())
+            ..Attach::new(self.place_of(request)?, self.settings.clock.clone())
         };
+        let browser = self.browser()?;
+        browser.detach();
         browser.attach(attach)?;
+        if let Some(url) = &request.open
+            && let Err(error) = browser.navigate(url)
+        {
+            // Nobody asked for a browser without the page.
+            browser.detach();
+            return Err(error);
+        }
         self.browser_status()
     }
 
-    /// Which browser is meant; one way of saying it is enough.
     fn place_of(&self, request: &AttachBrowser) -> Result<Place> {
-        let AttachBrowser { url, port, profile, launch, program, headless, open, .. } = request;
-        if *launch {
-            if url.is_some() || port.is_some() {
-                return Err(
-                    usage("a new browser has no address yet").with_hint("leave `url` and `port` out, or `launch`")
-                );
-            }
-            return Ok(Place::Launch(Launch {
-                program: program.clone(),
+        let named = [request.url.is_some(), request.port.is_some(), request.profile.is_some() && !request.launch];
+        if named.into_iter().filter(|named| *named).count() + usize::from(request.launch) > 1 {
+            return Err(Error::new(Code::Usage, "a browser is named in several ways at once")
+                .with_hint("give one of `url`, `port` and `profile`, or launch one"));
+        }
+        let only_new =
+            [("open", request.open.is_some()), ("headless", request.headless), ("program", request.program.is_some())];
+        if let Some((name, _)) = only_new.into_iter().find(|(_, given)| *given && !request.launch) {
+            return Err(Error::new(Code::Usage, format!("`{name}` is for a browser that is launched"))
+                .with_hint("launch one, or leave it out"));
+        }
+        Ok(match (&request.url, request.port, &request.profile) {
+            _ if request.launch => Place::Launch(Launch {
+                program: request.program.clone(),
                 search: self.settings.search_path.clone(),
-                profile: profile.clone(),
-                headless: *headless,
-                url: open.clone(),
+                profile: request.profile.clone(),
+                headless: request.headless,
+                url: None,
                 arguments: Vec::new(),
-            }));
-        }
-        if program.is_some() || open.is_some() || *headless {
-            return Err(usage("`program`, `open` and `headless` are for a new browser").with_hint("add `launch`"));
-        }
-        match (url, port, profile) {
-            (Some(url), None, None) => Ok(Place::Url(url.clone())),
-            (None, Some(port), None) => Ok(Place::Port(*port)),
-            (None, None, Some(profile)) => Ok(Place::Profile(profile.clone())),
-            (None, None, None) => Ok(Place::Find { home: self.settings.home.clone() }),
-            _ => Err(usage("`url`, `port` and `profile` each name a browser").with_hint("give one of them")),
-        }
+            }),
+            (Some(url), ..) => Place::Url(url.clone()),
+            (_, Some(port), _) => Place::Port(port),
+            (.., Some(profile)) => Place::Profile(profile.clone()),
+            _ => Place::Find { home: self.settings.home.clone() },
+        })
     }
 
     /// Stops watching the browser; one that was started here ends.
@@ -385,10 +390,6 @@ impl Workspace {
             details,
         })
     }
-}
-
-fn usage(message: &str) -> Error {
-    Error::new(Code::Usage, message)
 }
 
 fn item(name: &str, value: &impl Serialize) -> Result<Item> {
