@@ -99,7 +99,7 @@ fn with_pipes(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running> {
     let mut streams = carry_errors(&mut child, tap, &over)?;
     if let Some(out) = child.stdout.take() {
         let to = if job.aside { copy(&io::stderr())? } else { copy(&io::stdout())? };
-        pump::carry(File::from(OwnedFd::from(out)), to, tap.other(), Unread::Break, over);
+        pump::carry(File::from(OwnedFd::from(out)), to, tap.clone(), Unread::Break, over);
         streams += 1;
     }
     follow(child, receiver, streams, None, None, caught)
