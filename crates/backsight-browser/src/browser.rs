@@ -30,6 +30,8 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const BASELINES: usize = 20;
 /// How often the marks that nobody can ask about any more are forgotten.
 const SWEEP: u64 = 64;
+/// An error seldom comes alone: how long a question that waited for one waits for what belongs to it.
+const SETTLE: Duration = Duration::from_millis(250);
 /// How often a waiting question looks whether it was taken back.
 const GLANCE: Duration = Duration::from_millis(100);
 
@@ -244,15 +246,20 @@ impl Browser {
         is_cancelled: &dyn Fn() -> bool,
     ) -> MutexGuard<'a, State> {
         let began = Instant::now();
-        let most = wait.most.min(LONGEST_WAIT);
+        let mut most = wait.most.min(LONGEST_WAIT);
+        let mut is_settling = false;
         loop {
             let is_error = match start {
                 Start::Mark(mark) => state.telemetry.has_error_since(mark),
                 Start::Time(_) => false,
             };
+            if is_error && !is_settling {
+                is_settling = true;
+                most = most.min(began.elapsed() + SETTLE);
+            }
             let left = most.saturating_sub(began.elapsed());
             let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
-            if is_error || left.is_zero() || quiet.is_zero() || is_cancelled() {
+            if left.is_zero() || quiet.is_zero() || is_cancelled() {
                 return state;
             }
             let waited = self.heard.wait_timeout(state, left.min(quiet).min(GLANCE));

@@ -107,8 +107,10 @@ fn waiting_ends_with_the_first_error() {
             (app.ask(&waiting(30_000, 30_000)).unwrap(), began.elapsed())
         });
         app.browser.record([error("cannot load cart".to_owned())]);
+        // What belongs to the same fault comes a moment later, and is told with it.
+        app.browser.record([error("the cart is missing, says the page".to_owned())]);
         let (changes, took) = answer.join().unwrap();
-        assert_eq!(changes.severity, Severity::Error);
+        assert_eq!((changes.severity, changes.console.unwrap().errors.len()), (Severity::Error, 2));
         assert!(took < Duration::from_secs(10), "{took:?}");
     });
 }
