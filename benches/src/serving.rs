@@ -37,6 +37,8 @@ impl Bench {
         }
         let times = Samples::new(runs.iter().map(|(elapsed, _)| *elapsed).collect());
         bar(&mut self.table, "start of `backsight mcp` to `initialize`", &times, Duration::from_millis(50));
+        let size = std::fs::metadata(&self.backsight.binary)?.len();
+        self.table.push(Row::bytes("the binary", size, "the bar", 25_000_000, Ratio::AtMost(1.0)));
         let memory = runs.iter().map(|(_, memory)| *memory).max().unwrap_or(0);
         self.table.push(Row::bytes(
             "memory of `backsight mcp`, idle",
