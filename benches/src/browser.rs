@@ -67,9 +67,10 @@ fn ingest(table: &mut Table) -> Result<()> {
     let browser = lane();
     let events: Vec<Event> = (0..60).flat_map(load).collect();
     let count = events.len() as u64;
+    let mut events = events.into_iter();
     let start = Instant::now();
-    for batch in events.chunks(50) {
-        browser.record(batch.iter().cloned());
+    while events.len() > 0 {
+        browser.record(events.by_ref().take(50));
     }
     let rate = (count as f64 / start.elapsed().as_secs_f64()) as u64;
     table.push(Row {

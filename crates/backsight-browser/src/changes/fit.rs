@@ -20,9 +20,8 @@ pub(super) fn fit(changes: &mut Changes, cap: usize, max_tokens: usize) {
 
 /// Cuts one list as little as is enough, or as much as it can be.
 fn shorten(changes: &mut Changes, list: usize, max_tokens: usize) {
-    let (name, length) = match &lists(changes)[list] {
-        (name, entries) => (*name, entries.len()),
-    };
+    let (name, entries) = &lists(changes)[list];
+    let (name, length) = (*name, entries.len());
     // Of the worst at least one is always told.
     let least = usize::from(matches!(name, "console.errors" | "network.failures")).min(length);
     let (mut low, mut high) = (least, length);

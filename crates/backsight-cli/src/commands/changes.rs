@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use backsight::browser::event::Category;
 use backsight::browser::report::{Changes, Severity};
-use backsight::browser::{Ask, Filter, Wait};
+use backsight::browser::{Ask, Filter};
 use backsight_core::{Code, Error, Result};
 use clap::ValueEnum;
 use serde_json::json;
@@ -157,10 +157,9 @@ fn ask(args: &Args, lane: &Lane, wait: Option<Duration>) -> Result<Changes> {
         include: args.include.clone(),
         severity: args.severity.filter(),
         peek: args.peek,
-        wait: wait.map(|most| Wait { most, quiet: Duration::from_millis(args.quiet) }),
+        // Without a server nothing can happen, so there is nothing to wait for.
+        wait: None,
         max_tokens: None,
     };
-    // Without a server nothing can happen, so there is nothing to wait for.
-    let ask = Ask { wait: None, ..ask };
     lane.ask(Request::Post("/api/browser/changes", body), |workspace| workspace.browser_changes(&args.client, &ask))
 }

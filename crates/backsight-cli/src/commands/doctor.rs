@@ -17,7 +17,7 @@ pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let mut checks = context.workspace()?.doctor()?;
-    checks.extend([browser(), app(context)]);
+    checks.extend([browser(context), app(context)]);
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
     context.answer(&json!({ "healthy": healthy, "checks": checks }), |page| {
         for check in &checks {
@@ -37,9 +37,8 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
 }
 
 /// Whether there is a browser that could be started; whoever starts none needs none.
-fn browser() -> Check {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let launch = Launch { search: std::env::split_paths(&path).collect(), ..Launch::default() };
+fn browser(context: &Context) -> Check {
+    let launch = Launch { search: context.settings().search_path, ..Launch::default() };
     let (message, hint) = match launch.find() {
         Ok(program) => (format!("`{}`", program.display()), None),
         Err(error) => {

@@ -57,9 +57,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let label = safe(&shortened(args.name.clone().unwrap_or_else(|| command_line(&args.command))));
     let mut server = Server::of(context.workspace()?)?;
     if !server.find() {
-        context.screen.print_aside(|page| {
+        let _ = context.screen.print_aside(|page| {
             page.note("no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`");
-        })?;
+        });
     }
     let recorder = Recorder::start(server, format!("terminal: {label}"), label.clone());
     let job = Job { command: &args.command, directory: context.start(), aside: context.screen.is_json() };
@@ -73,7 +73,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let status = status_of(ended.status);
     let words = in_words(ended.status);
     let recorded = recorder.finish(format!("the command {words}"), worth_an_error(&ended, &label))?;
-    context.screen.print_aside(|page| tell(page, &ended, &recorded))?;
+    // A terminal that is gone takes nothing from the command's status, here and above.
+    let _ = context.screen.print_aside(|page| tell(page, &ended, &recorded));
     if context.screen.is_json() {
         let command = args.command.iter().map(|word| safe(&word.to_string_lossy())).collect();
         context.answer(&Ran { command, exit_status: status, recorded }, |_| {})?;

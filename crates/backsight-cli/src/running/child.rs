@@ -67,7 +67,7 @@ fn with_terminal(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running
     let keyboard = Keyboard::find()?.map(Arc::new);
     let (pty, pts) = pty_process::blocking::open().map_err(other)?;
     // As the real one is set and sized; where that cannot be found out the new one stays as it is.
-    if let Some(settings) = keyboard.as_ref().and_then(|keyboard| keyboard.settings().ok()) {
+    if let Ok(settings) = termios::tcgetattr(io::stdout()) {
         termios::tcsetattr(&pts, OptionalActions::Now, &settings)?;
     }
     if let Some(size) = screen::size() {
@@ -81,13 +81,13 @@ fn with_terminal(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running
     if apart {
         command = command.stderr(Stdio::piped());
     }
-    let mut child = command.spawn(pts).map_err(other)?;
-    let (over, receiver) = sync_channel(2);
     let terminal = OwnedFd::from(pty);
-    pump::carry(copy(&terminal)?, copy(&io::stdout())?, tap.clone(), Unread::GoOn, over.clone());
-    let streams = 1 + carry_errors(&mut child, tap, &over)?;
     let to_the_front = front(keyboard.clone(), copy(&terminal)?);
     to_the_front();
+    let mut child = command.spawn(pts).map_err(other)?;
+    let (over, receiver) = sync_channel(2);
+    pump::carry(copy(&terminal)?, copy(&io::stdout())?, tap.clone(), Unread::GoOn, over.clone());
+    let streams = 1 + carry_errors(&mut child, tap, &over)?;
     follow(child, receiver, streams, keyboard, Some((terminal, to_the_front)), caught)
 }
 
@@ -99,7 +99,7 @@ fn with_pipes(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running> {
     let mut streams = carry_errors(&mut child, tap, &over)?;
     if let Some(out) = child.stdout.take() {
         let to = if job.aside { copy(&io::stderr())? } else { copy(&io::stdout())? };
-        pump::carry(File::from(OwnedFd::from(out)), to, tap.other(), Unread::Break, over);
+        pump::carry(File::from(OwnedFd::from(out)), to, tap.clone(), Unread::Break, over);
         streams += 1;
     }
     follow(child, receiver, streams, None, None, caught)
@@ -112,11 +112,14 @@ fn carry_errors(child: &mut Child, tap: &Tap, over: &SyncSender<()>) -> io::Resu
     Ok(1)
 }
 
-/// What makes the keyboard the command's, as soon as our job is in front; keys are read from then on.
+/// What makes the keyboard the command's, as soon as our job is in front; keys are read from then on. Where the real
+/// terminal hands nothing on it also turns line ends into what it needs, and the command's own must not do so as well.
 fn front(keyboard: Option<Arc<Keyboard>>, terminal: File) -> Box<dyn Fn() + Send> {
     let typing = AtomicBool::new(false);
     Box::new(move || {
-        let Some(keyboard) = keyboard.as_ref().filter(|keyboard| keyboard.hand_on()) else { return };
+        let handed_on = keyboard.as_ref().filter(|keyboard| keyboard.hand_on());
+        screen::finishes_lines(&terminal, handed_on.is_some());
+        let Some(keyboard) = handed_on else { return };
         if let (false, Ok(keys), Ok(terminal)) = (typing.load(Ordering::SeqCst), keyboard.keys(), terminal.try_clone())
         {
             typing.store(true, Ordering::SeqCst);

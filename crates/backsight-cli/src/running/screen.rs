@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::termios::{self, OptionalActions, Termios, Winsize};
+use rustix::termios::{self, OptionalActions, OutputModes, Termios, Winsize};
 
 /// The terminal on stdin, if it is one.
 pub struct Keyboard {
@@ -22,11 +22,6 @@ impl Keyboard {
             return Ok(None);
         }
         Ok(Some(Keyboard { input: io::stdin().as_fd().try_clone_to_owned()?, before: Mutex::default() }))
-    }
-
-    /// How it is set.
-    pub fn settings(&self) -> io::Result<Termios> {
-        Ok(termios::tcgetattr(&self.input)?)
     }
 
     /// Hands every key on from now; not while another job is in front, for that would stop us. Whether it does so.
@@ -72,6 +67,15 @@ pub fn in_front() -> bool {
     let terminal = File::open("/dev/tty");
     let front = terminal.ok().and_then(|terminal| termios::tcgetpgrp(&terminal).ok());
     front.is_some_and(|front| front == rustix::process::getpgrp())
+}
+
+/// Whether a terminal turns line ends into what a screen needs, or leaves that to another one behind it.
+pub fn finishes_lines(terminal: &File, does: bool) {
+    if let Ok(mut settings) = termios::tcgetattr(terminal) {
+        settings.output_modes.set(OutputModes::OPOST, does);
+        // A terminal that is gone shows nothing.
+        let _ = termios::tcsetattr(terminal, OptionalActions::Now, &settings);
+    }
 }
 
 /// How large the terminal on stdout is.

@@ -20,7 +20,7 @@ static PYTHON: LazyLock<Option<Regex>> =
 /// ` --> src/main.rs:3:5`
 static ARROW: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"^\s*-->\s(?P<file>\S+?):(?P<line>\d+):(?P<column>\d+)$"));
-/// `	/app/main.go:5 +0x1d`
+/// `/app/main.go:5 +0x1d` after a tab
 static GO: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"^\t(?P<file>\S+\.go):(?P<line>\d+)(?:\s\+0x[0-9a-f]+)?$"));
 /// `   3: app::total`, the line before ` at ./src/main.rs:3:5`

@@ -12,6 +12,8 @@ use super::level;
 
 /// Milliseconds after which a line does not belong to the one before it any more.
 const TOGETHER: i64 = 50;
+/// The same where what was said so far cannot be the end.
+const UNFINISHED: i64 = 1000;
 /// Lines of a message at most; further ones are counted.
 const LINES: usize = 120;
 /// Bytes of a message at most.
@@ -128,6 +130,15 @@ impl Kind {
     }
 }
 
+impl Kind {
+    fn patience(self) -> i64 {
+        match self {
+            Kind::Traceback | Kind::Headline(1..) => UNFINISHED,
+            Kind::Plain | Kind::Headline(0) | Kind::Test | Kind::Traced | Kind::Goroutines => TOGETHER,
+        }
+    }
+}
+
 impl Joiner {
     /// Takes a line; whatever is complete goes to `each`.
     pub fn line(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
@@ -150,7 +161,7 @@ impl Joiner {
 
     /// Gives what nothing belongs to any more at that time.
     pub fn settle(&mut self, now: Timestamp, each: &mut impl FnMut(Message)) {
-        if self.open.as_ref().is_some_and(|open| now.0 - open.last.0 > TOGETHER) {
+        if self.open.as_ref().is_some_and(|open| now.0 - open.last.0 > open.kind.patience()) {
             self.close(each);
         }
     }

@@ -376,3 +376,14 @@ fn an_error_is_never_part_of_a_warning() {
     assert_eq!(told(text), ["W warning: unused", "E KeyError: 'x' @ a.py:1"]);
     assert_eq!(told("WARN slow\n  Error: boom\n"), ["W WARN slow", "E Error: boom"]);
 }
+
+#[test]
+fn a_trace_without_its_end_is_waited_for() {
+    let (mut joiner, mut found) = (Joiner::default(), Vec::new());
+    let mut each = |message: Message| found.push(message.text);
+    let lines = ["Traceback (most recent call last):", "  File \"a.py\", line 1", "KeyError: 'x'", "later"];
+    for (line, time) in lines.into_iter().zip([0, 300, 900, 951]) {
+        joiner.line(line.to_owned(), Timestamp(time), &mut each);
+    }
+    assert_eq!(found, ["KeyError: 'x'", "later"]);
+}

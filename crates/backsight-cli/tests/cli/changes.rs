@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
 use crate::serving::server::Server;
+use crate::serving::site::Site;
 
 /// A workspace with a server.
 struct App {
@@ -311,6 +312,42 @@ fn the_browser_is_asked_about_through_the_server() {
     For more information, try '--help'.
     ---- exit 2
     ");
+}
+
+/// The Chromium on this machine's search path.
+fn chromium() -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|directory| directory.join("chromium")).find(|file| file.is_file());
+    found.expect("chromium is missing: apt-get install --no-install-recommends chromium")
+}
+
+#[test]
+fn a_browser_is_launched_watched_and_let_go() {
+    let app = App::new();
+    let script = "<script>console.error('boom'); fetch('/api/broken')</script>";
+    let site = Site::start(format!("<title>Shop</title><link rel=icon href='data:,'>{script}"));
+    let launch = format!("browser launch {}/ --program {}", site.origin, chromium().display());
+    let launched = app.fixture.ok(&launch);
+    assert_eq!((&launched["browser"]["launched"], &launched["coverage"]["attached"]), (&json!(true), &json!(true)));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let told = loop {
+        let told = app.fixture.ok("changes --since start --wait 5");
+        let failures = told["network"]["failures"].as_array().map_or(0, Vec::len);
+        if failures > 0 && told["console"]["errors"].is_array() {
+            break told;
+        }
+        assert!(std::time::Instant::now() < deadline, "{told}");
+    };
+    assert_eq!(told["console"]["errors"][0]["message"], "boom", "{told}");
+    assert_eq!(told["network"]["failures"][0]["path"], "/api/broken", "{told}");
+    let status = app.run("browser status");
+    assert!(status.contains(&format!("  {}/  ", site.origin)) && status.contains("launched here"), "{status}");
+    assert_snapshot!(app.run("browser detach"), @r"
+    Nobody watches the app.
+    0 checkpoints and 0 baselines
+    ---- exit 0
+    ");
+    assert_eq!(app.fixture.ok("changes")["coverage"]["attached"], false);
 }
 
 #[test]

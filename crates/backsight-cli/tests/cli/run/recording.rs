@@ -38,9 +38,8 @@ fn errors_and_warnings_are_told_with_their_places() {
     assert_eq!(told["severity"], "error", "{told}");
     let errors = errors(&told);
     assert_eq!(errors.len(), 2, "{told}");
-    assert!(
-        errors.iter().any(|error| error.starts_with("TypeError: unsupported operand") && error.contains("boom.py:2"))
-    );
+    let trace = |error: &String| error.starts_with("TypeError: unsupported operand") && error.contains("boom.py:2");
+    assert!(errors.iter().any(trace), "{told}");
     assert!(errors.iter().any(|error| error.starts_with("✖ build failed")), "{errors:?}");
     assert_eq!(told["console"]["warnings"][0]["message"], "warning: unused variable");
     assert_eq!(told["console"]["total_new"], 4, "{told}");

@@ -135,6 +135,40 @@ fn the_terminal_is_as_it_was_afterwards() {
 }
 
 #[test]
+fn what_is_no_terminal_here_is_none_for_the_command() {
+    let fixture = Fixture::new();
+    let script = "echo piped | $B run --name app -- sh -c 'cat; test -t 0 || echo no keys; test -t 1 && echo a screen'
+                  $B run --name app -- sh -c 'echo out; echo wrong >&2; test -t 2 || echo errors apart' 2>errors
+                  $B run --name app -- sh -c 'test -t 1 || echo no screen; exit 3' | cat
+                  echo done";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("B", env!("CARGO_BIN_EXE_backsight")).current_dir(fixture.root());
+    let mut terminal = Terminal::start(shell);
+    terminal.shows("done\r\n");
+    assert_eq!(terminal.status(), Some(0));
+    for text in ["piped", "no keys", "a screen", "out", "errors apart", "no screen"] {
+        assert_eq!(terminal.seen.matches(&format!("{text}\r\n")).count(), 1, "{text}: {:?}", terminal.seen);
+    }
+    assert!(fixture.read("errors").contains("wrong\n"), "{}", fixture.read("errors"));
+}
+
+#[test]
+fn in_the_background_it_leaves_the_keyboard_alone() {
+    let fixture = Fixture::new();
+    let script =
+        "set -m; $B run --name app -- sh -c 'echo behind; sleep 0.2' & read line; echo \"got $line\"; wait; echo done";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("B", env!("CARGO_BIN_EXE_backsight")).current_dir(fixture.root());
+    let mut terminal = Terminal::start(shell);
+    terminal.shows("behind");
+    terminal.types("mine\r");
+    terminal.shows("got mine");
+    terminal.shows("done");
+    assert!(terminal.seen.contains("behind\r\n"), "{:?}", terminal.seen);
+    assert_eq!(terminal.status(), Some(0));
+}
+
+#[test]
 fn a_terminal_that_closes_ends_the_command() {
     let fixture = Fixture::new();
     let mut terminal =
