@@ -169,8 +169,8 @@ fn a_start_is_fast_and_a_rest_is_small() {
     agent.ok("workspace_status", json!({}));
     agent.ok("files_diff", json!({ "from": "#1" }));
     let status = std::fs::read_to_string(format!("/proc/{}/status", agent.process())).unwrap();
-    // Without the pages of the program itself, which a debug build has three times as many of; `make bench` counts them all.
-    let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    let kilobytes: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(kilobytes < 12 << 10, "{kilobytes} kB");
+    // What it holds itself: pages of the program's own file count in `make bench`, where that is not a debug build's.
+    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let kilobytes: u64 = own.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kilobytes < 15 << 10, "{kilobytes} kB");
 }
