@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use backsight_core::{Code, Error, Result, Timestamp};
+use serde_json::json;
 
 use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
@@ -17,19 +18,21 @@ struct Ear {
 }
 
 impl Browser {
-    /// Watches a browser from now on. There is one at a time.
+    /// Watches a browser from now on. There is one at a time; one that is gone makes room.
     pub fn attach(self: &Arc<Self>, attach: Attach) -> Result<Watching> {
-        let mut capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(capture) = &*capture {
-            let watching = capture.watching();
-            let what = if watching.browser.is_empty() { "a browser that is gone" } else { &watching.browser };
-            return Err(Error::new(Code::Conflict, format!("{what} at {} is attached already", watching.address))
-                .with_hint("detach it first"));
+        // Starting takes long, and whoever asks what is watched meanwhile is not to wait for it.
+        let _attaching = self.attaching.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(watching) = self.watching().filter(|watching| !watching.browser.is_empty()) {
+            let message = format!("{} at {} is attached already", watching.browser, watching.address);
+            return Err(Error::new(Code::Conflict, message)
+                .with_hint("detach it first")
+                .with_next("browser_attach", json!({ "action": "detach" })));
         }
+        self.detach();
         let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None) });
         let started = Capture::start(Attach { memory: self.memory.clone(), ..attach }, ear)?;
         let watching = started.watching();
-        *capture = Some(started);
+        *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         Ok(watching)
     }
 
@@ -48,10 +51,11 @@ impl Browser {
 
     /// Takes a page of a browser that was launched here to an address.
     pub fn navigate(&self, url: &str) -> Result<()> {
-        match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(capture) => capture.navigate(None, url),
-            None => Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),
-        }
+        let navigation = match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(capture) => capture.navigation(None, url),
+            None => return Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),
+        };
+        navigation()
     }
 }
 

@@ -114,6 +114,8 @@ pub struct Browser {
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// The browser that is watched over its protocol.
     pub(crate) capture: Mutex<Option<Capture>>,
+    /// Held while one is started.
+    pub(crate) attaching: Mutex<()>,
     /// What browsers have told already, so that whoever attaches again hears nothing twice.
     pub(crate) memory: Memory,
 }
@@ -158,6 +160,7 @@ impl Browser {
             heard: Condvar::new(),
             clock: options.clock,
             capture: Mutex::new(None),
+            attaching: Mutex::new(()),
             memory: Memory::default(),
         }
     }
@@ -219,12 +222,15 @@ impl Browser {
         taken
     }
 
-    /// What happened, for a client.
+    /// What happened, for a client. A question that is taken back while it waits leaves the client's place where it was.
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
         let mut state = self.lock();
         if let Some(wait) = ask.wait {
             let start = state.resolve(client, ask.checkpoint.as_deref())?.start;
             state = self.wait(state, start, wait, is_cancelled);
+            if is_cancelled() {
+                return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
+            }
         }
         let resolved = state.resolve(client, ask.checkpoint.as_deref())?;
         let now = (self.clock)();

@@ -272,8 +272,10 @@ impl Found<'_> {
         let mut listed = fold(names.iter().cloned().map(Some).collect(), &families, |first, family| {
             format!("{first} and {} more like it", family.len() - 1)
         });
-        if !parts.is_empty() {
-            listed.push(format!("({} scripts, styles, images or fonts)", parts.len()));
+        match parts.len() {
+            0 => {}
+            1 => listed.push("(a script, style, image or font)".to_owned()),
+            many => listed.push(format!("({many} scripts, styles, images or fonts)")),
         }
         listed
     }

@@ -205,11 +205,19 @@ impl Capture {
 
     /// Takes a page of a browser that was started here to an address; without a page the first one, or a new one.
     pub fn navigate(&self, page: Option<&str>, url: &str) -> Result<()> {
+        self.navigation(page, url)()
+    }
+
+    /// The same as something to wait for.
+    pub(crate) fn navigation(&self, page: Option<&str>, url: &str) -> impl FnOnce() -> Result<()> + use<> {
         let gone = || Error::new(Code::BrowserUnreachable, "the browser is gone");
         let (answer, answered) = sync_channel(1);
         let order = Order::Navigate { page: page.map(str::to_owned), url: url.to_owned(), answer };
-        self.orders.send(order).map_err(|_| gone())?;
-        answered.recv().map_err(|_| gone())?
+        let sent = self.orders.send(order).map_err(|_| gone());
+        move || {
+            sent?;
+            answered.recv().map_err(|_| gone())?
+        }
     }
 
     /// Watches no more. Pages stay as they are; a browser that was started here is ended.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use backsight_browser::event::{Console, Event, Level, Speaker};
 use backsight_browser::report::Severity;
 use backsight_browser::{Ask, Wait};
-use backsight_core::Timestamp;
+use backsight_core::{Code, Timestamp};
 
 use crate::app::App;
 
@@ -130,10 +130,14 @@ fn waiting_ends_when_it_is_taken_back() {
     let app = App::watched();
     let cancelled = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let answer = scope.spawn(|| {
-            app.browser.changes("agent", &waiting(60_000, 60_000), &|| cancelled.load(Ordering::Relaxed)).unwrap()
-        });
+        let answer = scope
+            .spawn(|| app.browser.changes("agent", &waiting(60_000, 60_000), &|| cancelled.load(Ordering::Relaxed)));
         cancelled.store(true, Ordering::Relaxed);
-        answer.join().unwrap();
+        assert_eq!(answer.join().unwrap().unwrap_err().code(), Code::Cancelled);
     });
+    // Its news is still to be told.
+    app.error("cannot load cart");
+    let ask = waiting(60_000, 60_000);
+    assert!(app.browser.changes("agent", &ask, &|| true).is_err());
+    assert_eq!(app.changes().severity, Severity::Error);
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
-use backsight_browser::cdp::{Attach, Launch, Place};
+use backsight_browser::cdp::{Attach, Launch, Place, Watching};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Notable, NotableKind, Options};
@@ -145,16 +145,7 @@ impl Workspace {
 
     /// What happened in the app, for a client. A wait that is taken back leaves the client's place where it was.
     pub fn browser_changes(&self, client: &str, ask: &Ask) -> Result<Changes> {
-        let browser = self.browser()?;
-        let is_cancelled = &*self.settings.cancelled;
-        if ask.wait.is_some() {
-            let look = Ask { peek: true, max_tokens: None, ..ask.clone() };
-            browser.changes(client, &look, is_cancelled)?;
-            if is_cancelled() {
-                return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
-            }
-        }
-        browser.changes(client, &Ask { wait: None, ..ask.clone() }, is_cancelled)
+        self.browser()?.changes(client, ask, &*self.settings.cancelled)
     }
 
     /// Whether the app is well since a checkpoint; without one since `session_start` or the beginning.
@@ -173,7 +164,7 @@ impl Workspace {
         })
     }
 
-    /// Begins to watch a browser, in place of the one that was watched.
+    /// Begins to watch a browser. One that is watched already is let go first, by `detach_browser`.
     pub fn attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
         let attach = Attach {
             origins: request.origins.clone(),
@@ -181,14 +172,14 @@ impl Workspace {
             ..Attach::new(self.place_of(request)?, self.settings.clock.clone())
         };
         let browser = self.browser()?;
-        browser.detach();
         browser.attach(attach)?;
-        if let Some(url) = &request.open
-            && let Err(error) = browser.navigate(url)
-        {
-            // Nobody asked for a browser without the page.
-            browser.detach();
-            return Err(error);
+        if let Some(url) = &request.open {
+            if let Err(error) = browser.navigate(url) {
+                // Nobody asked for a browser without the page.
+                browser.detach();
+                return Err(error);
+            }
+            wait_for_page(&browser);
         }
         self.browser_status()
     }
@@ -419,4 +410,15 @@ fn random() -> Result<u64> {
     getrandom::fill(&mut random)
         .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
     Ok(u64::from_ne_bytes(random))
+}
+
+/// The browser has answered that it goes to the page; a moment later it also says that it is there.
+fn wait_for_page(browser: &Browser) {
+    let is_there = |watching: Watching| watching.pages.iter().any(|page| page.url != "about:blank");
+    for _ in 0..50 {
+        if browser.watching().is_none_or(is_there) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
