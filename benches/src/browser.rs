@@ -151,7 +151,7 @@ pub fn load(seed: u64) -> Vec<Event> {
     let console = (0..1001).map(|number| {
         let (level, message) = match number % 10 {
             0 if number < 1000 => (Level::Error, format!("Error loading user {}: timeout after {number}ms", uuid())),
-            1 => (Level::Error, format!("TypeError: Cannot read properties of undefined (reading 'cart') #{number}")),
+            1 => (Level::Error, format!("TypeError: cannot render order {} of customer {}", number * 7919, uuid())),
             2 => (Level::Warning, format!("Slow render: list took {}ms", 100 + number)),
             3 => (Level::Info, "[vite] hot updated: /src/App.tsx".to_owned()),
             4 => (Level::Info, format!("state {{id: {number}, name: \"n{number}\", tags: Array(3)}}")),

@@ -195,8 +195,8 @@ impl Known {
 
     fn record(&mut self, moment: Moment, request: &Request, rules: &Rules) -> Requested {
         let outcome = Outcome { status: request.status, is_failure: request.is_failure() };
-        let median = self.median();
-        let state = self.state.change_after(moment.latest_mark, |before| before.median_ms = median);
+        let times = &self.times;
+        let state = self.state.change_after(moment.latest_mark, |before| before.median_ms = median_of(times));
         state.status = request.status;
         state.failing = outcome.is_failure;
         state.count += 1;
@@ -257,13 +257,9 @@ impl Known {
         self.outcomes.iter().all(|counted| counted.noise.is_some()).then_some(first)
     }
 
-    fn median(&self) -> Option<u32> {
-        median(self.times.iter().map(|(_, time)| *time).collect())
-    }
-
     /// What is known now.
     pub(crate) fn state_now(&self) -> EndpointState {
-        EndpointState { median_ms: self.median(), ..*self.state.now() }
+        EndpointState { median_ms: median_of(&self.times), ..*self.state.now() }
     }
 
     /// The median of what took place since an event.
@@ -297,6 +293,10 @@ fn detail(request: &Request) -> String {
         }
         (None, None) => String::new(),
     }
+}
+
+fn median_of(times: &VecDeque<(u64, f32)>) -> Option<u32> {
+    median(times.iter().map(|(_, time)| *time).collect())
 }
 
 /// The middle one, in whole milliseconds.

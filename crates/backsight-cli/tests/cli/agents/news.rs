@@ -120,6 +120,8 @@ fn what_the_clients_own_hooks_record_is_no_news_to_it() {
     let fixture = fixture();
     let mut agent = Agent::named(&fixture, "claude-code", Era::Handshake("2025-06-18"));
     external(&mut agent);
+    // Hooks tell the server only when they find one.
+    eventually("the server says where it is", || server_json(&fixture));
     hooked(&fixture, "s1", "a.txt", "by the agent\n");
     assert_eq!(external(&mut agent), 0, "its own hooks recorded it");
     fixture.write("b.txt", "by a person\n");
