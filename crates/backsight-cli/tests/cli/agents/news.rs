@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::client::{Agent, Era};
+use super::{eventually, server_json};
 use crate::fixture::Fixture;
 
 fn fixture() -> Fixture {
