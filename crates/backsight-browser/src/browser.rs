@@ -226,14 +226,14 @@ impl Browser {
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
         let mut state = self.lock();
         if let Some(wait) = ask.wait {
-            let start = state.resolve(client, ask.checkpoint.as_deref())?.start;
+            let start = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?.start;
             state = self.wait(state, start, wait, is_cancelled);
             if is_cancelled() {
                 return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
             }
         }
-        let resolved = state.resolve(client, ask.checkpoint.as_deref())?;
         let now = (self.clock)();
+        let resolved = state.resolve(client, ask.checkpoint.as_deref(), now)?;
         state.sources.fade(now);
         let advances = !ask.peek && matches!(ask.checkpoint.as_deref(), None | Some("auto"));
         let changes = state.changes(&resolved, ask, now);
@@ -472,7 +472,7 @@ impl State {
         })
     }
 
-    fn resolve(&self, client: &str, reference: Option<&str>) -> Result<Resolved> {
+    fn resolve(&self, client: &str, reference: Option<&str>, now: Timestamp) -> Result<Resolved> {
         let at = |start, from, reference: &str| Resolved {
             start: Start::Mark(start),
             from,
@@ -496,10 +496,17 @@ impl State {
                 at(mark, time, "load")
             }
             Some(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
-                let time = text.parse().map_err(|_| {
+                let time: Timestamp = text.parse().map_err(|_| {
                     Error::new(Code::CheckpointNotFound, format!("`{text}` is neither a checkpoint nor a time"))
                         .with_hint("times are written 2026-11-15T12:30:00Z")
                 })?;
+                if time > now {
+                    return Err(Error::new(
+                        Code::CheckpointNotFound,
+                        format!("`{text}` has not been yet: it is {now}"),
+                    )
+                    .with_hint("ask since a time that has been"));
+                }
                 Resolved { start: Start::Time(time), ..at(Mark::START, time, text) }
             }
             Some(name) => {
@@ -520,10 +527,8 @@ impl State {
         let mut gaps = Vec::new();
         let mut from = resolved.from;
         if resolved.earlier_run && self.sources.first().is_some() {
-            // What went on while there was no server is not what a known state is compared with.
-            let to = Some(self.beginning());
             let reason = "before this server watched".to_owned();
-            gaps.push(Gap { from, to, reason, earlier: true });
+            gaps.push(Gap { from, to: Some(self.beginning()), reason });
             from = self.beginning();
         }
         gaps.extend(self.sources.gaps(from, now));

@@ -16,10 +16,10 @@ use crate::report::{
     ActionEntry, ActionsChanges, Changes, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry, DisconnectionEntry,
     FailureEntry, Gap, MessageEntry, NetworkChanges, RecoveredEntry, Severity, SocketErrorEntry, WebsocketChanges,
 };
-use crate::telemetry::Telemetry;
 use crate::telemetry::console::Message;
 use crate::telemetry::network;
 use crate::telemetry::sockets::{Way, What};
+use crate::telemetry::{Telemetry, is_rest};
 use crate::window::Window;
 
 /// Entries of a list at most.
@@ -75,6 +75,10 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     ];
     for (name, forgotten) in tables.into_iter().filter(|(_, table)| table.groups > 0 && window.reaches(table.last)) {
         omitted.insert(name.to_owned(), forgotten.groups);
+    }
+    let beyond = telemetry.messages.iter().filter(|message| is_rest(message.key) && message.level >= Level::Warning);
+    if let together @ 1.. = beyond.map(|message| window.said(message)).sum::<u64>() {
+        omitted.insert("console.messages_kept_together".to_owned(), together);
     }
     let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket };
     let severity = verdict.severity(&frame);
@@ -397,7 +401,7 @@ impl Verdict<'_> {
         if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
-        match frame.coverage.attached && frame.gaps.iter().all(|gap| !gap.matters()) {
+        match frame.coverage.attached && frame.gaps.is_empty() {
             true => Severity::Clean,
             false => Severity::Unknown,
         }

@@ -180,9 +180,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether something went wrong: no answer, half an answer, or one that says so.
+    /// Whether something went wrong: an answer that says so, whoever broke off its body; no answer or half of one, unless the
+    /// page itself gave it up.
     pub fn is_failure(&self) -> bool {
-        !self.canceled && (self.failure.is_some() || self.status == 0 || self.status >= 400)
+        self.status >= 400 || !self.canceled && (self.failure.is_some() || self.status == 0)
     }
 }
 

@@ -69,6 +69,20 @@ impl Rules {
         builtin.chain(user).find(|compiled| compiled.matches(subject)).map(|compiled| compiled.rule.id.as_str())
     }
 
+    /// The same for the user's rules alone.
+    pub fn users_noise(&self, subject: &Subject<'_>) -> Option<&str> {
+        if self.user.is_empty() || is_refusal(subject) {
+            return None;
+        }
+        let mut user = self.user.iter().filter(|compiled| compiled.rule.enabled);
+        user.find(|compiled| compiled.matches(subject)).map(|compiled| compiled.rule.id.as_str())
+    }
+
+    /// Whether the user has added any.
+    pub fn has_users(&self) -> bool {
+        !self.user.is_empty()
+    }
+
     /// All rules, the user's first.
     pub fn list(&self) -> Vec<Rule> {
         let builtin = builtin::all().iter().map(|compiled| {

@@ -276,16 +276,6 @@ pub struct Gap {
     pub to: Option<Timestamp>,
     /// Why.
     pub reason: String,
-    /// Whether it lies before what is being asked about: then it takes nothing from the answer.
-    #[serde(skip)]
-    pub earlier: bool,
-}
-
-impl Gap {
-    /// Whether "nothing happened" cannot be said because of it.
-    pub fn matters(&self) -> bool {
-        !self.earlier
-    }
 }
 
 /// Who watched.

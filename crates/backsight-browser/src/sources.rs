@@ -48,7 +48,7 @@ impl Sources {
         self.fade(now);
         if self.sources.is_empty() {
             if let Some((from, reason)) = self.ended.take() {
-                self.remember(Gap { from, to: Some(now), reason, earlier: false });
+                self.remember(Gap { from, to: Some(now), reason });
             }
             self.since = Some(now);
             self.first.get_or_insert(now);
@@ -82,7 +82,7 @@ impl Sources {
 
     /// Something is known to have been lost.
     pub fn lost(&mut self, reason: String, now: Timestamp) {
-        self.remember(Gap { from: now, to: Some(now), reason, earlier: false });
+        self.remember(Gap { from: now, to: Some(now), reason });
     }
 
     /// Whether a source is still there.
@@ -119,30 +119,18 @@ impl Sources {
 
     /// When nobody watched, or something was lost, between two times.
     pub fn gaps(&self, from: Timestamp, to: Timestamp) -> Vec<Gap> {
-        let last = self.ended.as_ref().map(|(from, reason)| Gap {
-            from: *from,
-            to: None,
-            reason: reason.clone(),
-            earlier: false,
-        });
-        let never = self.first.is_none().then(|| Gap {
-            from,
-            to: None,
-            reason: "nothing is attached".to_owned(),
-            earlier: false,
-        });
+        let last = self.ended.as_ref().map(|(from, reason)| Gap { from: *from, to: None, reason: reason.clone() });
+        let never = self.first.is_none().then(|| Gap { from, to: None, reason: "nothing is attached".to_owned() });
         let early = self.first.filter(|first| *first > from).map(|first| Gap {
             from,
             to: Some(first),
             reason: "nothing was attached yet".to_owned(),
-            earlier: false,
         });
         let forgotten = self.gaps_forgotten.then(|| self.gaps.front()).flatten().filter(|gap| gap.from > from);
         let forgotten = forgotten.map(|gap| Gap {
             from,
             to: Some(gap.from),
             reason: "earlier interruptions are not remembered".to_owned(),
-            earlier: false,
         });
         let known = self.gaps.iter().filter(|gap| gap.from <= to && gap.to.is_none_or(|end| end >= from)).cloned();
         never.into_iter().chain(early).chain(forgotten).chain(known).chain(last).collect()
@@ -179,12 +167,7 @@ mod tests {
         sources.end(first, true, "the browser was closed", Timestamp(30));
         assert_eq!(sources.gaps(Timestamp(10), Timestamp(40))[0].to, None);
         sources.begin(page(), Timestamp(50));
-        let closed = Gap {
-            from: Timestamp(30),
-            to: Some(Timestamp(50)),
-            reason: "the browser was closed".to_owned(),
-            earlier: false,
-        };
+        let closed = Gap { from: Timestamp(30), to: Some(Timestamp(50)), reason: "the browser was closed".to_owned() };
         assert_eq!(sources.gaps(Timestamp(10), Timestamp(60)), [closed]);
         assert!(sources.gaps(Timestamp(51), Timestamp(60)).is_empty());
     }

@@ -7,6 +7,8 @@ pub(crate) mod network;
 pub(crate) mod sockets;
 mod table;
 
+pub(crate) use table::is_rest;
+
 use backsight_core::Timestamp;
 
 use crate::event::{Action, ActionKind, Category, Event};

@@ -11,7 +11,7 @@ use crate::marked::Marked;
 use crate::telemetry::console::Message;
 use crate::telemetry::network::{self, EndpointState, Outcome};
 use crate::telemetry::sockets::{Address, Way, What};
-use crate::telemetry::{Mark, Telemetry};
+use crate::telemetry::{Mark, Telemetry, is_rest};
 
 /// What was known of an app at some moment, also in an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -119,6 +119,8 @@ impl<'a> Window<'a> {
     /// Whether it had been said before.
     pub(crate) fn is_recurring(&self, message: &Message) -> bool {
         match (self.known, self.start) {
+            // Nobody knows which of them had been.
+            _ if is_rest(message.key) => false,
             (Some(known), _) => known.messages.contains(&message.key),
             (None, Start::Mark(mark)) => *message.count.at(mark.sequence) > 0,
             (None, Start::Time(after)) => message.first_time <= after,

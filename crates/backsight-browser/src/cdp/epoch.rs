@@ -76,7 +76,7 @@ struct Losses {
     misread: u64,
     /// Messages of sessions of which nothing is known.
     unclaimed: u64,
-    told: [u64; 5],
+    told: [u64; 6],
 }
 
 /// An answer, with what was asked.
@@ -407,6 +407,9 @@ impl<'a> Epoch<'a> {
     }
 
     fn greeted(&mut self, session: &str, kind: &str, refused: Vec<(&'static str, Refused)>) {
+        if refused.is_empty() {
+            self.targets.now_heard(session);
+        }
         for (method, refused) in refused {
             match refused {
                 Refused::TimedOut => self.stands_still(session),
@@ -459,6 +462,7 @@ impl<'a> Epoch<'a> {
             ("messages that belong to nothing known", self.losses.unclaimed),
             ("requests that were open for too long to be remembered", counts.requests_forgotten),
             ("sockets that were open for too long to be remembered", counts.sockets_forgotten),
+            ("pages that came and went before they were watched", self.targets.unheard()),
         ];
         for ((what, count), told) in lost.into_iter().zip(&mut self.losses.told) {
             if count > *told {

@@ -55,6 +55,7 @@ pub(crate) struct Targets {
     past: Past,
     /// What the list of watched things depends on has changed.
     changed: bool,
+    unheard: u64,
 }
 
 #[derive(Debug)]
@@ -84,11 +85,20 @@ struct Known {
     reserve: Vec<String>,
     since: Option<Timestamp>,
     state: PageState,
+    /// Everything it says is heard.
+    heard: bool,
 }
 
 impl Targets {
     pub(crate) fn new(origins: Origins) -> Self {
-        Targets { origins, known: HashMap::new(), sessions: HashMap::new(), past: Past::default(), changed: true }
+        Targets {
+            origins,
+            known: HashMap::new(),
+            sessions: HashMap::new(),
+            past: Past::default(),
+            changed: true,
+            unheard: 0,
+        }
     }
 
     /// A target came into being or changed its address or title.
@@ -169,13 +179,26 @@ impl Targets {
 
     /// A target is no more.
     pub(crate) fn destroyed(&mut self, target: &str, now: Timestamp) -> Vec<Step> {
+        let wanted = self.known.get(target).is_some_and(|known| known.info.kind == "page" && self.wants(&known.info));
         let Some(known) = self.known.get_mut(target) else { return Vec::new() };
+        self.unheard += u64::from(wanted && !known.heard);
         self.changed |= is_countable(&known.info);
         let reserve = std::mem::take(&mut known.reserve);
         let sessions: Vec<String> = reserve.into_iter().chain(known.session.clone()).collect();
         let steps = sessions.iter().flat_map(|session| self.detached(session, now)).collect();
         self.known.remove(target);
         steps
+    }
+
+    /// From now on everything is heard that the target of a session says.
+    pub(crate) fn now_heard(&mut self, session: &str) {
+        let known = self.sessions.get(session).and_then(|session| self.known.get_mut(&session.target));
+        known.into_iter().for_each(|known| known.heard = true);
+    }
+
+    /// How many pages came and went before they were heard.
+    pub(crate) fn unheard(&self) -> u64 {
+        self.unheard
     }
 
     /// Asking for a session failed; the next change of the target asks again.

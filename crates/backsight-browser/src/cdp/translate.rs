@@ -422,11 +422,15 @@ impl Translator {
 
     fn crashed(&mut self, session: &str, now: Timestamp, told: &mut Vec<Told>) {
         let what = match self.sessions.get(session).map(|session| session.target.kind.as_str()) {
-            Some("page") | None => "the page crashed",
-            Some("iframe") => "a frame of the page crashed",
-            Some(_) => "a worker crashed",
+            Some("page") | None => Some("the page crashed"),
+            Some("iframe") => Some("a frame of the page crashed"),
+            // Chromium says the same of every service worker that it stops.
+            Some("service_worker") => None,
+            Some(_) => Some("a worker crashed"),
         };
-        context!(self, session, now, told).say(Level::Error, what.to_owned());
+        if let Some(what) = what {
+            context!(self, session, now, told).say(Level::Error, what.to_owned());
+        }
         told.extend(self.pass(now, Some(session)));
     }
 

@@ -3,7 +3,7 @@
 use backsight_core::Timestamp;
 
 use super::Moment;
-use super::table::{Forgotten, Group, Table};
+use super::table::{Forgotten, Group, Table, is_rest, ordinary, rest};
 use crate::event::{Category, Console, Level, Speaker};
 use crate::fingerprint;
 use crate::marked::Marked;
@@ -39,6 +39,9 @@ pub(crate) struct Message {
     /// `file:line`, or who said it.
     pub(crate) source: String,
     url: String,
+    /// As last said, and where, when it is a warning or an error.
+    latest: String,
+    latest_url: String,
     pub(crate) count: Marked<u64>,
     pub(crate) first: u64,
     pub(crate) first_time: Timestamp,
@@ -79,18 +82,27 @@ impl Messages {
     /// Counts something said; whether it is an error that matters.
     pub(super) fn record(&mut self, moment: Moment, console: &Console, rules: &Rules, notables: &mut Notables) -> bool {
         let fingerprint = fingerprint::of(console);
-        // Each level has its own group for what cannot be kept apart any more.
-        let rest = u64::MAX - console.level as u64;
+        // The user's rules may tell apart what has one fingerprint, so each message is judged; those that come with Backsight
+        // go by words that a fingerprint keeps.
+        let is_noise = rules.has_users() && {
+            let this = Message::new(0, console, String::new(), moment);
+            rules.users_noise(&this.subject()).is_some()
+        };
+        let key = ordinary(if is_noise { !fingerprint.key } else { fingerprint.key });
         let mut is_new = false;
-        let message = self.table.of(fingerprint.key, rest, moment.oldest_mark, |key| {
-            is_new = true;
-            let mut message = Message::new(key, console, fingerprint.template, moment);
-            if key == rest {
-                message.shown = format!("(different messages beyond those kept apart) {}", message.shown);
-            }
-            message.noise = rules.noise(&message.subject()).map(str::to_owned);
-            message
-        });
+        let message = match self.table.has_place(key, moment.oldest_mark) {
+            true => self.table.of(key, || {
+                is_new = true;
+                let mut message = Message::new(key, console, fingerprint.template, moment);
+                message.noise = rules.noise(&message.subject()).map(str::to_owned);
+                message
+            }),
+            false => beyond(&mut self.table, console, fingerprint.template, rules, moment),
+        };
+        if message.level >= Level::Warning {
+            message.latest = first_characters(&console.message, SHOWN);
+            message.latest_url.clone_from(console.page.as_ref().unwrap_or(&message.url));
+        }
         *message.count.change(moment.latest_mark) += 1;
         message.last = moment.sequence;
         message.last_time = message.last_time.max(moment.time);
@@ -103,8 +115,11 @@ impl Messages {
     }
 
     pub(super) fn judge(&mut self, rules: &Rules) {
-        for message in self.table.iter_mut() {
-            message.noise = rules.noise(&message.subject()).map(str::to_owned);
+        for message in self.table.iter_mut().filter(|message| !is_rest(message.key)) {
+            // A rule that was added later hides what was said before only when it fits the first and the last of it.
+            let last = Subject { text: &message.latest, url: &message.latest_url, ..message.subject() };
+            let is_noise = message.latest.is_empty() || rules.noise(&last).is_some();
+            message.noise = rules.noise(&message.subject()).filter(|_| is_noise).map(str::to_owned);
         }
     }
 
@@ -121,6 +136,25 @@ impl Messages {
     }
 }
 
+/// The group of what cannot be kept apart any more: of its level, noise apart from the rest. It says what was said last.
+fn beyond<'a>(
+    table: &'a mut Table<Message>,
+    console: &Console,
+    template: String,
+    rules: &Rules,
+    moment: Moment,
+) -> &'a mut Message {
+    let mut latest = Message::new(0, console, template, moment);
+    latest.noise = rules.noise(&latest.subject()).map(str::to_owned);
+    let key = rest(console.level as u64 * 2 + u64::from(latest.noise.is_some()));
+    let shown = format!("(different messages beyond those kept apart; the latest:) {}", latest.shown);
+    let source = latest.source.clone();
+    let message = table.of(key, || Message { key, ..latest });
+    message.shown = first_characters(&shown, SHOWN);
+    message.source = source;
+    message
+}
+
 impl Message {
     fn new(key: u64, console: &Console, template: String, moment: Moment) -> Message {
         Message {
@@ -130,6 +164,8 @@ impl Message {
             shown: first_characters(&console.message, SHOWN),
             source: source(console),
             url: console.page.clone().unwrap_or_default(),
+            latest: String::new(),
+            latest_url: String::new(),
             count: Marked::default(),
             first: moment.sequence,
             first_time: moment.time,

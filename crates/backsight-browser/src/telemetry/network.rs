@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Moment;
 use super::console::first_characters;
-use super::table::{Forgotten, Group, Table};
+use super::table::{Forgotten, Group, Table, is_rest, ordinary, rest};
 use crate::endpoint::Endpoint;
 use crate::event::{Category, Request};
 use crate::hash;
@@ -117,14 +117,16 @@ impl Endpoints {
     /// Counts a request; whether it is a failure that matters.
     pub(super) fn record(&mut self, moment: Moment, request: &Request, rules: &Rules, notables: &mut Notables) -> bool {
         let endpoint = Endpoint::of(&request.method, &request.url, request.operation.as_deref());
-        let known = self.table.of(key(&endpoint), u64::MAX, moment.oldest_mark, |key| {
-            let endpoint = match key {
-                u64::MAX => Endpoint { path: "(endpoints beyond those kept apart)".to_owned(), ..endpoint },
-                _ => endpoint,
-            };
-            Known::new(key, endpoint, moment)
-        });
-        if request.canceled {
+        let own = ordinary(hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]));
+        let known = match self.table.has_place(own, moment.oldest_mark) {
+            true => self.table.of(own, || Known::new(own, endpoint, moment)),
+            false => {
+                let path = "(endpoints beyond those kept apart)".to_owned();
+                let endpoint = Endpoint { method: "ANY".to_owned(), origin: String::new(), path };
+                self.table.of(rest(0), || Known::new(rest(0), endpoint, moment))
+            }
+        };
+        if request.canceled && !request.is_failure() {
             // The page gave it up: it says nothing about the endpoint.
             let outcome = Outcome { status: request.status, is_failure: false };
             self.ring.push(Requested { time: moment.time, key: known.key, outcome, milliseconds: None });
@@ -133,7 +135,7 @@ impl Endpoints {
         let before = *known.state.now();
         let requested = known.record(moment, request, rules);
         self.ring.push(requested);
-        let counted = known.counted(requested.outcome);
+        let counted = known.outcomes.iter().find(|counted| counted.last == moment.sequence);
         let matters = requested.outcome.is_failure && counted.is_some_and(|counted| counted.noise.is_none());
         let name = || format!("{} {}", known.endpoint.method, known.endpoint.shown(None));
         match (before.failing && before.count > 0, requested.outcome.is_failure) {
@@ -145,7 +147,8 @@ impl Endpoints {
     }
 
     pub(super) fn judge(&mut self, rules: &Rules) {
-        for known in self.table.iter_mut() {
+        // What is counted together with others is never noise.
+        for known in self.table.iter_mut().filter(|known| !is_rest(known.key)) {
             let method = known.endpoint.method.clone();
             for counted in &mut known.outcomes {
                 counted.noise = counted.judged(&method, rules);
@@ -170,11 +173,6 @@ impl Endpoints {
     }
 }
 
-fn key(endpoint: &Endpoint) -> u64 {
-    // The last key is the group of what does not fit.
-    hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]).min(u64::MAX - 1)
-}
-
 impl Known {
     fn new(key: u64, endpoint: Endpoint, moment: Moment) -> Known {
         Known {
@@ -195,10 +193,12 @@ impl Known {
 
     fn record(&mut self, moment: Moment, request: &Request, rules: &Rules) -> Requested {
         let outcome = Outcome { status: request.status, is_failure: request.is_failure() };
+        let is_noise = self.count(moment, request, outcome, rules);
         let times = &self.times;
         let state = self.state.change_after(moment.latest_mark, |before| before.median_ms = median_of(times));
         state.status = request.status;
-        state.failing = outcome.is_failure;
+        // What is noise is no state of the endpoint: the next real failure is new.
+        state.failing = outcome.is_failure && !is_noise;
         state.count += 1;
         self.last = moment.sequence;
         self.last_time = self.last_time.max(moment.time);
@@ -213,29 +213,35 @@ impl Known {
         if let (Some(body), false) = (&request.response_body, outcome.is_failure) {
             self.shape = shape::of_json(body).or_else(|| self.shape.take());
         }
-        self.count(moment, request, outcome, rules);
         self.noise = self.judged();
         Requested { time: moment.time, key: self.key, outcome, milliseconds }
     }
 
-    fn count(&mut self, moment: Moment, request: &Request, outcome: Outcome, rules: &Rules) {
-        let place = self.outcomes.iter().position(|counted| counted.outcome == outcome);
-        let place = place.unwrap_or_else(|| {
+    /// Counts a way of answering; whether it is noise.
+    fn count(&mut self, moment: Moment, request: &Request, outcome: Outcome, rules: &Rules) -> bool {
+        let mut this = Counted {
+            outcome,
+            count: Marked::default(),
+            detail: if outcome.is_failure { detail(request) } else { String::new() },
+            first_time: moment.time,
+            last: moment.sequence,
+            last_time: moment.time,
+            noise: None,
+            url: request.url.clone(),
+        };
+        let known = self.outcomes.iter().position(|counted| counted.outcome == outcome);
+        if (outcome.is_failure || known.is_none()) && !is_rest(self.key) {
+            // The same status may be noise for one reason and not for another.
+            this.noise = this.judged(&self.endpoint.method, rules);
+        }
+        let is_same = |counted: &Counted| {
+            counted.outcome == outcome && (!outcome.is_failure || counted.noise.is_some() == this.noise.is_some())
+        };
+        let place = self.outcomes.iter().position(is_same).unwrap_or_else(|| {
             if self.outcomes.len() == OUTCOMES {
                 return OUTCOMES - 1;
             }
-            let mut counted = Counted {
-                outcome,
-                count: Marked::default(),
-                detail: String::new(),
-                first_time: moment.time,
-                last: moment.sequence,
-                last_time: moment.time,
-                noise: None,
-                url: request.url.clone(),
-            };
-            counted.noise = counted.judged(&self.endpoint.method, rules);
-            self.outcomes.push(counted);
+            self.outcomes.push(this);
             self.outcomes.len() - 1
         });
         let counted = &mut self.outcomes[place];
@@ -243,12 +249,12 @@ impl Known {
         counted.last = moment.sequence;
         counted.last_time = counted.last_time.max(moment.time);
         if outcome.is_failure {
-            counted.detail = detail(request);
+            counted.detail = match is_rest(self.key) {
+                true => format!("the latest: {} {}", request.method, first_characters(&request.url, DETAIL)),
+                false => detail(request),
+            };
         }
-    }
-
-    fn counted(&self, outcome: Outcome) -> Option<&Counted> {
-        self.outcomes.iter().find(|counted| counted.outcome == outcome).or(self.outcomes.last())
+        counted.noise.is_some()
     }
 
     /// An endpoint is noise when everything it answers is.

@@ -6,7 +6,7 @@ use backsight_core::Timestamp;
 
 use super::Moment;
 use super::console::first_characters;
-use super::table::{Forgotten, Group, Table};
+use super::table::{Forgotten, Group, Table, is_rest, ordinary, rest};
 use crate::event::{Category, Socket, SocketEvent};
 use crate::marked::Marked;
 use crate::noise::{Rules, Subject};
@@ -109,13 +109,17 @@ impl Sockets {
             (url, _) => endpoint::template(url),
         };
         let state = connection.map(|connection| connection.state);
-        let key = hash::hash([url.as_str()]).min(u64::MAX - 1);
-        let address = self.table.of(key, u64::MAX, moment.oldest_mark, |key| {
-            let url = if key == u64::MAX { "(addresses beyond those kept apart)".to_owned() } else { url.clone() };
-            let mut address = Address::new(key, url, moment);
-            address.judge(rules);
-            address
-        });
+        let own = ordinary(hash::hash([url.as_str()]));
+        let address = match self.table.has_place(own, moment.oldest_mark) {
+            true => self.table.of(own, || {
+                let mut address = Address::new(own, url.clone(), moment);
+                address.judge(rules);
+                address
+            }),
+            false => self
+                .table
+                .of(rest(0), || Address::new(rest(0), "(addresses beyond those kept apart)".to_owned(), moment)),
+        };
         let what = address.record(moment, &socket.event, state, rules);
         self.ring.push(Happened { time: moment.time, key: address.key, what });
         let is_error = match what {
@@ -144,7 +148,9 @@ impl Sockets {
     }
 
     pub(super) fn judge(&mut self, rules: &Rules) {
-        self.table.iter_mut().for_each(|address| address.judge(rules));
+        // What is counted together with others is never noise.
+        let apart = self.table.iter_mut().filter(|address| !is_rest(address.key));
+        apart.for_each(|address| address.judge(rules));
     }
 
     pub(super) fn keep_marks(&mut self, live: &[u64]) {
@@ -230,12 +236,15 @@ fn count(
     judge: impl FnOnce(&str) -> Option<String>,
 ) -> usize {
     let template = fingerprint::template(text);
-    let same = |way: &Way| way.code == code && fingerprint::template(&way.text) == template;
+    let noise = judge(text);
+    let same = |way: &Way| {
+        way.code == code && way.noise.is_some() == noise.is_some() && fingerprint::template(&way.text) == template
+    };
     let place = ways.iter().position(same).unwrap_or_else(|| {
         if ways.len() == WAYS {
             return WAYS - 1;
         }
-        let (text, noise) = (first_characters(text, 120), judge(text));
+        let text = first_characters(text, 120);
         let (first_time, last_time) = (moment.time, moment.time);
         ways.push(Way { code, text, count: Marked::default(), first_time, last_time, noise });
         ways.len() - 1

@@ -3,6 +3,23 @@
 
 use std::collections::HashMap;
 
+/// Whether a key is that of a group for what finds no place: different things that are counted together.
+pub(crate) fn is_rest(key: u64) -> bool {
+    key > u64::MAX - RESTS
+}
+
+/// The key of such a group, one for each `kind`.
+pub(super) fn rest(kind: u64) -> u64 {
+    u64::MAX - kind % RESTS
+}
+
+/// The key of an ordinary group.
+pub(super) fn ordinary(hash: u64) -> u64 {
+    hash.min(u64::MAX - RESTS)
+}
+
+const RESTS: u64 = 16;
+
 /// Something counted in a table.
 pub(super) trait Group {
     /// How it is found.
@@ -31,20 +48,23 @@ pub(crate) struct Forgotten {
 
 impl<G: Group> Table<G> {
     pub(super) fn new(room: usize) -> Self {
-        Table { groups: Vec::new(), places: HashMap::new(), room: room.max(2), forgotten: Forgotten::default() }
+        Table { groups: Vec::new(), places: HashMap::new(), room: room.max(1), forgotten: Forgotten::default() }
     }
 
-    /// The group with a key, made if it is missing: `make` is given the key it is to have, which is `rest` when the table
-    /// is full and everything in it is younger than `oldest_mark`.
-    pub(super) fn of(&mut self, key: u64, rest: u64, oldest_mark: u64, make: impl FnOnce(u64) -> G) -> &mut G {
-        if !self.places.contains_key(&key) && self.groups.len() + 1 >= self.room {
-            self.make_room(oldest_mark);
+    /// Whether a group with this key is there or can be added; groups that ended before `oldest_mark` make room for it.
+    pub(super) fn has_place(&mut self, key: u64, oldest_mark: u64) -> bool {
+        if self.places.contains_key(&key) || self.groups.len() < self.room {
+            return true;
         }
-        let is_full = self.groups.len() + 1 >= self.room;
-        let key = if is_full && !self.places.contains_key(&key) { rest } else { key };
+        self.make_room(oldest_mark);
+        self.groups.len() < self.room
+    }
+
+    /// The group with a key, made if it is missing. Whoever asks for one without a place asks for one of [`is_rest`].
+    pub(super) fn of(&mut self, key: u64, make: impl FnOnce() -> G) -> &mut G {
         let groups = &mut self.groups;
         let place = *self.places.entry(key).or_insert_with(|| {
-            groups.push(make(key));
+            groups.push(make());
             groups.len() - 1
         });
         &mut self.groups[place]
@@ -107,14 +127,15 @@ mod tests {
     }
 
     fn count(table: &mut Table<Counted>, key: u64, now: u64, oldest_mark: u64) {
-        let group = table.of(key, u64::MAX, oldest_mark, |key| Counted { key, last: 0, count: 0 });
+        let key = if table.has_place(key, oldest_mark) { key } else { rest(0) };
+        let group = table.of(key, || Counted { key, last: 0, count: 0 });
         group.last = now;
         group.count += 1;
     }
 
     #[test]
     fn what_does_not_fit_is_counted_together() {
-        let mut table = Table::new(10);
+        let mut table = Table::new(9);
         (0..1000).for_each(|number| count(&mut table, number, number, 0));
         assert!(table.iter().count() <= 10);
         assert_eq!(table.iter().map(|group| group.count).sum::<u64>(), 1000);
@@ -124,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_lies_in_nobodys_window_makes_room() {
-        let mut table = Table::new(10);
+        let mut table = Table::new(9);
         (0..9).for_each(|number| count(&mut table, number, number, 0));
         count(&mut table, 100, 100, 50);
         assert!(table.get(0).is_none() && table.get(8).is_some() && table.get(100).is_some());

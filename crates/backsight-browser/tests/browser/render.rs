@@ -109,7 +109,6 @@ fn full() -> Changes {
         from: Timestamp(START + 20_000),
         to: Some(Timestamp(START + 25_000)),
         reason: "the browser was restarted".into(),
-        earlier: false,
     };
     Changes {
         severity: Severity::Error,

@@ -1,12 +1,12 @@
 //! Seed 001's test scenarios by number, and what it does not say but its users need.
 
-use backsight_browser::event::{ActionKind, Category, Level, SocketEvent};
+use backsight_browser::event::{ActionKind, Category, Event, Level, Request, SocketEvent};
 use backsight_browser::report::Severity;
 use backsight_browser::{Ask, Filter, Limits};
-use backsight_core::Code;
+use backsight_core::{Code, Timestamp};
 use serde_json::Value;
 
-use crate::app::App;
+use crate::app::{App, START};
 
 #[test]
 fn s01_nothing_happened_is_clean_only_when_somebody_watched() {
@@ -157,10 +157,12 @@ fn s12_a_time_is_a_checkpoint() {
     assert_eq!((console.total_new, console.errors[0].message.as_str()), (1, "after"));
     assert_eq!(network.failures[0].previous_status, Some(200));
     assert!(network.new_endpoints.is_empty());
-    // A time before everything, and one after.
+    // A time before everything, one after, and one that has not been.
     assert_eq!(app.since("2020-01-01T00:00:00Z").console.unwrap().total_new, 2);
-    let none = app.since("2999-01-01T00:00:00Z");
+    let none = app.since(&app.now().to_string());
     assert_eq!(none.console.unwrap().total_new, 0);
+    let ask = Ask { checkpoint: Some("2999-01-01T00:00:00Z".to_owned()), ..Ask::default() };
+    assert_eq!(app.ask(&ask).unwrap_err().code(), Code::CheckpointNotFound);
 }
 
 #[test]
@@ -333,6 +335,8 @@ fn a_checkpoint_of_an_earlier_run_still_knows_what_was_well() {
     next.pass(60_000);
     assert_eq!(next.browser.restore(kept), Vec::<String>::new());
     next.watch();
+    // What happened between the two runs nobody knows.
+    assert_eq!(next.since("baseline_users").severity, Severity::Unknown);
     next.warn("known for long");
     next.request("GET", "/api/users", 200);
     let changes = next.since("baseline_users");
@@ -565,7 +569,7 @@ fn groups_that_made_room_are_told_to_whoever_asks_about_their_time() {
     let app = App::with(Limits { groups: 20, ..Limits::default() });
     app.watch();
     let word = |number: usize| "abcdefghijklmnopqrstuvwxyz"[number % 20..number % 20 + 5].repeat(1 + number / 20);
-    for number in 0..19 {
+    for number in 0..20 {
         app.error(&format!("{} broke {}", word(number), word(number + 7)));
     }
     // Everybody has seen them, and marks are swept now and then.
@@ -575,5 +579,77 @@ fn groups_that_made_room_are_told_to_whoever_asks_about_their_time() {
     assert!(app.changes().omitted.is_empty());
     let start = app.since("start");
     let listed = start.console.unwrap().errors.len() as u64;
-    assert_eq!(listed + start.omitted["console.groups"], 20);
+    assert_eq!(listed + start.omitted["console.groups"], 21);
+}
+
+#[test]
+fn what_cannot_be_kept_apart_speaks_with_its_own_voice_and_is_judged_by_what_it_says() {
+    let app = App::with(Limits { groups: 20, ..Limits::default() });
+    app.watch();
+    let word = |number: usize| "abcdefghijklmnopqrstuvwxyz"[number % 20..number % 20 + 5].repeat(1 + number / 20);
+    (0..60).for_each(|number| app.error(&format!("{} broke {}", word(number), word(number + 7))));
+    let rule = serde_json::from_value(serde_json::json!({ "text": "broke", "reason": "too loud" })).unwrap();
+    app.browser.add_rules(vec![rule]).unwrap();
+    app.changes();
+    app.error("the checkout is dead");
+    let changes = app.changes();
+    let errors = changes.console.unwrap().errors;
+    assert_eq!((changes.severity, errors.len(), errors[0].recurring), (Severity::Error, 1, false));
+    assert!(errors[0].message.contains("the checkout is dead"), "{}", errors[0].message);
+    assert_eq!(changes.omitted["console.messages_kept_together"], 1);
+    // Noise stays noise there too.
+    app.error("zzzzz broke yyyyy");
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+#[test]
+fn an_answer_that_says_so_is_a_failure_whoever_broke_off_its_body() {
+    let app = App::watched();
+    app.record(Event::Network(Request { canceled: true, ..request(404) }));
+    assert_eq!(app.changes().network.unwrap().failures[0].status, 404);
+    app.record(Event::Network(Request { canceled: true, failure: Some("net::ERR_ABORTED".to_owned()), ..request(0) }));
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+fn request(status: u16) -> Request {
+    Request {
+        time: Timestamp(START),
+        method: "GET".to_owned(),
+        url: "http://localhost:3000/missing.js".to_owned(),
+        status,
+        failure: None,
+        canceled: false,
+        duration_ms: None,
+        kind: Some("script".to_owned()),
+        operation: None,
+        request_body: None,
+        response_body: None,
+        page: None,
+        backfilled: false,
+    }
+}
+
+#[test]
+fn a_rule_hides_what_it_fits_and_nothing_that_only_looks_alike() {
+    let app = App::watched();
+    let rule = |rule: serde_json::Value| app.browser.add_rules(vec![serde_json::from_value(rule).unwrap()]).unwrap();
+    rule(serde_json::json!({ "text": "user 12345678", "reason": "a test user" }));
+    app.error("cannot load user 12345678");
+    assert_eq!(app.changes().severity, Severity::Clean);
+    app.error("cannot load user 99999999");
+    let changes = app.changes();
+    assert_eq!((changes.severity, changes.console.unwrap().errors[0].count), (Severity::Error, 1));
+    // Two reasons for no answer at one endpoint.
+    let refused = |why: &str| {
+        app.record(Event::Network(Request { failure: Some(why.to_owned()), ..request(0) }));
+    };
+    rule(serde_json::json!({ "text": "ERR_EMPTY_RESPONSE", "reason": "it restarts" }));
+    refused("net::ERR_EMPTY_RESPONSE");
+    let changes = app.changes();
+    assert_eq!((changes.severity, changes.suppressed[&Category::Network]), (Severity::Clean, 1));
+    refused("net::ERR_CONNECTION_REFUSED");
+    assert_eq!(app.changes().severity, Severity::Error);
+    // A rule that comes later hides nothing it does not fit.
+    rule(serde_json::json!({ "text": "EMPTY", "reason": "again" }));
+    assert_eq!(app.since("last").severity, Severity::Error);
 }
