@@ -41,6 +41,7 @@ impl Browser {
         let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let watching = capture.watching();
         capture.stop();
+        self.give_up_browsers();
         Some(watching)
     }
 
@@ -79,7 +80,7 @@ impl Listener for Ear {
         let Some(browser) = self.browser.upgrade() else { return };
         let pages = state.pages.iter().filter(|page| page.state != PageState::Crashed).count();
         if pages == 0 {
-            return self.end(false, "no page was open that is watched");
+            return self.end(true, "no page was open that is watched");
         }
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);

@@ -193,6 +193,11 @@ impl Browser {
         self.lock().sources.end(id, lost, reason, (self.clock)());
     }
 
+    /// Browsers that were lost are not waited for any more.
+    pub(crate) fn give_up_browsers(&self) {
+        self.lock().sources.give_up_browsers((self.clock)());
+    }
+
     /// Something is known to have been lost.
     pub fn lost(&self, reason: String) {
         self.lock().sources.lost(reason, (self.clock)());

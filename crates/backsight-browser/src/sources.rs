@@ -40,6 +40,23 @@ pub struct Sources {
     gaps_forgotten: bool,
     /// When and why the last source went, while there is none.
     ended: Option<(Timestamp, String)>,
+    /// Sources that were lost while others watched, until they are back or given up.
+    missing: Vec<Missing>,
+}
+
+/// A source that should be there.
+#[derive(Debug)]
+struct Missing {
+    from: Timestamp,
+    source: Source,
+    reason: String,
+}
+
+impl Missing {
+    /// Whether a source takes its place: a browser any browser's, a page that reports by itself its own.
+    fn is_replaced_by(&self, other: &Source) -> bool {
+        self.source.fades == other.fades && (!other.fades || self.source.label == other.label)
+    }
 }
 
 impl Sources {
@@ -53,6 +70,7 @@ impl Sources {
             self.since = Some(now);
             self.first.get_or_insert(now);
         }
+        self.find(|missing| missing.is_replaced_by(&source), now);
         self.next += 1;
         let id = SourceId(self.next);
         self.sources.push((id, source, now));
@@ -67,8 +85,8 @@ impl Sources {
         }
     }
 
-    /// A source goes. When others go on watching, it matters to whoever asks about that moment only if it was `lost`: a
-    /// process that is over has nothing more to tell.
+    /// A source goes. When others go on watching, it is missed only if it was `lost`: a process that is over has nothing more
+    /// to tell.
     pub fn end(&mut self, id: SourceId, lost: bool, reason: &str, now: Timestamp) {
         let Some(place) = self.sources.iter().position(|(other, ..)| *other == id) else { return };
         let (_, source, _) = self.sources.remove(place);
@@ -76,7 +94,22 @@ impl Sources {
             self.since = None;
             self.ended = Some((now, reason.to_owned()));
         } else if lost {
-            self.lost(format!("{} is not watched any more: {reason}", source.label), now);
+            let reason = format!("{} is not watched any more: {reason}", source.label);
+            self.missing.push(Missing { from: now, source, reason });
+        }
+    }
+
+    /// Browsers that were lost are not waited for any more.
+    pub fn give_up_browsers(&mut self, now: Timestamp) {
+        self.find(|missing| !missing.source.fades, now);
+    }
+
+    /// What was missing is back, or is not missed any more.
+    fn find(&mut self, is_found: impl Fn(&Missing) -> bool, now: Timestamp) {
+        let (found, missing): (Vec<Missing>, Vec<Missing>) = self.missing.drain(..).partition(is_found);
+        self.missing = missing;
+        for Missing { from, reason, .. } in found {
+            self.remember(Gap { from, to: Some(now), reason });
         }
     }
 
@@ -133,7 +166,9 @@ impl Sources {
             reason: "earlier interruptions are not remembered".to_owned(),
         });
         let known = self.gaps.iter().filter(|gap| gap.from <= to && gap.to.is_none_or(|end| end >= from)).cloned();
-        never.into_iter().chain(early).chain(forgotten).chain(known).chain(last).collect()
+        let missing = self.missing.iter();
+        let missing = missing.map(|missing| Gap { from: missing.from, to: None, reason: missing.reason.clone() });
+        never.into_iter().chain(early).chain(forgotten).chain(known).chain(missing).chain(last).collect()
     }
 
     /// Who watches now.
@@ -173,15 +208,22 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_lost_while_others_watch_matters_at_that_moment() {
+    fn a_source_that_is_lost_while_others_watch_is_missed() {
         let mut sources = Sources::default();
         let (browser, process) = (sources.begin(page(), Timestamp(0)), sources.begin(page(), Timestamp(0)));
         sources.end(browser, true, "the browser was closed", Timestamp(10));
         assert_eq!(sources.gaps(Timestamp(5), Timestamp(20)).len(), 1);
-        assert!(sources.gaps(Timestamp(11), Timestamp(20)).is_empty());
+        // It is missed until another one is there, and by whoever asks about that time.
+        assert_eq!(sources.gaps(Timestamp(11), Timestamp(20))[0].to, None);
         let other = sources.begin(page(), Timestamp(12));
+        assert_eq!(sources.gaps(Timestamp(11), Timestamp(20))[0].to, Some(Timestamp(12)));
         sources.end(process, false, "it exited with 0", Timestamp(13));
-        assert!(sources.gaps(Timestamp(11), Timestamp(20)).is_empty() && sources.has(other));
+        assert!(sources.gaps(Timestamp(13), Timestamp(20)).is_empty() && sources.has(other));
+        // One that is let go on purpose is not.
+        let process = sources.begin(Source { fades: true, ..page() }, Timestamp(14));
+        sources.end(other, true, "the browser was closed", Timestamp(15));
+        sources.give_up_browsers(Timestamp(16));
+        assert!(sources.gaps(Timestamp(17), Timestamp(20)).is_empty() && sources.has(process));
     }
 
     #[test]
