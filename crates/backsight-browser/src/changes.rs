@@ -250,7 +250,7 @@ impl Found<'_> {
                 method: known.endpoint.method.clone(),
                 path: known.endpoint.shown(self.home),
                 status,
-                previous_status: before.map(|before| before.status).filter(|_| !was_failing_so),
+                previous_status: before.map(|before| before.status),
                 count: *count,
                 now: Some(now.status).filter(|now| *now != status),
                 detail: counted.detail.clone(),
@@ -311,7 +311,7 @@ impl Found<'_> {
                 close_code: way.code,
                 close_reason: way.text.clone(),
                 count,
-                reconnected: address.open_now > 0,
+                reconnected: address.open_now > 0 && opened > 0,
             }));
             let error = |(way, count): (&Way, u64)| SocketErrorEntry { url: url(), message: way.text.clone(), count };
             found.errors.extend(errors.into_iter().map(error));
@@ -401,7 +401,9 @@ impl Verdict<'_> {
         if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
-        match frame.coverage.attached && frame.gaps.is_empty() {
+        // Whoever names a category wants to know about that one.
+        let unseen = frame.include.iter().any(|category| frame.coverage.not_watched.contains(category));
+        match frame.coverage.attached && frame.gaps.is_empty() && !unseen {
             true => Severity::Clean,
             false => Severity::Unknown,
         }
@@ -424,7 +426,13 @@ impl Verdict<'_> {
         let found = if parts.is_empty() { "No significant changes".to_owned() } else { parts.join(", ") };
         let doubt = match frame.coverage.attached {
             false => Some("nothing is attached now".to_owned()),
-            true if severity == Severity::Unknown => Some("not all of the time was watched".to_owned()),
+            true if !frame.gaps.is_empty() && severity == Severity::Unknown => {
+                Some("not all of the time was watched".to_owned())
+            }
+            true if !frame.coverage.not_watched.is_empty() => {
+                let names: Vec<&str> = frame.coverage.not_watched.iter().map(|category| category.as_str()).collect();
+                Some(format!("nobody watches {}", names.join(", ")))
+            }
             true => None,
         };
         match (doubt, parts.is_empty()) {

@@ -311,17 +311,12 @@ fn path(text: &str) -> Result<RelPath> {
 }
 
 /// One thing or a list of them: models send either.
-fn one_or_many<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either<T> {
-        One(T),
-        Many(Vec<T>),
+fn one_or_many<'de, T: DeserializeOwned, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let read = |value| serde_json::from_value(value).map_err(serde::de::Error::custom);
+    match Value::deserialize(deserializer)? {
+        Value::Array(many) => many.into_iter().map(read).collect(),
+        one => Ok(vec![read(one)?]),
     }
-    Ok(match Either::deserialize(deserializer)? {
-        Either::One(one) => vec![one],
-        Either::Many(many) => many,
-    })
 }
 
 /// Where the last page ended.

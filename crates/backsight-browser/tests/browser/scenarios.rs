@@ -2,7 +2,7 @@
 
 use backsight_browser::event::{ActionKind, Category, Event, Level, Request, SocketEvent};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ask, Filter, Limits};
+use backsight_browser::{Ask, Filter, Limits, Source};
 use backsight_core::{Code, Timestamp};
 use serde_json::Value;
 
@@ -652,4 +652,16 @@ fn a_rule_hides_what_it_fits_and_nothing_that_only_looks_alike() {
     // A rule that comes later hides nothing it does not fit.
     rule(serde_json::json!({ "text": "EMPTY", "reason": "again" }));
     assert_eq!(app.since("last").severity, Severity::Error);
+}
+
+#[test]
+fn what_nobody_watches_is_not_said_to_be_clean() {
+    let app = App::alone();
+    let watches = vec![Category::Console];
+    app.browser.begin_source(Source { label: "terminal: npm run dev".to_owned(), watches, fades: false });
+    let changes = app.changes();
+    assert_eq!(changes.severity, Severity::Clean);
+    assert_eq!(changes.summary, "No significant changes seen, but nobody watches network, websocket, actions");
+    let network = Ask { include: vec![Category::Network], ..Ask::default() };
+    assert_eq!(app.ask(&network).unwrap().severity, Severity::Unknown);
 }
