@@ -207,8 +207,9 @@ impl Baseline {
         deviations.extend(self.missing_sockets(telemetry));
         deviations.sort_by(|one, other| (one.kind, &one.subject).cmp(&(other.kind, &other.subject)));
         let worst = deviations.iter().map(|deviation| deviation.kind.severity()).max();
-        let nothing = if coverage.attached { Severity::Clean } else { Severity::Unknown };
-        let summary = summary(&deviations, &coverage);
+        let not_seen = self.endpoints.len() - seen;
+        let nothing = if coverage.attached && not_seen == 0 { Severity::Clean } else { Severity::Unknown };
+        let summary = summary(&deviations, &coverage, not_seen);
         let omitted = Some(deviations.len().saturating_sub(CAP)).filter(|cut| *cut > 0);
         deviations.truncate(CAP);
         Comparison {
@@ -218,7 +219,7 @@ impl Baseline {
             summary,
             deviations,
             omitted,
-            endpoints_not_seen: self.endpoints.len() - seen,
+            endpoints_not_seen: not_seen,
             coverage,
         }
     }
@@ -285,13 +286,16 @@ impl Expected {
     }
 }
 
-fn summary(deviations: &[Deviation], coverage: &Coverage) -> String {
+fn summary(deviations: &[Deviation], coverage: &Coverage, not_seen: usize) -> String {
     let mut counts: BTreeMap<DeviationKind, usize> = BTreeMap::new();
     for deviation in deviations {
         *counts.entry(deviation.kind).or_insert(0) += 1;
     }
     let parts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {}", kind.words())).collect();
     match (parts.is_empty(), coverage.attached) {
+        (true, true) if not_seen > 0 => {
+            format!("No deviation seen, but {not_seen} endpoint(s) of the baseline were not requested")
+        }
         (true, true) => "As in the baseline.".to_owned(),
         (true, false) => "No deviation seen, but nothing is attached now".to_owned(),
         (false, _) => parts.join(", "),

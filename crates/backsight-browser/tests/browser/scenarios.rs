@@ -665,3 +665,16 @@ fn what_nobody_watches_is_not_said_to_be_clean() {
     let network = Ask { include: vec![Category::Network], ..Ask::default() };
     assert_eq!(app.ask(&network).unwrap().severity, Severity::Unknown);
 }
+
+#[test]
+fn a_baseline_says_nothing_of_endpoints_that_were_not_requested() {
+    let app = App::watched();
+    app.request("GET", "/api/users", 200);
+    app.browser.save_baseline("baseline_users").unwrap();
+    let next = App::watched();
+    next.browser.restore(app.browser.kept());
+    let compared = next.browser.compare_baseline("baseline_users").unwrap();
+    assert_eq!((compared.severity, compared.endpoints_not_seen), (Severity::Unknown, 1));
+    next.request("GET", "/api/users", 200);
+    assert_eq!(next.browser.compare_baseline("baseline_users").unwrap().severity, Severity::Clean);
+}
