@@ -5,8 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -161,7 +160,7 @@ fn chromium() -> Result<String> {
 /// A site whose only page makes the reference load and then says so.
 struct Site {
     url: String,
-    done: Arc<AtomicBool>,
+    done: mpsc::Receiver<()>,
 }
 
 impl Site {
@@ -169,11 +168,10 @@ impl Site {
         let (pages, sockets) = (TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?);
         let url = format!("http://{}/", pages.local_addr()?);
         let page = PAGE.replace("SOCKET", &sockets.local_addr()?.to_string()).replace("FRAMES", &FRAMES.to_string());
-        let done = Arc::new(AtomicBool::new(false));
-        let is_done = done.clone();
+        let (say_done, done) = mpsc::channel();
         std::thread::spawn(move || {
             for stream in pages.incoming().flatten() {
-                let (page, done) = (page.clone(), is_done.clone());
+                let (page, done) = (page.clone(), say_done.clone());
                 std::thread::spawn(move || drop(serve(&stream, &page, &done)));
             }
         });
@@ -186,18 +184,11 @@ impl Site {
     }
 
     fn wait(&self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.done.load(Ordering::Acquire) {
-            if Instant::now() > deadline {
-                return Err("the page did not make its load in time".into());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Ok(())
+        self.done.recv_timeout(PATIENCE).map_err(|_| "the page did not make its load in time".into())
     }
 }
 
-fn serve(mut stream: &TcpStream, page: &str, done: &AtomicBool) -> Result<()> {
+fn serve(mut stream: &TcpStream, page: &str, done: &mpsc::Sender<()>) -> Result<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut head = String::new();
@@ -218,7 +209,8 @@ fn serve(mut stream: &TcpStream, page: &str, done: &AtomicBool) -> Result<()> {
             _ => ("200 OK", "application/json", r#"{"id":1,"name":"one"}"#),
         };
         if path == "/done" {
-            done.store(true, Ordering::Release);
+            // Whoever waited may have given up.
+            let _ = done.send(());
         }
         let length = body.len();
         let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
