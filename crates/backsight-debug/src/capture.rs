@@ -1,0 +1,147 @@
+//! What one look at a paused program found: frames, their variables, and what of them was not looked at. Only values: no
+//! debugger is asked here.
+
+use backsight_core::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One look at a paused program.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Capture {
+    /// `snap-` and a UUID.
+    pub id: String,
+    /// What the caller called it, or `snapshot-4`.
+    pub label: String,
+    /// From 1, never reused within a session.
+    pub number: u64,
+    /// When.
+    pub timestamp: Timestamp,
+    /// The stopped thread that was asked for.
+    pub thread_id: i64,
+    /// How deep values were expanded: 0 is the variables themselves.
+    pub depth: u32,
+    /// What was allowed to run.
+    pub safety: Safety,
+    /// The frames, innermost first; the first one is the one asked for.
+    pub frames: Vec<FrameCapture>,
+    /// What was not seen, and why; empty means complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<Incomplete>,
+}
+
+/// What a capture may run in the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Safety {
+    /// Nothing of the user's: no `__repr__`, property, getter or `inspect`.
+    #[default]
+    Pure,
+    /// Whatever the debugger runs to show a value.
+    Adapter,
+    /// Also getters and properties.
+    Full,
+}
+
+/// One frame.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct FrameCapture {
+    /// The thread it belongs to.
+    pub thread_id: i64,
+    /// From 0, the innermost.
+    pub index: u32,
+    /// The function's name.
+    pub function: String,
+    /// The source file.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// From 1.
+    #[serde(default)]
+    pub line: Option<u32>,
+    /// What is in scope, in the order of the source where that is known.
+    pub variables: Vec<Variable>,
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Variable {
+    /// As in the source.
+    pub name: String,
+    /// For names that hide each other: 0 is the innermost, 1 the one it hides.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shadowed: u32,
+    /// What it is.
+    pub scope: Scope,
+    /// Its value.
+    pub value: Node,
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// `this`, `self`.
+    This,
+    /// An argument.
+    Argument,
+    /// A local variable.
+    Local,
+    /// Captured from an outer function.
+    Closure,
+    /// An expression the caller asked for.
+    Watch,
+    /// The value being returned, or the exception.
+    Result,
+}
+
+/// A value, as far as it was looked at.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Node {
+    /// As the language writes it.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The value as text, cut at a limit; of a container its type and length, never the text of its children.
+    pub text: String,
+    /// Of the whole value, also of what was cut or not expanded, as far as the debugger could tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<u64>,
+    /// How many elements, characters or bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+    /// Which object it is, where the debugger tells: equal within a process means the same object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// What is inside.
+    pub inside: Inside,
+}
+
+/// What is inside a value.
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inside {
+    /// Nothing: a number, a text, an empty container.
+    #[default]
+    Leaf,
+    /// Something, deeper than was asked for.
+    NotExpanded,
+    /// Named fields of an object or struct, in their order.
+    Fields(Vec<(String, Node)>),
+    /// Elements of a list by index, perhaps only some of them.
+    Elements(Vec<(u64, Node)>),
+    /// Entries of a map, or members of a set, by the text of their key; order means nothing.
+    Entries(Vec<(String, Node)>),
+    /// The same object is at this path already.
+    SeeAt(String),
+}
+
+/// Something that was not seen.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Incomplete {
+    /// Where: `order.items`.
+    pub path: String,
+    /// Why: `timed out after 2000 ms`, `1000000 elements, 12 captured`.
+    pub reason: String,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
