@@ -18,6 +18,9 @@ pub struct Capture {
     pub timestamp: Timestamp,
     /// The stopped thread that was asked for.
     pub thread_id: i64,
+    /// How many frames the thread's stack has, also those that were not captured, where the debugger tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_depth: Option<u32>,
     /// How deep values were expanded: 0 is the variables themselves.
     pub depth: u32,
     /// What was allowed to run.
@@ -131,6 +134,73 @@ pub enum Inside {
     Entries(Vec<(String, Node)>),
     /// The same object is at this path already.
     SeeAt(String),
+    /// Declared and not yet given a value: whatever stands there means nothing.
+    Unset,
+}
+
+impl Capture {
+    /// How many variables were captured, over all frames.
+    pub fn variable_count(&self) -> usize {
+        self.frames.iter().map(|frame| frame.variables.len()).sum()
+    }
+
+    /// How many values were captured: the variables and everything inside them.
+    pub fn value_count(&self) -> usize {
+        let variables = self.frames.iter().flat_map(|frame| &frame.variables);
+        variables.map(|variable| variable.value.count()).sum()
+    }
+}
+
+impl Variable {
+    /// One that hides no other.
+    pub fn new(scope: Scope, name: impl Into<String>, value: Node) -> Self {
+        Variable { name: name.into(), shadowed: 0, scope, value }
+    }
+}
+
+impl Node {
+    /// A value with what is inside it.
+    pub fn new(kind: impl Into<String>, text: impl Into<String>, inside: Inside) -> Self {
+        Node { kind: kind.into(), text: text.into(), hash: None, length: None, identity: None, inside }
+    }
+
+    /// A value with nothing inside.
+    pub fn leaf(kind: impl Into<String>, text: impl Into<String>) -> Self {
+        Node::new(kind, text, Inside::Leaf)
+    }
+
+    /// The same with the hash of the whole value.
+    pub fn with_hash(self, hash: u64) -> Self {
+        Node { hash: Some(hash), ..self }
+    }
+
+    /// The same with its number of elements, characters or bytes.
+    pub fn with_length(self, length: u64) -> Self {
+        Node { length: Some(length), ..self }
+    }
+
+    /// The same with what tells it from other objects.
+    pub fn with_identity(self, identity: impl Into<String>) -> Self {
+        Node { identity: Some(identity.into()), ..self }
+    }
+
+    /// The values inside that were captured.
+    pub fn children(&self) -> impl Iterator<Item = &Node> {
+        let named = match &self.inside {
+            Inside::Fields(children) | Inside::Entries(children) => children.as_slice(),
+            _ => &[],
+        };
+        let indexed = match &self.inside {
+            Inside::Elements(children) => children.as_slice(),
+            _ => &[],
+        };
+        named.iter().map(|(_, node)| node).chain(indexed.iter().map(|(_, node)| node))
+    }
+
+    /// How many values this is, itself included.
+    pub fn count(&self) -> usize {
+        1 + self.children().map(Node::count).sum::<usize>()
+    }
 }
 
 /// Something that was not seen.

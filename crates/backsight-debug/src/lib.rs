@@ -2,3 +2,12 @@
 //! debuggers, and nothing of files or browsers.
 
 pub mod capture;
+pub mod diff;
+mod hash;
+pub mod path;
+pub mod redact;
+pub mod render;
+pub mod report;
+pub mod series;
+pub mod store;
+pub mod view;
