@@ -2,6 +2,7 @@
 //! debuggers, and nothing of files or browsers.
 
 pub mod capture;
+pub mod dap;
 pub mod diff;
 mod hash;
 pub mod path;
