@@ -29,7 +29,7 @@ pub(crate) struct Process {
     group: Option<Pid>,
     life: Arc<Mutex<Life>>,
     exited: watch::Receiver<Option<ExitStatus>>,
-    gone: Receiver<()>,
+    gone: Mutex<Receiver<()>>,
     pub stderr: Tail,
 }
 
@@ -80,7 +80,7 @@ impl Process {
             .name("debug-process".to_owned())
             .spawn(wait)
             .map_err(|error| Error::io("start a thread for the debugger", error))?;
-        Ok((Process { name, group, life, exited, gone, stderr: Tail::default() }, pipes))
+        Ok((Process { name, group, life, exited, gone: Mutex::new(gone), stderr: Tail::default() }, pipes))
     }
 
     /// What it was started as.
@@ -118,7 +118,8 @@ impl Drop for Process {
             return;
         }
         self.kill();
-        let _ = self.gone.recv_timeout(DEATH);
+        let gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = gone.recv_timeout(DEATH);
     }
 }
 

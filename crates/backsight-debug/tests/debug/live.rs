@@ -1,0 +1,5 @@
+//! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
+
+mod expectations;
+mod python;
+mod subject;
