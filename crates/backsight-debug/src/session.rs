@@ -354,6 +354,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         patience: setup.timeout,
     };
     let link = start.open(&sink).await?;
+    let scratch = tempfile::Builder::new().prefix("backsight-debug-").tempdir();
+    let scratch = scratch.map_err(|error| Error::io("create a directory for the debugger", error))?;
     let mut values = handshake::values(
         &launch.program,
         &launch.arguments,
@@ -365,9 +367,10 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         "init_commands".to_owned(),
         handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
     );
+    values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
-    opened(adapter, link, sink, &setup, opening, false).await
+    opened(adapter, link, sink, &setup, opening, Some(scratch)).await
 }
 
 async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<Engine>> {
@@ -405,7 +408,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     );
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
-    opened(adapter, link, sink, &setup, opening, true).await
+    opened(adapter, link, sink, &setup, opening, None).await
 }
 
 async fn opened(
@@ -414,9 +417,9 @@ async fn opened(
     sink: Sink,
     setup: &Setup,
     opening: Opening,
-    attached: bool,
+    scratch: Option<tempfile::TempDir>,
 ) -> Result<Arc<Engine>> {
-    let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), attached);
+    let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), scratch);
     match handshake::open(&engine, opening).await {
         Ok(()) => Ok(engine),
         Err(error) => {

@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     stderr: Tail,
     /// The program is one that was there before us.
     pub attached: bool,
+    /// What the debugger builds goes here, and goes with us. None for a program that was there before.
+    _scratch: Option<tempfile::TempDir>,
 }
 
 #[derive(Default)]
@@ -61,7 +63,13 @@ pub(crate) struct Paused {
 
 impl Engine {
     /// Takes over an open link; whatever the adapter says from now on is heard.
-    pub(crate) fn begin(adapter: Adapter, link: Link, output: Sink, clock: Clock, attached: bool) -> Arc<Engine> {
+    pub(crate) fn begin(
+        adapter: Adapter,
+        link: Link,
+        output: Sink,
+        clock: Clock,
+        scratch: Option<tempfile::TempDir>,
+    ) -> Arc<Engine> {
         let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
         let engine = Arc::new(Engine {
             adapter,
@@ -77,7 +85,8 @@ impl Engine {
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
             stderr: link.stderr,
-            attached,
+            attached: scratch.is_none(),
+            _scratch: scratch,
         });
         tokio::spawn(Arc::clone(&engine).listen(incoming));
         engine

@@ -1,5 +1,6 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
 mod expectations;
+mod go;
 mod python;
 mod subject;

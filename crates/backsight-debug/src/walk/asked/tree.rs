@@ -48,6 +48,8 @@ enum State {
     Closed,
     /// To be asked for.
     Waiting,
+    /// Being asked for.
+    Asked,
     /// What is inside is known.
     Open,
     /// It is told elsewhere.
@@ -103,16 +105,17 @@ impl<'a> Tree<'a> {
             if slot.level >= depth {
                 slot.state = State::Closed;
             } else {
+                slot.state = State::Asked;
                 open.push(index);
             }
         }
         open
     }
 
-    /// Those of them that are still waiting will not be asked for.
+    /// Those of them that got no answer stay closed.
     pub(super) fn close(&mut self, open: &[usize]) {
         for slot in open {
-            if let Some(slot) = self.slots.get_mut(*slot).filter(|slot| slot.state == State::Waiting) {
+            if let Some(slot) = self.slots.get_mut(*slot).filter(|slot| slot.state == State::Asked) {
                 slot.state = State::Closed;
             }
         }
@@ -120,7 +123,8 @@ impl<'a> Tree<'a> {
 
     /// The expression for a value that is a pointer.
     pub(super) fn pointer(&self, slot: usize) -> Option<String> {
-        let variable = &self.slots.get(slot)?.variable;
+        let known = self.slots.get(slot).filter(|slot| slot.identity.is_none())?;
+        let variable = &known.variable;
         let points = variable.kind.as_deref().is_some_and(|kind| kind.starts_with('*'));
         variable.evaluate_name.clone().filter(|_| points)
     }
@@ -184,7 +188,8 @@ impl<'a> Tree<'a> {
             _ => kind,
         };
         let whole = !is_cut(&variable.value);
-        let length = variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&variable.value));
+        let length =
+            variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&kind, &variable.value));
         let text = match known.state {
             State::Leaf => leaf_text(&variable.value),
             _ => container_text(&kind, length, &variable.value),
@@ -195,7 +200,7 @@ impl<'a> Tree<'a> {
         };
         let inside = match known.state {
             State::Leaf => Inside::Leaf,
-            State::Closed | State::Waiting => Inside::NotExpanded,
+            State::Closed | State::Waiting | State::Asked => Inside::NotExpanded,
             State::Seen => Inside::SeeAt(String::new()),
             State::Open => self.inside(known),
         };
@@ -259,8 +264,8 @@ fn is_cut(text: &str) -> bool {
     text.contains("...")
 }
 
-fn length_in(text: &str) -> Option<u64> {
-    let rest = text.split_once(" len: ")?.1;
+fn length_in(kind: &str, text: &str) -> Option<u64> {
+    let rest = text.strip_prefix(kind)?.strip_prefix(" len: ")?;
     rest.split(',').next()?.trim().parse().ok()
 }
 
