@@ -68,6 +68,8 @@ pub struct Quirks {
     pub synthetic: Vec<String>,
     /// Endings of names that are no children: `len()`.
     pub calls: bool,
+    /// The first answer to `threads` is about the moment the program started, whenever it is asked.
+    pub first_threads_old: bool,
     /// Where the program's own output is: in `output` events, or in the pipes of the process we started.
     pub output: Output,
     /// Words before the exit code in what the debugger says when it knows no other way to tell it.
@@ -120,6 +122,7 @@ impl Default for Quirks {
             ignores_paging: false,
             synthetic: Vec::new(),
             calls: false,
+            first_threads_old: false,
             output: Output::Events,
             exit_words: None,
             is_program: false,
@@ -254,6 +257,7 @@ fn lldb() -> Adapter {
         attach: object(json!({ "pid": "{pid}", "initCommands": "{init_commands}" })),
         quirks: Quirks {
             synthetic: texts(&["[raw]"]),
+            first_threads_old: true,
             exceptions: filters(&[("all", &["cpp_throw"]), ("uncaught", &["cpp_throw"])]),
             walker: Walker::Lldb,
             runs_code: false,

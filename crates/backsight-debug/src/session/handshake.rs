@@ -60,6 +60,9 @@ pub(crate) async fn open(engine: &Arc<Engine>, opening: Opening) -> Result<()> {
     if !answered {
         launch.await.map_err(|refused| engine.failed(opening.command, refused))?;
     }
+    if engine.adapter.quirks.first_threads_old {
+        engine.ask("threads", Value::Null, PATIENCE).await?;
+    }
     engine.change(Change::Started);
     Ok(())
 }

@@ -2,5 +2,6 @@
 
 mod expectations;
 mod go;
+mod native;
 mod python;
 mod subject;

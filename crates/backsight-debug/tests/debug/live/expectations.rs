@@ -69,7 +69,7 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
     }
     assert_eq!(at(&capture, "big").length, Some(1_000_000));
     assert_eq!(at(&capture, "small").length, Some(3));
-    assert!(at(&capture, "long").text.len() < 1000, "long texts are cut");
+    assert!(at(&capture, "lengthy").text.len() < 1000, "long texts are cut");
     assert!(
         capture.incomplete.iter().any(|said| said.path == "big" && said.reason.contains("1000000")),
         "{:?}",

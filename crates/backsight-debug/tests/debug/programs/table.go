@@ -30,9 +30,9 @@ func (shop *Shop) work(order *Order, count int, label string, rest ...int) int {
 	flag := true
 	var nothing *Order
 	text := "héllo wörld 世界"
-	long := ""
+	lengthy := ""
 	for i := 0; i < 10000; i++ {
-		long += "abcdefghij"
+		lengthy += "abcdefghij"
 	}
 	small := []int{1, 2, 3}
 	big := make([]int, 1000000)
@@ -53,7 +53,7 @@ func (shop *Shop) work(order *Order, count int, label string, rest ...int) int {
 		big[500000] = 7
 		number = number + x - x // SECOND
 	}
-	use(x, ratio, flag, nothing, text, long, small, big, prices, anything)
+	use(x, ratio, flag, nothing, text, lengthy, small, big, prices, anything)
 	return number
 }
 

@@ -53,7 +53,7 @@ class Shop:
         flag = True
         nothing = None
         text = 'héllo wörld 世界'
-        long = 'abcdefghij' * 10000
+        lengthy = 'abcdefghij' * 10000
         small = [1, 2, 3]
         big = list(range(1000000))
         prices = {'apple': 3, 'pear': 5}
