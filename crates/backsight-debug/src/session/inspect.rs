@@ -177,32 +177,38 @@ impl Engine {
         self.idle()?;
         let count = if request.count == 0 { PAGE } else { request.count };
         let mut page = VariablesPage { epoch: paused.epoch, ..VariablesPage::default() };
-        let (reference, length) = match &request.reference {
-            Some(reference) => parse_reference(reference, paused.epoch)?,
+        let (references, length) = match &request.reference {
+            Some(reference) => {
+                let (reference, length) = parse_reference(reference, paused.epoch)?;
+                (vec![reference], length)
+            }
             None => {
                 let frame = self.frame_id(&paused, request.thread, request.frame).await?;
                 let scopes = self.scopes(&paused, frame).await?;
                 page.scopes = scopes.iter().map(|scope| scope.name.clone()).collect();
-                (choose_scope(&scopes, request.scope.as_deref())?, None)
+                (choose_scopes(&scopes, request.scope.as_deref())?, None)
             }
         };
-        let indexed = length.is_some();
         // Who cannot page would send everything.
-        let paged = indexed && !self.adapter.quirks.ignores_paging;
-        let mut arguments = json!({ "variablesReference": reference });
-        if paged {
-            arguments["filter"] = json!("indexed");
-            arguments["start"] = json!(request.start);
-            arguments["count"] = json!(count);
+        let paged = length.is_some() && !self.adapter.quirks.ignores_paging;
+        let mut found = Vec::new();
+        for reference in references {
+            let mut arguments = json!({ "variablesReference": reference });
+            if paged {
+                arguments["filter"] = json!("indexed");
+                arguments["start"] = json!(request.start);
+                arguments["count"] = json!(count);
+            }
+            let body = self.ask("variables", arguments, PATIENCE).await?;
+            self.still(&paused)?;
+            let (variables, unreadable) = types::list::<types::Variable>(body, "variables");
+            page.unreadable += unreadable;
+            found.extend(variables);
         }
-        let body = self.ask("variables", arguments, PATIENCE).await?;
-        self.still(&paused)?;
-        let (variables, unreadable) = types::list::<types::Variable>(body, "variables");
-        page.unreadable = unreadable;
-        page.total = length.or((!paged).then_some(variables.len() as u64));
+        page.total = length.or((!paged).then_some(found.len() as u64));
+        let got = found.len() as u64;
         let skipped = if paged { 0 } else { request.start };
-        let got = variables.len() as u64;
-        let shown = variables.into_iter().skip(skipped as usize).take(count as usize);
+        let shown = found.into_iter().skip(skipped as usize).take(count as usize);
         page.variables = shown.map(|variable| variable_view(variable, paused.epoch)).collect();
         let next = request.start + page.variables.len() as u64;
         let more = if paged { length.is_some_and(|length| next < length) && got > 0 } else { next < got };
@@ -281,15 +287,16 @@ pub(crate) fn is_local(scope: &types::Scope) -> bool {
     matches!(hint, "locals" | "arguments") || (hint.is_empty() && named)
 }
 
-fn choose_scope(scopes: &[types::Scope], named: Option<&str>) -> Result<i64> {
-    let found = match named {
-        Some(name) => scopes.iter().find(|scope| scope.name.eq_ignore_ascii_case(name)),
-        None => scopes.iter().find(|scope| is_local(scope)).or(scopes.first()),
+/// The scope with that name, or else all that hold a function's own variables.
+fn choose_scopes(scopes: &[types::Scope], named: Option<&str>) -> Result<Vec<i64>> {
+    let Some(name) = named else {
+        let local = scopes.iter().filter(|scope| is_local(scope) && !scope.expensive);
+        return Ok(local.map(|scope| scope.variables_reference).collect());
     };
-    found.map(|scope| scope.variables_reference).ok_or_else(|| {
+    let found = scopes.iter().find(|scope| scope.name.eq_ignore_ascii_case(name));
+    found.map(|scope| vec![scope.variables_reference]).ok_or_else(|| {
         let known: Vec<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
-        let message = format!("there is no scope `{}`, only {}", named.unwrap_or_default(), known.join(", "));
-        Error::new(Code::Usage, message)
+        Error::new(Code::Usage, format!("there is no scope `{name}`, only {}", known.join(", ")))
     })
 }
 
@@ -368,9 +375,9 @@ mod tests {
             ..types::Scope::default()
         };
         let scopes = [scope("Registers", Some("registers"), 3), scope("Locals (warning: optimized)", None, 1)];
-        assert_eq!(choose_scope(&scopes, None).unwrap(), 1);
-        assert_eq!(choose_scope(&scopes, Some("registers")).unwrap(), 3);
-        assert!(choose_scope(&scopes, Some("x")).unwrap_err().message().contains("Registers"));
+        assert_eq!(choose_scopes(&scopes, None).unwrap(), [1]);
+        assert_eq!(choose_scopes(&scopes, Some("registers")).unwrap(), [3]);
+        assert!(choose_scopes(&scopes, Some("x")).unwrap_err().message().contains("Registers"));
     }
 
     #[test]

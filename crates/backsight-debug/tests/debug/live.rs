@@ -2,6 +2,7 @@
 
 mod expectations;
 mod go;
+mod javascript;
 mod native;
 mod python;
 mod subject;
