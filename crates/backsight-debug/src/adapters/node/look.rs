@@ -8,6 +8,34 @@ use super::inspector::Answer;
 use super::place;
 
 const WALKER: &str = include_str!("../../walk/walker.js");
+/// Takes the walker in. What V8 knows about a list can only be asked in a syntax that is switched on for a moment, and numbers
+/// are copied twenty times as fast in the realm they are from, by functions that are still V8's own.
+const PREPARE: &str = "(() => {
+    const get = process.getBuiltinModule ? process.getBuiltinModule : require;
+    const vm = get('vm'), flag = 'allow-natives-syntax';
+    let packed = null;
+    try {
+        get('v8').setFlagsFromString('--' + flag);
+        packed = vm.runInNewContext('(list) => %HasHoleyElements(list) ? 0 : %HasSmiElements(list) ? 1 : %HasDoubleElements(list) ? 2 : 0');
+        packed([]);
+    } catch {
+        packed = null;
+    } finally {
+        if (!process.execArgv.includes('--' + flag)) get('v8').setFlagsFromString('--no-' + flag);
+    }
+    const is_native = vm.runInNewContext('(one) => Function.prototype.toString.call(one).includes(\\'[native code]\\')');
+    const { Int32Array, Float64Array, Uint8Array } = globalThis, { apply } = Reflect;
+    const set = Object.getPrototypeOf(Int32Array.prototype).set, sum = get('zlib').crc32;
+    const usable = packed && sum && [Int32Array, Float64Array, Uint8Array, apply, set].every(is_native);
+    const of_numbers = (list) => {
+        const form = usable ? packed(list) : 0;
+        if (form === 0) return null;
+        const numbers = form === 1 ? new Int32Array(list.length) : new Float64Array(list.length);
+        apply(set, numbers, [list]);
+        return sum(new Uint8Array(numbers.buffer));
+    };
+    return vm.runInNewContext(SOURCE)(get('util').types, of_numbers);
+})()";
 /// What Node wraps every module in.
 const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dirname", "arguments"];
 /// How many elements are read at once unless asked for fewer.
@@ -193,10 +221,7 @@ impl Node {
             return Ok(known.clone());
         }
         let source = Value::from(WALKER).to_string();
-        let expression = format!(
-            "(() => {{ const get = process.getBuiltinModule ? process.getBuiltinModule : require; \
-             return get('vm').runInNewContext({source})(get('util').types); }})()"
-        );
+        let expression = PREPARE.replace("SOURCE", &source);
         let params = json!({ "expression": expression, "includeCommandLineAPI": true, "silent": true });
         let answer = self.inspector.ask("Runtime.evaluate", params).await?;
         let id = answer["result"]["objectId"].as_str().filter(|_| answer.get("exceptionDetails").is_none());
