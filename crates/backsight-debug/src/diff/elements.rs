@@ -1,6 +1,8 @@
 //! Lists: what makes two elements the same or alike, and which parts of lists can be compared when not all of their elements
 //! were captured.
 
+use std::cmp::Ordering;
+
 use super::align::Step;
 use super::scalar::without_addresses;
 use crate::capture::{Inside, Node};
@@ -142,6 +144,14 @@ impl<'a> Parts<'a> {
 }
 
 fn same_index<'a>(old: Elements<'a>, new: Elements<'a>) -> Vec<(&'a (u64, Node), &'a (u64, Node))> {
-    let find = |index: u64| new.binary_search_by_key(&index, |(index, _)| *index).ok();
-    old.iter().filter_map(|element| Some((element, &new[find(element.0)?]))).collect()
+    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    let mut pairs = Vec::new();
+    while let (Some(before), Some(after)) = (old.peek(), new.peek()) {
+        match before.0.cmp(&after.0) {
+            Ordering::Less => _ = old.next(),
+            Ordering::Greater => _ = new.next(),
+            Ordering::Equal => pairs.extend(old.next().zip(new.next())),
+        }
+    }
+    pairs
 }

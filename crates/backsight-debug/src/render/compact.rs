@@ -61,7 +61,9 @@ pub(super) fn twin<'a>(entry: &DiffEntry, others: &'a [DiffEntry]) -> Option<&'a
 fn retyped(old: &DiffEntry, new: &DiffEntry) -> String {
     let value =
         |entry: &DiffEntry| format!("{} {}", safe(&entry.kind), safe(entry.value.as_deref().unwrap_or_default()));
-    format!("{}: {} -> {}{}", safe(&new.path), value(old), value(new), remarks(new))
+    // Both types are said already.
+    let remarks = remarks(&DiffEntry { type_changed: None, ..new.clone() });
+    format!("{}: {} -> {}{remarks}", safe(&new.path), value(old), value(new))
 }
 
 /// One change.

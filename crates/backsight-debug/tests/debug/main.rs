@@ -1,0 +1,5 @@
+//! The debug lane from outside.
+
+mod program;
+mod snapshots;
+mod wild;
