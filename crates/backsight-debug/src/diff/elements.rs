@@ -83,7 +83,10 @@ pub(super) fn without_open_ends(steps: &[Step], open: Open) -> &[Step] {
     }
 }
 
-type Elements<'a> = &'a [(u64, Node)];
+/// An element with its index.
+pub(super) type Element = (u64, Node);
+
+type Elements<'a> = &'a [Element];
 
 /// The parts of two lists that can be compared.
 pub(super) struct Windows<'a> {
@@ -92,7 +95,7 @@ pub(super) struct Windows<'a> {
     /// To the end of both lists.
     pub(super) tail: (Elements<'a>, Elements<'a>),
     /// Single elements with the same index, when the lists are equally long.
-    pub(super) middle: Vec<(&'a (u64, Node), &'a (u64, Node))>,
+    pub(super) middle: Vec<(&'a Element, &'a Element)>,
 }
 
 /// The parts of two lists that can be compared when at least one was not captured whole.
@@ -143,7 +146,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn same_index<'a>(old: Elements<'a>, new: Elements<'a>) -> Vec<(&'a (u64, Node), &'a (u64, Node))> {
+fn same_index<'a>(old: Elements<'a>, new: Elements<'a>) -> Vec<(&'a Element, &'a Element)> {
     let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
     let mut pairs = Vec::new();
     while let (Some(before), Some(after)) = (old.peek(), new.peek()) {
