@@ -82,7 +82,7 @@ codes! {
     NotCovered, "NOT_COVERED", exit 3, http 409;
     /// The directory is one Backsight refuses to track without being told.
     WorkspaceRefused, "WORKSPACE_REFUSED", exit 3, http 409;
-    /// The tree exceeds the configured number of files or bytes.
+    /// The tree, or what a debug session keeps, exceeds the allowed number of files or bytes.
     TooLarge, "TOO_LARGE", exit 3, http 413;
     /// No snapshot answers to the reference.
     RefNotFound, "REF_NOT_FOUND", exit 4, http 404;

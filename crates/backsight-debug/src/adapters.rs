@@ -82,6 +82,8 @@ pub struct Quirks {
     pub walker: Walker,
     /// Reading variables runs the user's code, so that without a walker nothing pure can be read.
     pub runs_code: bool,
+    /// The expression for where a pointer points to, with `{}` for the pointer: that is how cycles are seen.
+    pub address_of: Option<String>,
     /// Prefixes of expressions that run code; others only read.
     pub calls_begin_with: Vec<String>,
     /// What it evaluates never runs code unless it begins with one of those.
@@ -129,6 +131,7 @@ impl Default for Quirks {
             exceptions: Vec::new(),
             walker: Walker::None,
             runs_code: true,
+            address_of: None,
             calls_begin_with: Vec::new(),
             evaluates_purely: false,
         }
@@ -238,6 +241,7 @@ fn delve() -> Adapter {
             output: Output::Pipes,
             exit_words: Some("has exited with status ".to_owned()),
             runs_code: false,
+            address_of: Some("uintptr({})".to_owned()),
             calls_begin_with: texts(&["call "]),
             evaluates_purely: true,
             ..Quirks::default()

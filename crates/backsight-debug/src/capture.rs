@@ -5,6 +5,9 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Nothing is expanded deeper than this, whatever was asked for: everything that looks at a capture goes as deep as it is.
+pub const DEEPEST: u32 = 64;
+
 /// One look at a paused program.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Capture {

@@ -131,9 +131,17 @@ pub fn parent(path: &str) -> &str {
 
 /// The value at a path.
 pub fn find<'a>(frame: &'a FrameCapture, path: &str) -> Option<&'a Node> {
+    find_all(frame, &[path]).pop().flatten()
+}
+
+/// The values at several paths, in their order.
+pub fn find_all<'a>(frame: &'a FrameCapture, paths: &[impl AsRef<str>]) -> Vec<Option<&'a Node>> {
     let roots = of_variables(frame);
-    let candidates = frame.variables.iter().zip(&roots).filter(|(_, root)| is_under(path, root));
-    candidates.filter_map(|(variable, root)| descend(&variable.value, path, &mut root.clone())).next()
+    let find = |path: &str| {
+        let candidates = frame.variables.iter().zip(&roots).filter(|(_, root)| is_under(path, root));
+        candidates.filter_map(|(variable, root)| descend(&variable.value, path, &mut root.clone())).next()
+    };
+    paths.iter().map(|path| find(path.as_ref())).collect()
 }
 
 fn descend<'a>(node: &'a Node, wanted: &str, at: &mut String) -> Option<&'a Node> {

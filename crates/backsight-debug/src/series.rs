@@ -28,7 +28,17 @@ pub fn series(name: &str, hits: &[Arc<Capture>], options: &Options) -> Series {
     let constant = hits.first().map_or(0, |first| unchanging(first, &changed));
     let all = columns.len();
     columns.truncate(MOST_COLUMNS);
-    let table = Table { name, hits, columns, all, constant, warnings: warnings(hits) };
+    // No row takes less than this.
+    let most = hits.len().min(options.max_tokens / 4 + 2);
+    let table = Table {
+        name,
+        hits: hits.len(),
+        rows: rows(hits, &columns, most),
+        columns,
+        all,
+        constant,
+        warnings: warnings(hits),
+    };
     let measure = |rows: usize, columns: usize| {
         let series = table.cut(rows, columns);
         match options.form {
@@ -38,8 +48,6 @@ pub fn series(name: &str, hits: &[Arc<Capture>], options: &Options) -> Series {
     };
     let few = hits.len().min(WANTED_ROWS);
     let columns = fitting(1, table.columns.len(), |columns| measure(few, columns) <= options.max_tokens);
-    // No row takes less than this.
-    let most = hits.len().min(options.max_tokens / 4 + 2);
     let rows = fitting(2, most, |rows| measure(rows, columns) <= options.max_tokens);
     table.cut(rows, columns)
 }
@@ -124,9 +132,29 @@ fn warnings(hits: &[Arc<Capture>]) -> Vec<Warning> {
     warnings
 }
 
+/// The first and the last hits as rows, at most `most` of them.
+fn rows(hits: &[Arc<Capture>], columns: &[String], most: usize) -> Vec<SeriesRow> {
+    let start = hits.first().map_or(0, |first| first.timestamp.0);
+    let row = |index: usize| SeriesRow {
+        hit: index as u64 + 1,
+        label: hits[index].label.clone(),
+        after_ms: hits[index].timestamp.0.saturating_sub(start),
+        cells: cells(hits[index].frames.first(), columns),
+    };
+    (0..most.div_ceil(2)).chain(hits.len() - most / 2..hits.len()).map(row).collect()
+}
+
+fn cells(frame: Option<&FrameCapture>, columns: &[String]) -> Vec<Option<String>> {
+    let Some(frame) = frame else { return vec![None; columns.len()] };
+    let values = path::find_all(frame, columns).into_iter();
+    values.map(|value| value.map(|node| preview(node, LONGEST_CELL))).collect()
+}
+
+/// Everything that could be shown.
 struct Table<'a> {
     name: &'a str,
-    hits: &'a [Arc<Capture>],
+    hits: usize,
+    rows: Vec<SeriesRow>,
     columns: Vec<String>,
     all: usize,
     constant: u64,
@@ -136,34 +164,23 @@ struct Table<'a> {
 impl Table<'_> {
     /// The first and the last rows, and the first columns.
     fn cut(&self, rows: usize, columns: usize) -> Series {
-        let rows = rows.min(self.hits.len());
-        let (head, tail) = (rows.div_ceil(2), self.hits.len() - rows / 2);
-        let shown = &self.columns[..columns];
-        let start = self.hits.first().map_or(0, |first| first.timestamp.0);
-        let row = |index: usize| {
-            let hit = &self.hits[index];
-            SeriesRow {
-                hit: index as u64 + 1,
-                label: hit.label.clone(),
-                after_ms: hit.timestamp.0.saturating_sub(start),
-                cells: cells(hit.frames.first(), shown),
-            }
+        let rows = rows.min(self.rows.len());
+        let (head, tail) = (rows.div_ceil(2), self.rows.len() - rows / 2);
+        let narrow = |row: &SeriesRow| SeriesRow {
+            hit: row.hit,
+            label: row.label.clone(),
+            after_ms: row.after_ms,
+            cells: row.cells[..columns].to_vec(),
         };
         Series {
             name: self.name.to_owned(),
-            hits: self.hits.len() as u64,
-            columns: shown.to_vec(),
-            rows: (0..head).chain(tail..self.hits.len()).map(row).collect(),
+            hits: self.hits as u64,
+            columns: self.columns[..columns].to_vec(),
+            rows: self.rows[..head].iter().chain(&self.rows[tail..]).map(narrow).collect(),
             constant: self.constant,
-            omitted_rows: (self.hits.len() - rows) as u64,
+            omitted_rows: (self.hits - rows) as u64,
             omitted_columns: (self.all - columns) as u64,
             warnings: self.warnings.clone(),
         }
     }
-}
-
-fn cells(frame: Option<&FrameCapture>, columns: &[String]) -> Vec<Option<String>> {
-    let Some(frame) = frame else { return vec![None; columns.len()] };
-    let value = |column: &String| path::find(frame, column).map(|node| preview(node, LONGEST_CELL));
-    columns.iter().map(value).collect()
 }

@@ -1,5 +1,5 @@
-//! The snapshots of one debug session. They live as long as the session; nothing here touches a disk. Randomness and time
-//! come from the caller.
+//! The snapshots of one debug session, without their secrets. They live as long as the session; nothing here touches a disk.
+//! Randomness and time come from the caller.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use backsight_core::{Code, Error, Result};
 use serde_json::json;
 
 use crate::capture::{Capture, Inside, Node};
+use crate::redact::Redactor;
 use crate::report::SnapshotEntry;
 
 /// More snapshots than this are kept, and warned of.
@@ -34,6 +35,8 @@ pub enum Naming {
 pub struct Created {
     /// The snapshot.
     pub capture: Arc<Capture>,
+    /// How many of its values hold a secret that was replaced.
+    pub redacted: u64,
     /// What to know about it, such as that there are many by now.
     pub warnings: Vec<String>,
 }
@@ -41,6 +44,7 @@ pub struct Created {
 /// The snapshots of a session, in the order in which they were taken.
 #[derive(Debug)]
 pub struct Store {
+    redactor: Redactor,
     kept: Vec<Kept>,
     taken: u64,
     bytes: usize,
@@ -56,19 +60,23 @@ struct Kept {
     series: Option<String>,
 }
 
-impl Default for Store {
-    fn default() -> Self {
-        Store::new(MOST_BYTES)
-    }
-}
-
 impl Store {
-    /// An empty one that holds at most about so many bytes.
-    pub fn new(most_bytes: usize) -> Self {
-        Store { kept: Vec::new(), taken: 0, bytes: 0, most_bytes }
+    /// An empty one. Secrets are replaced by markers that depend on the salt, so it should be random.
+    pub fn new(salt: u64) -> Self {
+        Store { redactor: Redactor::new(salt), kept: Vec::new(), taken: 0, bytes: 0, most_bytes: MOST_BYTES }
     }
 
-    /// Keeps a capture, giving it its id, number and label. Numbers are never used again, also not those of snapshots that
+    /// The same with room for about so many bytes.
+    pub fn with_room(self, most_bytes: usize) -> Self {
+        Store { most_bytes, ..self }
+    }
+
+    /// What takes secrets out, for whatever else of the session is shown.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Keeps a capture without its secrets, giving it its id, number and label. Numbers are never used again, also not those of snapshots that
     /// were deleted. Nothing is kept when it fails.
     pub fn create(&mut self, mut capture: Capture, naming: Naming, random: u128) -> Result<Created> {
         if let Naming::Label(label) | Naming::Hit(label) = &naming {
@@ -78,6 +86,7 @@ impl Store {
         if self.kept.iter().any(|kept| kept.capture.id == id) {
             return Err(Error::new(Code::Conflict, format!("snapshot `{id}` exists: the randomness repeats")));
         }
+        let redacted = self.redactor.redact(&mut capture);
         let bytes = size(&capture);
         if self.bytes.saturating_add(bytes) > self.most_bytes {
             return Err(self.full(bytes));
@@ -99,7 +108,7 @@ impl Store {
         self.kept.push(Kept { capture: Arc::clone(&capture), bytes, labelled, series });
         self.bytes += bytes;
         warnings.extend(self.many());
-        Ok(Created { capture, warnings })
+        Ok(Created { capture, redacted, warnings })
     }
 
     /// Every snapshot, oldest first.

@@ -1,6 +1,9 @@
 //! Lists: what makes two elements the same or alike, and which parts of lists can be compared when not all of their elements
 //! were captured.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
 use super::align::Step;
 use super::scalar::without_addresses;
 use crate::capture::{Inside, Node};
@@ -50,17 +53,36 @@ fn hashed(hash: Hash, node: &Node, depth: u32) -> Hash {
     }
 }
 
-/// How much two elements that differ look like the same one.
-pub(super) fn likeness(old: &Node, new: &Node) -> u32 {
-    if old.kind != new.kind {
-        return 0;
+/// The hashes of what is inside an element, when somebody asked for them.
+type Inner = OnceCell<Vec<u64>>;
+
+/// How much elements of two lists look alike. What is inside an element is hashed once, and only if somebody asks.
+pub(super) struct Likeness<'a> {
+    sides: (Elements<'a>, Elements<'a>),
+    hashes: (Vec<Inner>, Vec<Inner>),
+}
+
+impl<'a> Likeness<'a> {
+    pub(super) fn new(sides: (Elements<'a>, Elements<'a>)) -> Self {
+        let empty = |side: Elements<'a>| vec![OnceCell::new(); side.len()];
+        Likeness { sides, hashes: (empty(sides.0), empty(sides.1)) }
     }
-    match (&old.identity, &new.identity) {
-        (Some(old), Some(new)) if old == new => return 1000,
-        _ => {}
+
+    /// How much an old and a new element look like the same one; 0 is not at all.
+    pub(super) fn of(&self, old_index: usize, new_index: usize) -> u32 {
+        let (old, new) = (&self.sides.0[old_index].1, &self.sides.1[new_index].1);
+        if old.kind != new.kind {
+            return 0;
+        }
+        if old.identity.is_some() && old.identity == new.identity {
+            return 1000;
+        }
+        let hashes = |node: &Node| node.children().map(fingerprint).collect::<Vec<u64>>();
+        let before = self.hashes.0[old_index].get_or_init(|| hashes(old));
+        let after = self.hashes.1[new_index].get_or_init(|| hashes(new));
+        let equal = before.iter().zip(after).filter(|(before, after)| before == after).count();
+        1 + equal.min(100) as u32
     }
-    let equal = old.children().zip(new.children()).filter(|(old, new)| fingerprint(old) == fingerprint(new)).count();
-    1 + (equal as u32).min(100)
 }
 
 /// Which end of a part of a list is not the list's own.
@@ -81,7 +103,10 @@ pub(super) fn without_open_ends(steps: &[Step], open: Open) -> &[Step] {
     }
 }
 
-type Elements<'a> = &'a [(u64, Node)];
+/// An element with its index.
+pub(super) type Element = (u64, Node);
+
+type Elements<'a> = &'a [Element];
 
 /// The parts of two lists that can be compared.
 pub(super) struct Windows<'a> {
@@ -90,7 +115,7 @@ pub(super) struct Windows<'a> {
     /// To the end of both lists.
     pub(super) tail: (Elements<'a>, Elements<'a>),
     /// Single elements with the same index, when the lists are equally long.
-    pub(super) middle: Vec<(&'a (u64, Node), &'a (u64, Node))>,
+    pub(super) middle: Vec<(&'a Element, &'a Element)>,
 }
 
 /// The parts of two lists that can be compared when at least one was not captured whole.
@@ -141,7 +166,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn same_index<'a>(old: Elements<'a>, new: Elements<'a>) -> Vec<(&'a (u64, Node), &'a (u64, Node))> {
-    let find = |index: u64| new.binary_search_by_key(&index, |(index, _)| *index).ok();
-    old.iter().filter_map(|element| Some((element, &new[find(element.0)?]))).collect()
+fn same_index<'a>(old: Elements<'a>, new: Elements<'a>) -> Vec<(&'a Element, &'a Element)> {
+    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    let mut pairs = Vec::new();
+    while let (Some(before), Some(after)) = (old.peek(), new.peek()) {
+        match before.0.cmp(&after.0) {
+            Ordering::Less => _ = old.next(),
+            Ordering::Greater => _ = new.next(),
+            Ordering::Equal => pairs.extend(old.next().zip(new.next())),
+        }
+    }
+    pairs
 }

@@ -29,11 +29,11 @@ pub(super) struct Calls<'a> {
 /// Pairs the frames of two captures.
 pub(super) fn pair<'a>(old: &'a Capture, new: &'a Capture) -> Calls<'a> {
     let mut calls = Calls::default();
-    let own = |capture: &'a Capture| -> Vec<&'a FrameCapture> { of_thread(capture, capture.thread_id) };
+    let own = |capture: &'a Capture| -> Vec<&'a FrameCapture> { of_thread(capture, asked_thread(capture)) };
     let depths = old.stack_depth.zip(new.stack_depth);
     calls.thread(&own(old), &own(new), depths, true);
     let others = |capture: &'a Capture| -> HashSet<i64> {
-        capture.frames.iter().map(|frame| frame.thread_id).filter(|id| *id != capture.thread_id).collect()
+        capture.frames.iter().map(|frame| frame.thread_id).filter(|id| *id != asked_thread(capture)).collect()
     };
     let (olds, news) = (others(old), others(new));
     let mut both: Vec<i64> = olds.intersection(&news).copied().collect();
@@ -43,6 +43,11 @@ pub(super) fn pair<'a>(old: &'a Capture, new: &'a Capture) -> Calls<'a> {
     }
     calls.threads = olds.symmetric_difference(&news).count();
     calls
+}
+
+/// The thread of the first frame, which is the one that was asked for.
+fn asked_thread(capture: &Capture) -> i64 {
+    capture.frames.first().map_or(capture.thread_id, |frame| frame.thread_id)
 }
 
 fn of_thread(capture: &Capture, id: i64) -> Vec<&FrameCapture> {

@@ -36,7 +36,8 @@ fn say(out: &mut String, node: &Node, longest: usize, own: usize) {
         return;
     }
     _ = write!(out, " {open}");
-    let shown = children(out, node, longest);
+    // A full line is not filled further, however deep what follows is.
+    let shown = if out.len() < longest { children(out, node, longest) } else { 0 };
     let all = node.length.unwrap_or_default().max(captured as u64);
     let rest = if matches!(node.inside, Inside::Fields(_)) { captured - shown } else { all as usize - shown };
     if rest > 0 {
@@ -62,7 +63,8 @@ fn children(out: &mut String, node: &Node, longest: usize) -> usize {
             _ = write!(out, "{}: ", clipped(name, LONGEST_INNER));
         }
         let room = longest.saturating_sub(out.len());
-        say(out, child, longest, LONGEST_INNER.min(room.max(1)));
+        // What is closed after it needs room too.
+        say(out, child, longest.saturating_sub(7), LONGEST_INNER.min(room.max(1)));
         if out.len() + 6 > longest {
             out.truncate(start);
             return shown;
@@ -79,7 +81,7 @@ mod tests {
     fn a_value_is_said_with_as_much_of_its_inside_as_fits() {
         let numbers = (0..100).map(|number| (number, Node::leaf("int", number.to_string()))).collect();
         let list = Node::new("list", "list(1000)", Inside::Elements(numbers)).with_length(1000);
-        assert_eq!(preview(&list, 32), "list(1000) [0, 1, 2, 3, +996]");
+        assert_eq!(preview(&list, 32), "list(1000) [0, 1, 2, 3, 4, +995]");
         let order = Node::new(
             "Order",
             "Order",

@@ -213,8 +213,8 @@ impl<'a> Walk<'a> {
         let (old, new) = sides;
         let hashes =
             |side: &[(u64, Node)]| side.iter().map(|(_, node)| elements::fingerprint(node)).collect::<Vec<u64>>();
-        let likeness = |at: usize, with: usize| elements::likeness(&old[at].1, &new[with].1);
-        let steps = align::align(&hashes(old), &hashes(new), likeness);
+        let likeness = elements::Likeness::new(sides);
+        let steps = align::align(&hashes(old), &hashes(new), |old, new| likeness.of(old, new));
         for step in elements::without_open_ends(&steps, open) {
             match *step {
                 Aligned::Both(at, with) => self.child(Step::Index(new[with].0), Some(&old[at].1), Some(&new[with].1)),

@@ -61,7 +61,9 @@ pub(super) fn twin<'a>(entry: &DiffEntry, others: &'a [DiffEntry]) -> Option<&'a
 fn retyped(old: &DiffEntry, new: &DiffEntry) -> String {
     let value =
         |entry: &DiffEntry| format!("{} {}", safe(&entry.kind), safe(entry.value.as_deref().unwrap_or_default()));
-    format!("{}: {} -> {}{}", safe(&new.path), value(old), value(new), remarks(new))
+    // Both types are said already.
+    let remarks = remarks(&DiffEntry { type_changed: None, ..new.clone() });
+    format!("{}: {} -> {}{remarks}", safe(&new.path), value(old), value(new))
 }
 
 /// One change.
@@ -69,7 +71,10 @@ pub(super) fn entry(entry: &DiffEntry) -> String {
     let path = safe(&entry.path);
     let value = |value: &Option<String>| safe(value.as_deref().unwrap_or_default());
     let said = match (&entry.old_value, &entry.new_value) {
-        (Some(old), Some(new)) if old == new => safe(old),
+        (Some(old), Some(new)) if old == new => {
+            let remarks = remarks(&DiffEntry { note: None, ..entry.clone() });
+            return format!("{path}: {} {}{remarks}", safe(old), value(&entry.note));
+        }
         (Some(old), Some(new)) => format!("{} -> {}", safe(old), safe(new)),
         _ if entry.kind.is_empty() => value(&entry.value),
         _ => format!("{} = {}", safe(&entry.kind), value(&entry.value)),

@@ -73,6 +73,9 @@ pub struct Breakpoint {
     /// Removed at the next stop.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
+    /// The debugger would ignore its condition, so it is not told.
+    #[serde(skip)]
+    kept_back: bool,
     #[serde(skip)]
     adapter_id: Option<i64>,
 }
@@ -93,6 +96,26 @@ impl Breakpoints {
         self.list.iter().find(|breakpoint| breakpoint.id == id)
     }
 
+    fn told(&self) -> impl Iterator<Item = &Breakpoint> {
+        self.list.iter().filter(|breakpoint| !breakpoint.kept_back)
+    }
+
+    /// Keeps back those whose conditions the debugger would ignore: pausing every time is not what was asked for.
+    pub(crate) fn keep_back(&mut self, debugger: &str, can: &types::Capabilities) {
+        for breakpoint in &mut self.list {
+            let request = &breakpoint.request;
+            let lacks = [
+                (request.condition.is_some() && !can.supports_conditional_breakpoints, "conditions"),
+                (request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints, "hit counts"),
+                (request.log_message.is_some() && !can.supports_log_points, "log messages"),
+            ];
+            if let Some((_, what)) = lacks.iter().find(|(lacks, _)| *lacks) {
+                breakpoint.kept_back = true;
+                breakpoint.refuse(&format!("`{debugger}` has no {what}: it was not set"));
+            }
+        }
+    }
+
     /// Adds one, of which the debugger does not know yet. The same place with the same conditions is the same one.
     pub(crate) fn add(&mut self, request: BreakpointRequest, temporary: bool) -> String {
         let same = |breakpoint: &&mut Breakpoint| breakpoint.request == request;
@@ -109,6 +132,7 @@ impl Breakpoints {
             line: None,
             message: Some("not told to the debugger yet".to_owned()),
             temporary,
+            kept_back: false,
             adapter_id: None,
         });
         id
@@ -131,12 +155,12 @@ impl Breakpoints {
 
     /// The breakpoints of a file as the debugger wants them, all at once.
     pub(crate) fn in_file(&self, file: &Path) -> Vec<Value> {
-        let there = self.list.iter().filter(|breakpoint| file_of(&breakpoint.request) == Some(file));
+        let there = self.told().filter(|breakpoint| file_of(&breakpoint.request) == Some(file));
         there.map(|breakpoint| arguments(&breakpoint.request)).collect()
     }
 
     pub(crate) fn in_functions(&self) -> Vec<Value> {
-        let functions = self.list.iter().filter(|breakpoint| matches!(breakpoint.request.at, Place::Function(_)));
+        let functions = self.told().filter(|breakpoint| matches!(breakpoint.request.at, Place::Function(_)));
         functions.map(|breakpoint| arguments(&breakpoint.request)).collect()
     }
 
@@ -151,7 +175,8 @@ impl Breakpoints {
     /// What the debugger answered for those that `which` names, in their order; missing answers say nothing.
     pub(crate) fn answered(&mut self, which: impl Fn(&Place) -> bool, answers: Vec<types::Breakpoint>) {
         let mut answers = answers.into_iter();
-        for breakpoint in self.list.iter_mut().filter(|breakpoint| which(&breakpoint.request.at)) {
+        let told = self.list.iter_mut().filter(|breakpoint| !breakpoint.kept_back);
+        for breakpoint in told.filter(|breakpoint| which(&breakpoint.request.at)) {
             match answers.next() {
                 Some(answer) => breakpoint.learn(answer),
                 None => breakpoint.refuse("the debugger said nothing about it"),

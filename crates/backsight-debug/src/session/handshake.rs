@@ -83,6 +83,7 @@ async fn configure(engine: &Engine) -> Result<()> {
 
 /// Tells the adapter the breakpoints of one file and notes what it makes of them.
 pub(crate) async fn set_lines(engine: &Engine, file: &Path) -> Result<()> {
+    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
     let wanted = engine.breakpoints().in_file(file);
     let lines: Vec<Value> = wanted.iter().map(|breakpoint| breakpoint["line"].clone()).collect();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -90,12 +91,12 @@ pub(crate) async fn set_lines(engine: &Engine, file: &Path) -> Result<()> {
     let body = engine.ask("setBreakpoints", arguments, PATIENCE).await?;
     let (answers, _) = types::list(body, "breakpoints");
     engine.breakpoints().answered(|place| matches!(place, Place::Line { file: other, .. } if other == file), answers);
-    check_conditions(engine);
     Ok(())
 }
 
 /// Likewise for functions.
 pub(crate) async fn set_functions(engine: &Engine) -> Result<()> {
+    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
     let wanted = engine.breakpoints().in_functions();
     if !engine.capabilities().supports_function_breakpoints {
         let ids: Vec<String> = engine
@@ -112,7 +113,6 @@ pub(crate) async fn set_functions(engine: &Engine) -> Result<()> {
     let body = engine.ask("setFunctionBreakpoints", json!({ "breakpoints": wanted }), PATIENCE).await?;
     let (answers, _) = types::list(body, "breakpoints");
     engine.breakpoints().answered(|place| matches!(place, Place::Function(_)), answers);
-    check_conditions(engine);
     Ok(())
 }
 
@@ -147,25 +147,6 @@ pub(crate) async fn set_exceptions(engine: &Engine) -> Result<()> {
     engine.ask("setExceptionBreakpoints", json!({ "filters": filters }), PATIENCE).await?;
     bound.iter().for_each(|id| engine.breakpoints().bind(id));
     Ok(())
-}
-
-/// A condition the adapter cannot check would make it pause every time, which is not what was asked for.
-fn check_conditions(engine: &Engine) {
-    let can = engine.capabilities();
-    let mut breakpoints = engine.breakpoints();
-    let mut refused = Vec::new();
-    for breakpoint in breakpoints.list() {
-        let request = &breakpoint.request;
-        let lacks = [
-            (request.condition.is_some() && !can.supports_conditional_breakpoints, "conditions"),
-            (request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints, "hit counts"),
-            (request.log_message.is_some() && !can.supports_log_points, "log messages"),
-        ];
-        if let Some((_, what)) = lacks.iter().find(|(lacks, _)| *lacks) {
-            refused.push((breakpoint.id.clone(), format!("`{}` has no {what} and ignores it", engine.adapter.name)));
-        }
-    }
-    refused.iter().for_each(|(id, message)| breakpoints.refuse(id, message));
 }
 
 /// What the templates of an adapter's entry may name.

@@ -176,6 +176,9 @@ fn over_tcp(stream: Prompt, process: Option<Process>, stderr: Tail) -> Link {
     Link { reader: Box::new(reader), writer: Box::new(writer), process, stderr }
 }
 
+/// Is told every line until it says that it has found what it looks for.
+type Watch = Box<dyn FnMut(&str) -> bool + Send>;
+
 /// What is done with the words of a process.
 struct Listener {
     sink: Option<(Sink, &'static str)>,
@@ -183,7 +186,7 @@ struct Listener {
     /// Lines that are the debugger's own and not the program's.
     talk: &'static [&'static str],
     /// Told every piece until it finds what it looks for.
-    watch: Option<Box<dyn FnMut(&str) -> bool + Send>>,
+    watch: Option<Watch>,
 }
 
 impl Listener {

@@ -35,7 +35,7 @@ fn create(store: &mut Store, naming: Naming) -> Created {
 
 #[test]
 fn a_snapshot_says_what_the_seed_asks_for() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     let created = store.create(capture("2"), Naming::Label("before-fix".into()), u128::MAX).unwrap();
     assert!(created.warnings.is_empty());
     let entry = entry(&created.capture);
@@ -49,7 +49,7 @@ fn a_snapshot_says_what_the_seed_asks_for() {
 
 #[test]
 fn labels_are_numbered_and_numbers_never_come_back() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     let labels: Vec<String> = (0..3).map(|_| create(&mut store, Naming::Numbered).capture.label.clone()).collect();
     assert_eq!(labels, ["snapshot-1", "snapshot-2", "snapshot-3"]);
     create(&mut store, Naming::Label("mine".into()));
@@ -62,7 +62,7 @@ fn labels_are_numbered_and_numbers_never_come_back() {
 
 #[test]
 fn a_frame_without_variables_is_a_snapshot_with_none() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     let mut empty = capture("2");
     empty.frames[0].variables.clear();
     store.create(empty, Naming::Numbered, 1).unwrap();
@@ -71,7 +71,7 @@ fn a_frame_without_variables_is_a_snapshot_with_none() {
 
 #[test]
 fn snapshots_are_found_by_id_beginning_and_label() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     let first = create(&mut store, Naming::Label("before".into())).capture;
     let second = create(&mut store, Naming::Numbered).capture;
     assert_eq!(store.get(&first.id).unwrap(), first);
@@ -87,7 +87,7 @@ fn snapshots_are_found_by_id_beginning_and_label() {
 
 #[test]
 fn what_is_not_there_is_named_each() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     assert_eq!(store.get("x").unwrap_err().message(), "no snapshot `x`");
     create(&mut store, Naming::Label("there".into()));
     let one = store.pair("there", "snap-abc123").unwrap_err();
@@ -101,7 +101,7 @@ fn what_is_not_there_is_named_each() {
 
 #[test]
 fn one_label_twice_is_warned_of_and_then_ambiguous() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     let first = create(&mut store, Naming::Label("a".into())).capture;
     let second = create(&mut store, Naming::Label("a".into()));
     assert_eq!(second.warnings, [format!("label `a` is also that of `{}`: use ids", first.id)]);
@@ -112,7 +112,7 @@ fn one_label_twice_is_warned_of_and_then_ambiguous() {
 
 #[test]
 fn labels_that_could_be_mistaken_are_refused_and_take_no_number() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     for label in ["", "  ", "snap-1", "snapshot-12", "a\nb", &"x".repeat(101)] {
         let error = store.create(capture("1"), Naming::Label(label.into()), 1).unwrap_err();
         assert_eq!(error.code(), Code::InvalidName, "{label}");
@@ -122,7 +122,7 @@ fn labels_that_could_be_mistaken_are_refused_and_take_no_number() {
 
 #[test]
 fn more_than_a_hundred_are_kept_and_warned_of_in_the_reply() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     for _ in 0..SOFT_LIMIT {
         assert!(create(&mut store, Naming::Numbered).warnings.is_empty());
     }
@@ -135,7 +135,7 @@ fn more_than_a_hundred_are_kept_and_warned_of_in_the_reply() {
 #[test]
 fn without_room_nothing_is_kept_and_the_oldest_unlabelled_are_named() {
     let bytes = size(&capture("2")) + 100;
-    let mut store = Store::new(3 * bytes);
+    let mut store = Store::new(5).with_room(3 * bytes);
     create(&mut store, Naming::Label("wanted".into()));
     let unlabelled = create(&mut store, Naming::Numbered).capture;
     while store.create(capture("2"), Naming::Label(format!("l{}", store.len())), store.len() as u128).is_ok() {}
@@ -152,7 +152,7 @@ fn without_room_nothing_is_kept_and_the_oldest_unlabelled_are_named() {
 
 #[test]
 fn hits_of_a_point_are_a_series_that_can_be_deleted_at_once() {
-    let mut store = Store::default();
+    let mut store = Store::new(5);
     create(&mut store, Naming::Numbered);
     for _ in 0..3 {
         create(&mut store, Naming::Hit("loop".into()));
@@ -165,4 +165,14 @@ fn hits_of_a_point_are_a_series_that_can_be_deleted_at_once() {
     assert_eq!(store.delete("loop").unwrap().len(), 3);
     assert_eq!(store.series("loop").unwrap_err().code(), Code::SnapshotNotFound);
     assert_eq!(store.len(), 1);
+}
+
+#[test]
+fn nothing_is_kept_with_its_secrets() {
+    let mut store = Store::new(5);
+    let mut capture = capture("2");
+    capture.frames[0].variables.push(Variable::new(Scope::Local, "password", Node::leaf("str", "'hunter2'")));
+    let created = store.create(capture, Naming::Numbered, 1).unwrap();
+    assert_eq!(created.redacted, 1);
+    assert!(!format!("{:?}", store.get("snapshot-1").unwrap()).contains("hunter2"));
 }

@@ -197,14 +197,12 @@ impl FrameWalk<'_> {
 
     /// Asks which objects pointers point to, where the debugger can tell, so that cycles end.
     async fn identify(&self, tree: &mut Tree<'_>, open: &[usize]) {
-        if self.engine.adapter.name != "delve" {
-            return;
-        }
+        let Some(template) = &self.engine.adapter.quirks.address_of else { return };
         let pointers: Vec<(usize, String)> =
             open.iter().filter_map(|slot| Some((*slot, tree.pointer(*slot)?))).collect();
         let asked = pointers.iter().map(|(slot, expression)| {
             let arguments =
-                json!({ "expression": format!("uintptr({expression})"), "frameId": tree.frame, "context": "watch" });
+                json!({ "expression": template.replace("{}", expression), "frameId": tree.frame, "context": "watch" });
             let request = self.engine.connection.request("evaluate", arguments, PATIENCE);
             async move { (*slot, request.await) }
         });

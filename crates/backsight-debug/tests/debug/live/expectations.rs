@@ -27,6 +27,10 @@ pub struct Ways {
     pub this: bool,
     /// A function breakpoint for the function that recurses.
     pub recurse: &'static str,
+    /// The name of the function that loops, where there are breakpoints on functions.
+    pub looping: Option<&'static str>,
+    /// Whether hits are counted.
+    pub counts_hits: bool,
     /// What an evaluation of `number + 1` needs to run: nothing.
     pub safe_sum: bool,
     /// An expression that runs code, which safe mode refuses.
@@ -167,7 +171,7 @@ pub fn other_threads(subject: &Subject) {
 }
 
 /// Stepping, running to a line, conditions, hit counts, what does not bind.
-pub fn control_and_breakpoints(subject: &Subject, _ways: Ways) {
+pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
     let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
     let first = stopped(outcome);
     let next = stopped(session.control(Control::StepOver, None, PATIENCE).unwrap());
@@ -177,6 +181,22 @@ pub fn control_and_breakpoints(subject: &Subject, _ways: Ways) {
     let there = stopped(session.control(run_to, None, PATIENCE).unwrap());
     assert_eq!(there.frame.unwrap().line, Some(subject.line("SECOND")));
     assert_eq!(session.status().breakpoints.len(), 1, "the temporary one is gone");
+    if let Some(looping) = ways.looping {
+        let function = session.set_breakpoint(BreakpointRequest::new(Place::Function(looping.to_owned()))).unwrap();
+        assert!(function.bound, "{function:?}");
+        let report = stopped(go_on(&session));
+        assert_eq!(report.breakpoints, [function.id.clone()], "{report:?}");
+        assert!(report.frame.unwrap().function.contains("loop"));
+        session.remove_breakpoint(&function.id).unwrap();
+    }
+    let counted = BreakpointRequest { hit_count: Some("10".to_owned()), ..subject.at("LOOP") };
+    let counted = session.set_breakpoint(counted).unwrap();
+    assert_eq!(counted.bound, ways.counts_hits, "{counted:?}");
+    if ways.counts_hits {
+        assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.clone()]);
+        assert_eq!(at(&capture(&session, 0), "i").text, "9");
+    }
+    session.remove_breakpoint(&counted.id).unwrap();
     let conditional = BreakpointRequest { condition: Some("i == 700".to_owned()), ..subject.at("LOOP") };
     let set = session.set_breakpoint(conditional).unwrap();
     assert!(set.bound, "{set:?}");

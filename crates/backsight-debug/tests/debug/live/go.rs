@@ -16,6 +16,8 @@ const WAYS: Ways = Ways {
     sees_hidden_change: false,
     this: true,
     recurse: "recurse",
+    looping: Some("main.loop"),
+    counts_hits: false,
     safe_sum: true,
     unsafe_expression: "call use(number)",
     exceptions: None,

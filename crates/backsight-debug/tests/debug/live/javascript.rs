@@ -13,6 +13,8 @@ const WAYS: Ways = Ways {
     sees_hidden_change: true,
     this: true,
     recurse: "recurse",
+    looping: None,
+    counts_hits: true,
     safe_sum: true,
     unsafe_expression: "order.total",
     exceptions: Some("all"),

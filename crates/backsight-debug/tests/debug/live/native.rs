@@ -13,6 +13,8 @@ const CPP: Ways = Ways {
     sees_hidden_change: true,
     this: true,
     recurse: "recurse",
+    looping: Some("loop"),
+    counts_hits: true,
     safe_sum: false,
     unsafe_expression: "recurse(3)",
     exceptions: Some("all"),
@@ -70,7 +72,14 @@ mod cpp {
 mod rust {
     use super::*;
 
-    const RUST: Ways = Ways { nothing: &["None"], cycle: false, unsafe_expression: "zero(3)", exceptions: None, ..CPP };
+    const RUST: Ways = Ways {
+        nothing: &["None"],
+        looping: Some("looping"),
+        cycle: false,
+        unsafe_expression: "zero(3)",
+        exceptions: None,
+        ..CPP
+    };
 
     fn subject() -> Option<(Subject, tempfile::TempDir)> {
         let (subject, folder) = built("table.rs", "rustc", &["-g", "--edition", "2024"])?;

@@ -16,6 +16,8 @@ const WAYS: Ways = Ways {
     sees_hidden_change: true,
     this: true,
     recurse: "recurse",
+    looping: Some("loop"),
+    counts_hits: true,
     safe_sum: true,
     unsafe_expression: "order.customer.shout",
     exceptions: Some("all"),
