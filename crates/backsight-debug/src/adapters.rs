@@ -84,6 +84,8 @@ pub struct Quirks {
     pub runs_code: bool,
     /// The expression for where a pointer points to, with `{}` for the pointer: that is how cycles are seen.
     pub address_of: Option<String>,
+    /// The expression for where a variable itself is, likewise: long values are hashed where they lie.
+    pub address_at: Option<String>,
     /// Prefixes of expressions that run code; others only read.
     pub calls_begin_with: Vec<String>,
     /// What it evaluates never runs code unless it begins with one of those.
@@ -132,6 +134,7 @@ impl Default for Quirks {
             walker: Walker::None,
             runs_code: true,
             address_of: None,
+            address_at: None,
             calls_begin_with: Vec::new(),
             evaluates_purely: false,
         }
@@ -242,6 +245,7 @@ fn delve() -> Adapter {
             exit_words: Some("has exited with status ".to_owned()),
             runs_code: false,
             address_of: Some("uintptr({})".to_owned()),
+            address_at: Some("uintptr(&{})".to_owned()),
             calls_begin_with: texts(&["call "]),
             evaluates_purely: true,
             ..Quirks::default()

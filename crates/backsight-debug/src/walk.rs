@@ -4,6 +4,7 @@
 mod asked;
 mod decode;
 mod lldb;
+mod memory;
 mod python;
 mod signature;
 mod told;

@@ -9,7 +9,7 @@ use backsight_core::{Code, Error, Result};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{CapturePlan, Found, HEAD, TAIL, signature, told};
+use super::{CapturePlan, Found, HEAD, TAIL, memory, signature, told};
 use crate::capture::{FrameCapture, Incomplete, Node, Safety, Scope, Variable};
 use crate::dap::types::{self, StackFrame};
 use crate::session::engine::{Engine, PATIENCE, Paused};
@@ -119,6 +119,7 @@ impl FrameWalk<'_> {
             }
         }
         self.expand(&mut tree).await?;
+        self.hash_long(&mut tree).await;
         let signature = signature_of(frame);
         let mut found = Vec::new();
         for (root, scope) in roots {
@@ -210,6 +211,28 @@ impl FrameWalk<'_> {
             // Without it a cycle ends at the depth.
             if let Ok(body) = answer {
                 tree.identify(slot, types::read::<types::Evaluated>(body).result);
+            }
+        }
+    }
+
+    /// Hashes values the debugger does not send whole, where the memory of the program can be read.
+    async fn hash_long(&self, tree: &mut Tree<'_>) {
+        let Some(template) = &self.engine.adapter.quirks.address_at else { return };
+        let Some(process) = self.engine.process_id().and_then(memory::child_of) else { return };
+        let long = tree.long();
+        let asked = long.iter().map(|(slot, expression, form)| {
+            let expression = template.replace("{}", expression);
+            let arguments = json!({ "expression": expression, "frameId": tree.frame, "context": "watch" });
+            let request = self.engine.connection.request("evaluate", arguments, PATIENCE);
+            async move { (*slot, *form, request.await) }
+        });
+        for (slot, form, answer) in join_all(asked).await {
+            // Without an address it stays unknown whether it changed.
+            let Ok(body) = answer else { continue };
+            let text = types::read::<types::Evaluated>(body).result;
+            let address = text.split_whitespace().next().and_then(|number| number.parse().ok());
+            if let Some((hash, length)) = address.and_then(|address| memory::read(process, address, form)) {
+                tree.learn(slot, hash, length);
             }
         }
     }

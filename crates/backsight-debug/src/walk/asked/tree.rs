@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::memory::Form;
 use super::step;
 use crate::adapters::Quirks;
 use crate::capture::{Inside, Node, Safety};
@@ -27,6 +28,8 @@ struct Slot {
     level: u32,
     variable: types::Variable,
     identity: Option<String>,
+    /// Of the whole value, and how long that is, read where it lies.
+    whole: Option<(u64, Option<u64>)>,
     state: State,
     children: Vec<usize>,
 }
@@ -73,7 +76,7 @@ impl<'a> Tree<'a> {
         let label = self.label(parent, &variable.name);
         let state = if expandable { State::Waiting } else { State::Leaf };
         let children = Vec::new();
-        self.slots.push(Slot { parent, label, level, variable, identity: None, state, children });
+        self.slots.push(Slot { parent, label, level, variable, identity: None, whole: None, state, children });
         let slot = self.slots.len() - 1;
         if let Some(parent) = parent.and_then(|parent| self.slots.get_mut(parent)) {
             parent.children.push(slot);
@@ -139,6 +142,23 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Values of which the debugger sends only a part, and the expressions for them.
+    pub(super) fn long(&self) -> Vec<(usize, String, Form)> {
+        let cut = self.slots.iter().enumerate().filter(|(_, slot)| is_cut(&slot.variable.value));
+        let told = cut.filter_map(|(index, slot)| {
+            let kind = slot.variable.kind.as_deref().unwrap_or_default();
+            let length = slot.variable.indexed_variables.unwrap_or_default();
+            Some((index, slot.variable.evaluate_name.clone()?, Form::of_go(kind, length)?))
+        });
+        told.collect()
+    }
+
+    pub(super) fn learn(&mut self, slot: usize, hash: u64, length: Option<u64>) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.whole = Some((hash, length));
+        }
+    }
+
     /// The adapter's number for what is inside, how many elements it has, and whether it is a map.
     pub(super) fn request(&self, slot: usize) -> (i64, Option<u64>, bool) {
         let Some(slot) = self.slots.get(slot) else { return (0, None, false) };
@@ -190,6 +210,7 @@ impl<'a> Tree<'a> {
         let whole = !is_cut(&variable.value);
         let length =
             variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&kind, &variable.value));
+        let length = length.or_else(|| known.whole.and_then(|(_, length)| length));
         let text = match known.state {
             State::Leaf => leaf_text(&variable.value),
             _ => container_text(&kind, length, &variable.value),
@@ -198,6 +219,7 @@ impl<'a> Tree<'a> {
             State::Leaf if text == variable.value => None,
             _ => whole.then(|| hash::bytes(variable.value.as_bytes())),
         };
+        let hash = known.whole.map(|(hash, _)| hash).or(hash);
         let inside = match known.state {
             State::Leaf => Inside::Leaf,
             State::Closed | State::Waiting | State::Asked => Inside::NotExpanded,

@@ -185,7 +185,7 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
         let function = session.set_breakpoint(BreakpointRequest::new(Place::Function(looping.to_owned()))).unwrap();
         assert!(function.bound, "{function:?}");
         let report = stopped(go_on(&session));
-        assert_eq!(report.breakpoints, [function.id.clone()], "{report:?}");
+        assert_eq!(report.breakpoints, [function.id.as_str()], "{report:?}");
         assert!(report.frame.unwrap().function.contains("loop"));
         session.remove_breakpoint(&function.id).unwrap();
     }
@@ -193,7 +193,7 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
     let counted = session.set_breakpoint(counted).unwrap();
     assert_eq!(counted.bound, ways.counts_hits, "{counted:?}");
     if ways.counts_hits {
-        assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.clone()]);
+        assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.as_str()]);
         assert_eq!(at(&capture(&session, 0), "i").text, "9");
     }
     session.remove_breakpoint(&counted.id).unwrap();
@@ -203,7 +203,7 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
     let nowhere = session.set_breakpoint(BreakpointRequest::new(Place::Exception("no such".to_owned()))).unwrap();
     assert!(!nowhere.bound && nowhere.message.is_some(), "{nowhere:?}");
     let report = stopped(go_on(&session));
-    assert_eq!(report.breakpoints, [set.id.clone()]);
+    assert_eq!(report.breakpoints, [set.id.as_str()]);
     assert_eq!(at(&capture(&session, 0), "i").text, "700");
     let out = stopped(session.control(Control::StepOut, None, PATIENCE).unwrap());
     assert!(!out.frame.unwrap().function.contains("loop"));
