@@ -43,17 +43,30 @@ pub(crate) async fn discover(address: SocketAddr, patience: Duration) -> Result<
     let asked = async {
         let request = format!("GET /json/list HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
+        // Node does not close the connection, so the answer is read until it says what was asked for.
         let mut answer = Vec::new();
-        (&mut stream).take(1 << 20).read_to_end(&mut answer).await?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&answer).into_owned())
+        let mut buffer = [0; 4096];
+        while answer.len() < 1 << 20 {
+            let count = stream.read(&mut buffer).await?;
+            answer.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            let path = path_in(&String::from_utf8_lossy(&answer));
+            if count == 0 || path.is_some() {
+                return Ok(path);
+            }
+        }
+        Ok::<_, std::io::Error>(None)
     };
     let answer = tokio::time::timeout(patience, asked).await;
-    let answer = answer.ok().and_then(std::io::Result::ok).unwrap_or_default();
-    let path = answer.lines().find(|line| line.contains("webSocketDebuggerUrl")).and_then(|line| {
-        let (_, path) = address_in(&line.replace(['"', ','], " "))?;
-        Some(path.split_whitespace().next()?.to_owned())
-    });
+    let path = answer.ok().and_then(std::io::Result::ok).flatten();
     path.ok_or_else(|| Error::new(Code::AdapterFailed, format!("there is no inspector of Node at {address}")))
+}
+
+/// The path in `"webSocketDebuggerUrl": "ws://127.0.0.1:9229/cb47..."`, once the whole of it is there.
+fn path_in(answer: &str) -> Option<String> {
+    let rest = answer.split_once("\"webSocketDebuggerUrl\"")?.1;
+    let mut quoted = rest.split('"').skip(1);
+    let (address, _closed) = (quoted.next()?, quoted.next()?);
+    address_in(address).map(|(_, path)| path)
 }
 
 /// Opens an inspector and gives it the face of an adapter.
@@ -115,6 +128,9 @@ mod tests {
     fn the_address_is_read_from_what_node_prints() {
         let line = "Debugger listening on ws://127.0.0.1:41407/cb473f2a-3fc0\n";
         assert_eq!(address_in(line), Some(("127.0.0.1:41407".parse().unwrap(), "/cb473f2a-3fc0".to_owned())));
+        let list = r#"[ { "id": "x", "webSocketDebuggerUrl": "ws://127.0.0.1:9229/a-b" } ]"#;
+        assert_eq!(path_in(list).as_deref(), Some("/a-b"));
+        assert_eq!(path_in(list.split_at(55).0), None);
         for line in ["", "ws://", "ws://x/y", "Debugger attached."] {
             assert_eq!(address_in(line), None, "{line}");
         }

@@ -33,7 +33,9 @@ pub(crate) async fn open(engine: &Arc<Engine>, opening: Opening) -> Result<()> {
     let body = engine.ask("initialize", greeting, opening.patience).await?;
     engine.set_capabilities(types::read(body));
     for (command, arguments) in &engine.adapter.before {
-        engine.ask(command, arguments.clone(), PATIENCE).await?;
+        let asked = engine.ask(command, arguments.clone(), PATIENCE).await;
+        // An adapter in between may not know what the debugger behind it knows.
+        asked.map(drop).or_else(|error| if engine.attached { Ok(()) } else { Err(error) })?;
     }
     let launch = engine.connection.send(opening.command, opening.arguments, opening.patience);
     tokio::pin!(launch);

@@ -27,6 +27,19 @@ HEAD, TAIL = 8, 4
 HASH_PER_VALUE, HASH_IN_ALL = 5000, 40000
 
 
+def hurry():
+    """The debugger sends an answer in two parts, and without this the second waits 40 ms for a sign that the first arrived."""
+    import socket
+    try:
+        writer = sys.modules['pydevd'].get_global_debugger().writer
+        writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except Exception:
+        pass
+
+
+hurry()
+
+
 class Refused(Exception):
     pass
 

@@ -1,10 +1,14 @@
 //! JavaScript in Node.
 
-use backsight_debug::capture::Inside;
-use backsight_debug::session::{BreakpointRequest, Outcome};
+use std::process::{Command, Stdio};
+
+use backsight_debug::capture::{Inside, Scope};
+use backsight_debug::session::{Attach, BreakpointRequest, Outcome, Session};
 
 use super::expectations::{self, Ways};
-use super::subject::{Subject, absent, at, capture, go_on, names, on_path, stopped};
+use super::subject::{
+    PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, names, on_path, scope, stopped,
+};
 
 const WAYS: Ways = Ways {
     nothing: &["null"],
@@ -84,4 +88,30 @@ fn log_messages_and_hit_counts() {
     assert_eq!(at(&capture(&session, 0), "i").text, "9");
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
     assert!(printed.contains("deep 1\n"), "{printed}");
+}
+
+/// A program whose inspector is open already.
+#[test]
+fn a_running_program_is_attached_to() {
+    let Some(subject) = subject() else { return };
+    let port = free_port();
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("wait a bit.js");
+    std::fs::write(&program, "let rounds = 0;\nsetInterval(() => {\n  rounds += 1;\n}, 5);\n").unwrap();
+    let mut command = Command::new("node");
+    command.arg(format!("--inspect=127.0.0.1:{port}")).arg(&program).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
+    let attach = Attach {
+        adapter: "node".to_owned(),
+        port: Some(port),
+        breakpoints: vec![BreakpointRequest::line(&program, 3)],
+        wait: PATIENCE,
+        ..Attach::default()
+    };
+    let (session, outcome) = Session::attach(&subject.setup(), attach).unwrap();
+    let report = stopped(outcome);
+    assert_eq!((report.frame.unwrap().line, report.breakpoints), (Some(3), vec!["bp-1".to_owned()]));
+    assert_eq!(scope(&capture(&session, 0), "rounds"), Scope::Closure);
+    session.disconnect(false).unwrap();
+    assert!(running.0.try_wait().unwrap().is_none(), "it goes on without its debugger");
 }

@@ -1,13 +1,14 @@
 //! CPython under debugpy.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use backsight_debug::capture::Inside;
-use backsight_debug::session::Outcome;
+use backsight_debug::session::{Attach, Outcome, Session};
 
 use super::expectations::{self, Ways};
-use super::subject::{Subject, absent, at, capture, go_on, on_path, stopped};
+use super::subject::{PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, on_path, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -115,4 +116,36 @@ fn the_same_object_is_captured_once() {
     let captured = capture(&session, 2);
     assert!(matches!(&at(&captured, "order").inside, Inside::Fields(_)));
     assert_eq!(at(&captured, "also").inside, Inside::SeeAt("order".to_owned()));
+}
+
+/// A program that waits for a debugger at a port, through the adapter that comes with debugpy.
+#[test]
+fn a_program_that_waits_for_a_debugger_is_attached_to() {
+    let Some(subject) = subject() else { return };
+    let port = free_port();
+    let mut command = Command::new(subject.runtime.as_ref().unwrap());
+    command.args([
+        "-Xfrozen_modules=off",
+        "-m",
+        "debugpy",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+        "--wait-for-client",
+    ]);
+    command.arg(&subject.program).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
+    let attach = Attach {
+        adapter: "debugpy".to_owned(),
+        port: Some(port),
+        breakpoints: vec![subject.at("FIRST")],
+        wait: PATIENCE,
+        ..Attach::default()
+    };
+    let (session, outcome) = Session::attach(&subject.setup(), attach).unwrap();
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    assert_eq!(at(&captured, "order.customer.name").text, "'Ann'");
+    session.disconnect(false).unwrap();
+    // It goes on without its debugger, and ends by itself.
+    assert_eq!(running.0.wait().unwrap().code(), Some(3));
 }
