@@ -328,7 +328,8 @@ async fn farewell(engine: &Engine, end_program: bool) {
         engine.change(state::Change::Lost("it was disconnected".to_owned()));
         return;
     };
-    if !end_program {
+    // Of a program that was there before us only the debugger was started here.
+    if !end_program && !engine.attached {
         process.release();
     }
     if engine.connection.ended().is_none() {

@@ -7,6 +7,7 @@ import ast
 import base64
 import json
 import marshal
+import os
 import sys
 import time
 import types
@@ -508,23 +509,39 @@ class Walk:
             self.incomplete.append([path, '%d %s, %d captured' % (length, what, told)])
 
 
+def own_places():
+    """Where the debugger's own code is."""
+    try:
+        here = os.path.dirname(os.path.abspath(sys.modules['pydevd'].__file__))
+    except Exception:
+        return ()
+    above = os.path.dirname(os.path.dirname(here))
+    return (here + os.sep,) + ((above + os.sep,) if os.path.basename(above) == 'debugpy' else ())
+
+
+OWN = own_places()
+
+
 def ours(frame):
     name = frame.f_code.co_filename
-    return 'pydevd' in name or '/debugpy/' in name or '\\debugpy\\' in name or name in ('<backsight>', '<string>', '<pydev_eval>') and depth_marker(frame)
-
-
-def depth_marker(frame):
-    """The text of an expression that is being evaluated is nobody's source."""
-    return frame.f_code.co_name in ('<module>', '<lambda>') or frame.f_code.co_filename == '<backsight>'
+    return name == '<backsight>' or name.startswith(OWN)
 
 
 def stack_of(frame):
+    """The frames of the program, as the debugger lists them."""
     found = []
     while frame is not None:
         if not ours(frame):
             found.append(frame)
         frame = frame.f_back
     return found
+
+
+def stack_here(frame):
+    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source."""
+    while OWN and frame is not None and not frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return stack_of(frame)
 
 
 def variables_of(frame):
@@ -581,7 +598,7 @@ def capture(text):
     config = json.loads(text)
     walk = Walk(config)
     told = []
-    here = stack_of(sys._getframe(1))
+    here = stack_here(sys._getframe(1))
     stacks = [(config['thread'], here)]
     if config['threads']:
         numbers = threads()
@@ -630,7 +647,7 @@ def pack(value):
 
 def evaluate(text):
     config = json.loads(text)
-    stack = stack_of(sys._getframe(1))
+    stack = stack_here(sys._getframe(1))
     try:
         value = evaluate_in(stack[config['frame']], config['expression'])
     except Refused as refused:

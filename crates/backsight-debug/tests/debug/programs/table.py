@@ -75,8 +75,9 @@ def recurse(n):
     return 1 + recurse(n - 1)
 
 
-def wait_for(event):
+def wait_for(started, event):
     waiting = 'for the end'
+    started.set()
     event.wait()
     return waiting
 
@@ -91,9 +92,11 @@ def loop():
 
 def main():
     print('hello from the program', flush=True)
+    started = threading.Event()
     event = threading.Event()
-    thread = threading.Thread(target=wait_for, args=(event,), name='waiter', daemon=True)
+    thread = threading.Thread(target=wait_for, args=(started, event), name='waiter', daemon=True)
     thread.start()
+    started.wait()
     Shop().work(Order(), 3, 'label', 7)
     recurse(5)
     loop()
