@@ -128,6 +128,8 @@ impl FrameWalk<'_> {
             let scope = match told {
                 Some((_, scope)) => *scope,
                 None if matches!(&*name, "this" | "self" | "%self") => Scope::This,
+                // What a Go function will return, where it has no name of its own.
+                None if name.starts_with("~r") => Scope::Result,
                 None => scope,
             };
             found.push(Variable { name, shadowed, scope, value: tree.node(root) });

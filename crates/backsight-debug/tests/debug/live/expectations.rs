@@ -318,7 +318,7 @@ pub fn speed(subject: &Subject, name: &str) {
     }
 }
 
-fn median(session: &Session, depth: u32) -> Duration {
+pub fn median(session: &Session, depth: u32) -> Duration {
     let mut times: Vec<Duration> = (0..9)
         .map(|_| {
             let started = Instant::now();

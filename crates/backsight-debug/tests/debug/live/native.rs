@@ -21,7 +21,7 @@ const CPP: Ways = Ways {
     exit_code: 3,
 };
 
-const LLDB: [&str; 6] = ["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"];
+pub const LLDB: [&str; 6] = ["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"];
 
 fn built(source: &str, compiler: &str, arguments: &[&str]) -> Option<(Subject, tempfile::TempDir)> {
     if on_path(&LLDB).is_none() || on_path(&[compiler]).is_none() {
@@ -111,7 +111,7 @@ mod rust {
 }
 
 /// Where the active toolchain keeps its formatters.
-fn sysroot() -> Option<PathBuf> {
+pub fn sysroot() -> Option<PathBuf> {
     let asked = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
     Some(PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()))
 }

@@ -26,7 +26,7 @@ const WAYS: Ways = Ways {
 };
 
 /// A Python that has debugpy: the one `make test` prepares, or whichever is there.
-fn python() -> Option<PathBuf> {
+pub fn python() -> Option<PathBuf> {
     let prepared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
     let found = Some(prepared).filter(|python| python.exists()).or_else(|| on_path(&["python3", "python"]))?;
     let asked = std::process::Command::new(&found).args(["-c", "import debugpy"]).output().ok()?;
