@@ -235,7 +235,7 @@
     constructor(config) {
       this.config = config;
       this.started = Date.now();
-      this.prints = new Fingerprints(this.started + least(config.ms / 2, 500));
+      this.prints = new Fingerprints(this.started + least(config.ms / 2, 1000));
       this.incomplete = [];
       this.count = this.late = this.cut = 0;
     }
@@ -265,7 +265,7 @@
       }
       if (this.late) this.incomplete.push(['', `timed out after ${this.config.ms} ms: ${this.late} values not expanded`]);
       if (this.cut) this.incomplete.push(['', `more than ${this.config.nodes} values: ${this.cut} not expanded`]);
-      if (this.prints.missing) this.incomplete.push(['', `${this.prints.missing} values too large to notice every change inside`]);
+      if (this.prints.missing) this.incomplete.push(['', `${this.prints.missing} values were not hashed: a change deep inside them may go unseen`]);
     }
     node(value, level, queue, path) {
       this.count++;

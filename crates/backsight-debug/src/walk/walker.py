@@ -321,7 +321,7 @@ class Walk:
         self.depth = config['depth']
         self.nodes = config['nodes']
         self.deadline = time.monotonic() + config['ms'] / 1000.0
-        self.fingerprints = Fingerprints(time.monotonic() + min(config['ms'] / 2000.0, 0.5))
+        self.fingerprints = Fingerprints(time.monotonic() + min(config['ms'] / 2000.0, 1.0))
         self.incomplete = []
         self.count = 0
         self.late = 0
@@ -622,7 +622,7 @@ def capture(text):
     if walk.cut:
         walk.incomplete.append(['', 'more than %d values: %d not expanded' % (config['nodes'], walk.cut)])
     if walk.fingerprints.missing:
-        walk.incomplete.append(['', '%d values too large to notice every change inside' % walk.fingerprints.missing])
+        walk.incomplete.append(['', '%d values were not hashed: a change deep inside them may go unseen' % walk.fingerprints.missing])
     return pack({'frames': told, 'incomplete': walk.incomplete, 'stack': len(here)})
 
 

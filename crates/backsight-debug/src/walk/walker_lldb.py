@@ -163,7 +163,7 @@ class Walk:
         self.head, self.tail = config['head'], config['tail']
         self.started = time.monotonic()
         self.deadline = self.started + config['ms'] / 1000.0
-        self.hash_deadline = self.started + min(config['ms'] / 4000.0, 0.3)
+        self.hash_deadline = self.started + min(config['ms'] / 2000.0, 1.0)
         self.incomplete = []
         self.count = self.late = self.cut = self.hashed = self.unhashed = 0
 
@@ -388,7 +388,7 @@ def capture(config, process):
     if walk.cut:
         walk.incomplete.append(['', 'more than %d values: %d not expanded' % (config['nodes'], walk.cut)])
     if walk.unhashed:
-        walk.incomplete.append(['', '%d values too large to notice every change inside' % walk.unhashed])
+        walk.incomplete.append(['', '%d values were not hashed: a change deep inside them may go unseen' % walk.unhashed])
     return {'frames': told, 'incomplete': walk.incomplete, 'stack': thread.GetNumFrames()}
 
 
