@@ -72,11 +72,17 @@ codes! {
     GitRefused, "GIT_REFUSED", exit 3, http 409;
     /// The session has no revert to take back: none was made, or a new turn closed the way.
     NothingToUnrevert, "NOTHING_TO_UNREVERT", exit 3, http 409;
+    /// No program is being debugged.
+    NoSession, "NO_SESSION", exit 3, http 409;
+    /// The debugged program is running, and what was asked needs it paused.
+    NotPaused, "NOT_PAUSED", exit 3, http 409;
+    /// The debugged program went on while it was being looked at; nothing was kept.
+    StateChanged, "STATE_CHANGED", exit 3, http 409;
     /// The operation would displace bytes that no snapshot holds.
     NotCovered, "NOT_COVERED", exit 3, http 409;
     /// The directory is one Backsight refuses to track without being told.
     WorkspaceRefused, "WORKSPACE_REFUSED", exit 3, http 409;
-    /// The tree exceeds the configured number of files or bytes.
+    /// The tree, or what a debug session keeps, exceeds the allowed number of files or bytes.
     TooLarge, "TOO_LARGE", exit 3, http 413;
     /// No snapshot answers to the reference.
     RefNotFound, "REF_NOT_FOUND", exit 4, http 404;
@@ -100,6 +106,10 @@ codes! {
     BaselineNotFound, "BASELINE_NOT_FOUND", exit 4, http 404;
     /// No noise rule has the id.
     RuleNotFound, "RULE_NOT_FOUND", exit 4, http 404;
+    /// The debug session has no such snapshot: it was deleted, or never taken.
+    SnapshotNotFound, "SNAPSHOT_NOT_FOUND", exit 4, http 404;
+    /// There is no debugger for that language on this machine.
+    AdapterNotFound, "ADAPTER_NOT_FOUND", exit 4, http 404;
     /// There is no program of that kind on this machine.
     ProgramNotFound, "PROGRAM_NOT_FOUND", exit 4, http 404;
     /// The Git repository named does not exist.
@@ -122,6 +132,10 @@ codes! {
     ServerUnreachable, "SERVER_UNREACHABLE", exit 7, http 503;
     /// No browser answers where one was expected.
     BrowserUnreachable, "BROWSER_UNREACHABLE", exit 7, http 503;
+    /// The debugger refused what it was asked, or went away.
+    AdapterFailed, "ADAPTER_FAILED", exit 7, http 502;
+    /// The debugger did not answer in time.
+    DebugTimeout, "DEBUG_TIMEOUT", exit 7, http 504;
     /// Another process holds the workspace for longer than the caller would wait.
     Busy, "BUSY", exit 7, http 503;
 }
@@ -132,6 +146,8 @@ impl Code {
         matches!(
             self,
             Code::Raced
+                | Code::StateChanged
+                | Code::DebugTimeout
                 | Code::Busy
                 | Code::Cancelled
                 | Code::ServerUnreachable

@@ -1,0 +1,355 @@
+//! The debuggers Backsight knows, as data: how each is found and reached, and in what it differs from the protocol. Another
+//! one is another entry of [`builtin`], or a section of the configuration that reads as an [`Adapter`].
+
+mod find;
+pub(crate) mod node;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+pub use find::{choose, locate};
+
+/// A debugger.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Adapter {
+    /// What it is called: `debugpy`.
+    pub name: String,
+    /// Endings of the programs it is for, without the dot.
+    pub extensions: Vec<String>,
+    /// Names to look for on the search path, the best first, or paths.
+    pub programs: Vec<String>,
+    /// What it is started with. `{port}` is the port it shall open or call; `{program}` and `{arguments}` are those of the
+    /// program to debug.
+    pub arguments: Vec<String>,
+    /// How it is reached.
+    pub reach: Reach,
+    /// What a person installs it with.
+    pub install: String,
+    /// Sent before `launch` or `attach`: pairs of a request and its arguments.
+    pub before: Vec<(String, Value)>,
+    /// What `launch` carries. A text that is `{program}`, `{arguments}`, `{directory}`, `{environment}` or
+    /// `{stop_on_entry}` stands for that, and `{scratch_file}` for a file that is removed with the session.
+    pub launch: Map<String, Value>,
+    /// What `attach` carries; `{pid}`, `{host}`, `{port}`. Empty: it cannot attach.
+    pub attach: Map<String, Value>,
+    /// How it differs.
+    #[serde(flatten)]
+    pub quirks: Quirks,
+}
+
+/// How an adapter is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// Over its stdin and stdout.
+    #[default]
+    Stdio,
+    /// It opens a port and prints the address.
+    Opens,
+    /// It calls the port we open. The program is debugged in the process that is started.
+    Calls,
+    /// Node's inspector, which is no adapter: we translate.
+    Inspector,
+}
+
+/// In what an adapter differs from the protocol, or from what one would hope.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quirks {
+    /// Requests on their way at once.
+    pub window: usize,
+    /// Elements of a list come only when asked for as indexed ones.
+    pub asks_indexed: bool,
+    /// Elements are never paged: a long list must not be expanded.
+    pub ignores_paging: bool,
+    /// Children that are not the program's.
+    pub synthetic: Vec<String>,
+    /// Endings of names that are no children: `len()`.
+    pub calls: bool,
+    /// The first answer to `threads` is about the moment the program started, whenever it is asked.
+    pub first_threads_old: bool,
+    /// Where the program's own output is: in `output` events, or in the pipes of the process we started.
+    pub output: Output,
+    /// Words before the exit code in what the debugger says when it knows no other way to tell it.
+    pub exit_words: Option<String>,
+    /// The process we started is the program: how it ends is how the program ends.
+    pub is_program: bool,
+    /// Our names of exceptions (`all`, `uncaught`) and the filters they are.
+    pub exceptions: Vec<(String, Vec<String>)>,
+    /// Something that walks the variables inside the debugger in one request.
+    pub walker: Walker,
+    /// Reading variables runs the user's code, so that without a walker nothing pure can be read.
+    pub runs_code: bool,
+    /// The expression for where a pointer points to, with `{}` for the pointer: that is how cycles are seen.
+    pub address_of: Option<String>,
+    /// The expression for where a variable itself is, likewise: long values are hashed where they lie.
+    pub address_at: Option<String>,
+    /// Prefixes of expressions that run code; others only read.
+    pub calls_begin_with: Vec<String>,
+    /// What it evaluates never runs code unless it begins with one of those.
+    pub evaluates_purely: bool,
+}
+
+/// Where a program's output is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// In events of the protocol; what the adapter itself prints is talk.
+    #[default]
+    Events,
+    /// In the pipes of the process.
+    Pipes,
+}
+
+/// What walks variables inside a debugger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Walker {
+    /// Nothing: variables are asked for one by one.
+    #[default]
+    None,
+    /// A program in Python, run by CPython itself.
+    Python,
+    /// A program in Python, run by LLDB.
+    Lldb,
+    /// A program in JavaScript, run by V8.
+    Inspector,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        Quirks {
+            window: 8,
+            asks_indexed: false,
+            ignores_paging: false,
+            synthetic: Vec::new(),
+            calls: false,
+            first_threads_old: false,
+            output: Output::Events,
+            exit_words: None,
+            is_program: false,
+            exceptions: Vec::new(),
+            walker: Walker::None,
+            runs_code: true,
+            address_of: None,
+            address_at: None,
+            calls_begin_with: Vec::new(),
+            evaluates_purely: false,
+        }
+    }
+}
+
+impl Default for Adapter {
+    fn default() -> Self {
+        Adapter {
+            name: String::new(),
+            extensions: Vec::new(),
+            programs: Vec::new(),
+            arguments: Vec::new(),
+            reach: Reach::Stdio,
+            install: String::new(),
+            before: Vec::new(),
+            launch: object(json!({ "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
+                "env": "{environment}", "stopOnEntry": "{stop_on_entry}" })),
+            attach: Map::new(),
+            quirks: Quirks::default(),
+        }
+    }
+}
+
+/// The debuggers that are known without being told.
+pub fn builtin() -> Vec<Adapter> {
+    vec![debugpy(), node(), delve(), lldb()]
+}
+
+fn debugpy() -> Adapter {
+    Adapter {
+        name: "debugpy".to_owned(),
+        extensions: texts(&["py", "pyw"]),
+        programs: texts(&["python3", "python"]),
+        // Children would call the same port and wait for somebody to answer.
+        arguments: texts(&[
+            "-Xfrozen_modules=off",
+            "-m",
+            "debugpy",
+            "--configure-subProcess",
+            "False",
+            "--connect",
+            "127.0.0.1:{port}",
+            "--wait-for-client",
+            "{program}",
+            "{arguments}",
+        ]),
+        reach: Reach::Calls,
+        install: "python3 -m pip install debugpy".to_owned(),
+        // Without this a stop is told once for each thread.
+        before: vec![("setDebuggerProperty".to_owned(), json!({ "multiThreadsSingleNotification": true }))],
+        launch: object(json!({ "stopOnEntry": "{stop_on_entry}", "justMyCode": false,
+            "variablePresentation": { "all": "inline" } })),
+        attach: object(json!({ "justMyCode": false })),
+        quirks: Quirks {
+            // With two evaluations on their way each takes 200 ms: the paused thread misses that there is more.
+            window: 1,
+            ignores_paging: true,
+            synthetic: texts(&["special variables", "function variables", "class variables", "protected variables"]),
+            calls: true,
+            output: Output::Pipes,
+            is_program: true,
+            exceptions: filters(&[("all", &["raised"]), ("uncaught", &["uncaught"])]),
+            walker: Walker::Python,
+            ..Quirks::default()
+        },
+    }
+}
+
+fn node() -> Adapter {
+    Adapter {
+        name: "node".to_owned(),
+        extensions: texts(&["js", "mjs", "cjs", "ts", "mts", "cts"]),
+        programs: texts(&["node"]),
+        arguments: texts(&["--inspect-brk=127.0.0.1:0", "{program}", "{arguments}"]),
+        reach: Reach::Inspector,
+        install: "apt-get install nodejs".to_owned(),
+        launch: object(json!({ "stopOnEntry": "{stop_on_entry}" })),
+        attach: object(json!({ "port": "{port}" })),
+        quirks: Quirks {
+            window: 32,
+            output: Output::Pipes,
+            is_program: true,
+            exceptions: filters(&[("all", &["all"]), ("uncaught", &["uncaught"])]),
+            walker: Walker::Inspector,
+            runs_code: false,
+            ..Quirks::default()
+        },
+        ..Adapter::default()
+    }
+}
+
+fn delve() -> Adapter {
+    Adapter {
+        name: "delve".to_owned(),
+        extensions: texts(&["go"]),
+        programs: texts(&["dlv"]),
+        arguments: texts(&["dap", "--listen=127.0.0.1:0"]),
+        reach: Reach::Opens,
+        install: "apt-get install delve golang-go".to_owned(),
+        launch: object(json!({ "mode": "{mode}", "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
+            "env": "{environment}", "stopOnEntry": "{stop_on_entry}", "output": "{scratch_file}" })),
+        attach: object(json!({ "mode": "local", "processId": "{pid}" })),
+        quirks: Quirks {
+            asks_indexed: true,
+            calls: true,
+            output: Output::Pipes,
+            exit_words: Some("has exited with status ".to_owned()),
+            runs_code: false,
+            address_of: Some("uintptr({})".to_owned()),
+            address_at: Some("uintptr(&{})".to_owned()),
+            calls_begin_with: texts(&["call "]),
+            evaluates_purely: true,
+            ..Quirks::default()
+        },
+        ..Adapter::default()
+    }
+}
+
+fn lldb() -> Adapter {
+    Adapter {
+        name: "lldb-dap".to_owned(),
+        extensions: Vec::new(),
+        programs: texts(&["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"]),
+        install: "apt-get install lldb-22".to_owned(),
+        launch: object(json!({ "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
+            "env": "{environment}", "stopOnEntry": "{stop_on_entry}", "initCommands": "{init_commands}" })),
+        attach: object(json!({ "pid": "{pid}", "initCommands": "{init_commands}" })),
+        quirks: Quirks {
+            synthetic: texts(&["[raw]"]),
+            first_threads_old: true,
+            exceptions: filters(&[("all", &["cpp_throw"]), ("uncaught", &["cpp_throw"])]),
+            walker: Walker::Lldb,
+            runs_code: false,
+            ..Quirks::default()
+        },
+        ..Adapter::default()
+    }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn filters(filters: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+    filters.iter().map(|(name, filters)| ((*name).to_owned(), texts(filters))).collect()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// A template with its placeholders filled in; what has no value is left out.
+pub(crate) fn fill(template: &Map<String, Value>, values: &Map<String, Value>) -> Value {
+    let filled = template.iter().filter_map(|(name, value)| Some((name.clone(), fill_value(value, values)?)));
+    Value::Object(filled.collect())
+}
+
+fn fill_value(template: &Value, values: &Map<String, Value>) -> Option<Value> {
+    match template {
+        Value::String(text) => match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+            Some(name) => values.get(name).filter(|value| !value.is_null()).cloned(),
+            None => Some(template.clone()),
+        },
+        Value::Object(inner) => Some(fill(inner, values)),
+        _ => Some(template.clone()),
+    }
+}
+
+/// Arguments with their placeholders filled in.
+pub(crate) fn fill_arguments(template: &[String], port: u16, program: &str, arguments: &[String]) -> Vec<String> {
+    let mut filled = Vec::new();
+    for text in template {
+        match text.as_str() {
+            "{arguments}" => filled.extend(arguments.iter().cloned()),
+            "{program}" => filled.push(program.to_owned()),
+            _ => filled.push(text.replace("{port}", &port.to_string())),
+        }
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_and_what_is_unknown_is_left_out() {
+        let values = object(json!({ "program": "/a", "arguments": ["x"], "pid": null }));
+        let template =
+            object(json!({ "program": "{program}", "args": "{arguments}", "pid": "{pid}", "other": "{what}",
+            "plain": true, "in": { "side": "{program}" } }));
+        let expected = json!({ "program": "/a", "args": ["x"], "plain": true, "in": { "side": "/a" } });
+        assert_eq!(fill(&template, &values), expected);
+        let template = texts(&["-m", "{program}", "{arguments}", "h:{port}"]);
+        assert_eq!(fill_arguments(&template, 7, "p", &texts(&["a", "b"])), ["-m", "p", "a", "b", "h:7"]);
+    }
+
+    #[test]
+    fn an_adapter_can_be_described_in_a_few_lines() {
+        let adapter: Adapter = serde_json::from_value(json!({ "name": "rdbg", "extensions": ["rb"],
+            "programs": ["rdbg"], "arguments": ["--open"], "reach": "opens", "window": 1 }))
+        .unwrap();
+        assert_eq!((adapter.quirks.window, adapter.reach), (1, Reach::Opens));
+        assert_eq!(adapter.launch, Adapter::default().launch);
+    }
+
+    #[test]
+    fn every_known_debugger_survives_being_written_down() {
+        for adapter in builtin() {
+            let text = serde_json::to_string(&adapter).unwrap();
+            assert_eq!(serde_json::from_str::<Adapter>(&text).unwrap(), adapter);
+        }
+    }
+}

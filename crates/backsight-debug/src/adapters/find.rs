@@ -1,0 +1,168 @@
+//! Which debugger a program needs, and where on this machine it is.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use backsight_core::{Code, Error, Result};
+
+use super::Adapter;
+
+/// What Go puts into everything it builds.
+const GO_MARK: &[u8] = b"\xff Go buildinf:";
+/// Where virtual environments of a project usually are.
+const ENVIRONMENTS: [&str; 2] = [".venv/bin", "venv/bin"];
+
+/// The adapter with that name, or else the one for the program.
+pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) -> Result<&'a Adapter> {
+    let known = || adapters.iter().map(|adapter| adapter.name.as_str()).collect::<Vec<_>>().join(", ");
+    let by_name = |name: &str| adapters.iter().find(|adapter| adapter.name == name);
+    if let Some(name) = named {
+        return by_name(name).ok_or_else(|| {
+            let message = format!("there is no debugger called `{name}`: {} are known", known());
+            Error::new(Code::AdapterNotFound, message)
+        });
+    }
+    let extension = program.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let for_extension =
+        || adapters.iter().find(|adapter| adapter.extensions.iter().any(|one| one.eq_ignore_ascii_case(extension)));
+    let found = match contents(program) {
+        Contents::GoPackage | Contents::GoBinary => by_name("delve"),
+        Contents::Binary => by_name("lldb-dap"),
+        Contents::Script(interpreter) if interpreter.contains("python") => by_name("debugpy"),
+        Contents::Script(interpreter) if interpreter.contains("node") => by_name("node"),
+        Contents::Script(_) | Contents::Other => for_extension(),
+    };
+    found.or_else(for_extension).ok_or_else(|| {
+        let message = format!("no debugger is known for `{}`: {} are", program.display(), known());
+        Error::new(Code::AdapterNotFound, message).with_hint("name the debugger with `adapter`")
+    })
+}
+
+/// The program an adapter is started with: the one given, one of the project's own environment, or one on the search path.
+pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search: &[PathBuf]) -> Result<PathBuf> {
+    let missing = |message: String| {
+        let hint = format!("install it with `{}`, or name its program with `runtime`", adapter.install);
+        Error::new(Code::AdapterNotFound, message).with_hint(hint)
+    };
+    if let Some(given) = given {
+        return match is_program(given) {
+            true => Ok(given.to_owned()),
+            false => Err(missing(format!("there is no program at `{}`", given.display()))),
+        };
+    }
+    let own = ENVIRONMENTS.iter().map(|environment| directory.join(environment));
+    let own: Vec<PathBuf> = if adapter.name == "debugpy" { own.collect() } else { Vec::new() };
+    let places = || own.iter().chain(search);
+    let found = adapter.programs.iter().flat_map(|name| places().map(move |place| place.join(name)));
+    found.into_iter().find(|program| is_program(program)).ok_or_else(|| {
+        let names = adapter.programs.join(", ");
+        missing(format!("the debugger `{}` was not found ({names} on the search path)", adapter.name))
+    })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Contents {
+    GoPackage,
+    GoBinary,
+    Binary,
+    Script(String),
+    Other,
+}
+
+pub(super) fn contents(program: &Path) -> Contents {
+    if program.is_dir() {
+        let go = std::fs::read_dir(program).into_iter().flatten().flatten();
+        let has_go = go.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "go"));
+        return if has_go { Contents::GoPackage } else { Contents::Other };
+    }
+    let Ok(mut file) = std::fs::File::open(program) else { return Contents::Other };
+    let mut head = [0; 256];
+    let Ok(count) = file.read(&mut head) else { return Contents::Other };
+    let head = head.get(..count).unwrap_or_default();
+    let binary = [&b"\x7fELF"[..], b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+    if binary.iter().any(|magic| head.starts_with(magic)) {
+        return if holds(file, head, GO_MARK) { Contents::GoBinary } else { Contents::Binary };
+    }
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match line.strip_prefix(b"#!") {
+        Some(interpreter) => Contents::Script(String::from_utf8_lossy(interpreter).into_owned()),
+        None => Contents::Other,
+    }
+}
+
+/// Whether a file holds some bytes, read piece by piece.
+fn holds(mut file: std::fs::File, head: &[u8], wanted: &[u8]) -> bool {
+    let mut window = head.to_vec();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        if window.windows(wanted.len()).any(|part| part == wanted) {
+            return true;
+        }
+        let kept = window.len().saturating_sub(wanted.len());
+        window.drain(..kept);
+        match file.read(&mut buffer) {
+            Ok(0) | Err(_) => return false,
+            Ok(count) => window.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtin;
+    use super::*;
+
+    #[test]
+    fn the_debugger_follows_from_the_program() {
+        let place = tempfile::tempdir().unwrap();
+        let go = [&b"\x7fELF"[..], &vec![0; 3 << 20], GO_MARK, &[0; 9]].concat();
+        let files: [(&str, &[u8], &str); 6] = [
+            ("a.py", b"print()", "debugpy"),
+            ("tool", b"#!/usr/bin/env python3\n", "debugpy"),
+            ("a.mjs", b"", "node"),
+            ("native", b"\x7fELF....", "lldb-dap"),
+            ("server", &go, "delve"),
+            ("main.go", b"package main", "delve"),
+        ];
+        for (name, bytes, expected) in files {
+            let path = place.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(choose(&builtin(), None, &path).unwrap().name, expected, "{name}");
+        }
+        assert_eq!(choose(&builtin(), None, place.path()).unwrap().name, "delve");
+        let error = choose(&builtin(), None, &place.path().join("a.xyz")).unwrap_err();
+        assert_eq!(error.code(), Code::AdapterNotFound);
+        let error = choose(&builtin(), Some("gdb"), &place.path().join("a.py")).unwrap_err();
+        assert!(error.message().contains("`gdb`") && error.message().contains("lldb-dap"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_debugger_comes_with_how_to_install_it() {
+        let place = tempfile::tempdir().unwrap();
+        let debugpy = &builtin()[0];
+        let error = locate(debugpy, None, place.path(), &[place.path().to_owned()]).unwrap_err();
+        assert_eq!(error.code(), Code::AdapterNotFound);
+        assert!(error.hint().unwrap().contains("pip install debugpy"));
+        assert!(locate(debugpy, Some(&place.path().join("python")), place.path(), &[]).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_projects_own_environment_comes_first() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        for folder in [".venv/bin", "usr"] {
+            let folder = place.path().join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("python3"), "").unwrap();
+            std::fs::set_permissions(folder.join("python3"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let found = locate(&builtin()[0], None, place.path(), &[place.path().join("usr")]).unwrap();
+        assert_eq!(found, place.path().join(".venv/bin/python3"));
+    }
+}

@@ -1,0 +1,446 @@
+//! The requests of a session carried out by V8, and V8's events told as an adapter tells them.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use super::inspector::{Answer, Inspector};
+use super::place;
+use crate::dap::wire::encode;
+
+/// The only thread that is seen; workers are programs of their own.
+const THREAD: i64 = 1;
+/// How long a program may take to reach its first line.
+const START: Duration = Duration::from_secs(10);
+
+/// A program in Node.
+pub(super) struct Node {
+    pub(super) inspector: Inspector,
+    /// Where the session listens, until the program is gone.
+    say: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
+    seq: AtomicI64,
+    state: Mutex<State>,
+    /// Whether the program has reached its first line.
+    began: watch::Sender<bool>,
+    /// The walker inside the program, once it is there.
+    pub(super) walker: tokio::sync::Mutex<Option<String>>,
+}
+
+#[derive(Default)]
+struct State {
+    pause: Option<Arc<Pause>>,
+    pauses: i64,
+    scripts: HashMap<String, String>,
+    sources: HashMap<String, Arc<str>>,
+    breakpoints: Vec<Set>,
+    numbers: i64,
+    /// Objects that can be asked for in this pause.
+    objects: Vec<String>,
+    /// Why the next pause will be one.
+    expected: Option<&'static str>,
+    stop_on_entry: bool,
+}
+
+/// A pause, and what V8 says about it.
+pub(super) struct Pause {
+    pub number: i64,
+    pub frames: Vec<Value>,
+}
+
+/// A breakpoint that V8 knows.
+#[derive(Clone, Debug)]
+struct Set {
+    number: i64,
+    id: String,
+    address: String,
+    wanted: Value,
+    hits: u64,
+}
+
+impl Node {
+    pub(super) fn new(inspector: Inspector, say: mpsc::UnboundedSender<Vec<u8>>) -> Self {
+        let began = watch::Sender::new(false);
+        Node {
+            inspector,
+            say: Mutex::new(Some(say)),
+            seq: AtomicI64::new(1),
+            state: Mutex::default(),
+            began,
+            walker: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carries out a request and answers it.
+    pub(super) async fn serve(self: Arc<Self>, request: Value) {
+        let command = request["command"].as_str().unwrap_or_default().to_owned();
+        let arguments = &request["arguments"];
+        let answer = self.carry_out(&command, arguments).await;
+        let mut message =
+            json!({ "type": "response", "request_seq": request["seq"], "command": command, "success": answer.is_ok() });
+        match answer {
+            Ok(body) => message["body"] = body,
+            Err(reason) => message["message"] = Value::from(reason),
+        }
+        self.tell(message);
+        if matches!(&*command, "launch" | "attach") {
+            self.event("initialized", json!({}));
+        }
+    }
+
+    async fn carry_out(&self, command: &str, arguments: &Value) -> Answer {
+        match command {
+            "initialize" => Ok(json!({
+                "supportsConfigurationDoneRequest": true, "supportsConditionalBreakpoints": true,
+                "supportsHitConditionalBreakpoints": true, "supportsLogPoints": true,
+                "exceptionBreakpointFilters": [{ "filter": "all", "label": "All" }, { "filter": "uncaught", "label": "Uncaught" }],
+            })),
+            "launch" | "attach" => self.begin(arguments, command == "attach").await,
+            "configurationDone" => self.run().await,
+            "setBreakpoints" => self.set_breakpoints(arguments).await,
+            "setExceptionBreakpoints" => self.set_exceptions(arguments).await,
+            "threads" => Ok(json!({ "threads": [{ "id": THREAD, "name": "main" }] })),
+            "continue" => self.resume("Debugger.resume", "").await,
+            "next" => self.resume("Debugger.stepOver", "step").await,
+            "stepIn" => self.resume("Debugger.stepInto", "step").await,
+            "stepOut" => self.resume("Debugger.stepOut", "step").await,
+            "pause" => {
+                self.state().expected = Some("pause");
+                self.inspector.ask("Debugger.pause", json!({})).await
+            }
+            "stackTrace" => self.stack(arguments),
+            "scopes" => self.scopes(arguments),
+            "variables" => self.variables(arguments).await,
+            "evaluate" => self.evaluate(arguments).await,
+            "backsight/capture" => self.capture(arguments).await,
+            "backsight/evaluate" => self.evaluate_safely(arguments).await,
+            "disconnect" => {
+                // Whoever stays without a debugger goes on.
+                let _ = self.inspector.ask("Debugger.disable", json!({})).await;
+                self.inspector.close();
+                Ok(Value::Null)
+            }
+            _ => Err(format!("`{command}` is not supported")),
+        }
+    }
+
+    async fn begin(&self, arguments: &Value, attached: bool) -> Answer {
+        self.state().stop_on_entry = arguments["stopOnEntry"].as_bool().unwrap_or(false);
+        // An old Node does not have it, and says that it is ending in another way.
+        let _ = self.inspector.ask("NodeRuntime.notifyWhenWaitingForDisconnect", json!({ "enabled": true })).await;
+        self.inspector.ask("Runtime.enable", json!({})).await?;
+        self.inspector.ask("Debugger.enable", json!({ "maxScriptsCacheSize": 100_000_000 })).await?;
+        let _ = self.inspector.ask("Debugger.setBlackboxPatterns", json!({ "patterns": ["^node:"] })).await;
+        if attached {
+            self.began.send_replace(true);
+        }
+        Ok(json!({}))
+    }
+
+    async fn run(&self) -> Answer {
+        self.inspector.ask("Runtime.runIfWaitingForDebugger", json!({})).await?;
+        let mut began = self.began.subscribe();
+        // When the first line is reached the breakpoints in it are known.
+        let _ = tokio::time::timeout(START, began.wait_for(|began| *began)).await;
+        Ok(json!({}))
+    }
+
+    async fn resume(&self, method: &str, expected: &'static str) -> Answer {
+        {
+            let mut state = self.state();
+            state.expected = Some(expected).filter(|expected| !expected.is_empty());
+            state.pause.take().ok_or("the program is running")?;
+            state.objects.clear();
+        }
+        self.inspector.ask(method, json!({})).await
+    }
+
+    async fn set_breakpoints(&self, arguments: &Value) -> Answer {
+        let address = place::address_of(Path::new(arguments["source"]["path"].as_str().unwrap_or_default()));
+        let wanted: Vec<Value> = arguments["breakpoints"].as_array().cloned().unwrap_or_default();
+        let there: Vec<Set> = self.state().breakpoints.iter().filter(|set| set.address == address).cloned().collect();
+        for old in there.iter().filter(|old| !wanted.contains(&old.wanted)) {
+            let _ = self.inspector.ask("Debugger.removeBreakpoint", json!({ "breakpointId": old.id })).await;
+            self.state().breakpoints.retain(|set| set.number != old.number);
+        }
+        let mut told = Vec::new();
+        for one in wanted {
+            let known =
+                self.state().breakpoints.iter().find(|set| set.address == address && set.wanted == one).cloned();
+            told.push(match known {
+                Some(known) => json!({ "id": known.number, "verified": true, "line": one["line"] }),
+                None => self.set_breakpoint(&address, one).await,
+            });
+        }
+        Ok(json!({ "breakpoints": told }))
+    }
+
+    async fn set_breakpoint(&self, address: &str, wanted: Value) -> Value {
+        let line = wanted["line"].as_u64().unwrap_or(1).saturating_sub(1);
+        let condition = wanted["condition"].as_str().unwrap_or_default();
+        let params = json!({ "url": address, "lineNumber": line, "condition": condition });
+        let answer = match self.inspector.ask("Debugger.setBreakpointByUrl", params).await {
+            Ok(answer) => answer,
+            Err(message) => return json!({ "verified": false, "message": message }),
+        };
+        let mut state = self.state();
+        state.numbers += 1;
+        let number = state.numbers;
+        let id = answer["breakpointId"].as_str().unwrap_or_default().to_owned();
+        state.breakpoints.push(Set { number, id, address: address.to_owned(), wanted, hits: 0 });
+        let line = answer["locations"][0]["lineNumber"].as_u64().map(|line| line + 1);
+        json!({ "id": number, "verified": line.is_some(), "line": line })
+    }
+
+    async fn set_exceptions(&self, arguments: &Value) -> Answer {
+        let filters: Vec<&str> =
+            arguments["filters"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let state = match () {
+            () if filters.contains(&"all") => "all",
+            () if filters.contains(&"uncaught") => "uncaught",
+            () => "none",
+        };
+        self.inspector.ask("Debugger.setPauseOnExceptions", json!({ "state": state })).await
+    }
+
+    /// V8 says something.
+    pub(super) async fn hear(&self, method: &str, mut params: Value) {
+        match method {
+            "Debugger.scriptParsed" => {
+                if let (Some(id), Some(url)) = (params["scriptId"].as_str(), params["url"].as_str()) {
+                    self.state().scripts.insert(id.to_owned(), url.to_owned());
+                }
+            }
+            "Debugger.breakpointResolved" => {
+                let id = params["breakpointId"].as_str().unwrap_or_default();
+                let number = self.state().breakpoints.iter().find(|set| set.id == id).map(|set| set.number);
+                let line = params["location"]["lineNumber"].as_u64().map(|line| line + 1);
+                let breakpoint = json!({ "id": number, "verified": true, "line": line });
+                self.event("breakpoint", json!({ "reason": "changed", "breakpoint": breakpoint }));
+            }
+            "Debugger.paused" => self.paused(params.take()).await,
+            "Debugger.resumed" => {
+                self.state().pause = None;
+                self.event("continued", json!({ "threadId": THREAD, "allThreadsContinued": true }));
+            }
+            "NodeRuntime.waitingForDisconnect" => self.event("terminated", json!({})),
+            "Runtime.executionContextDestroyed" if params["executionContextId"] == json!(1) => {
+                self.event("terminated", json!({}));
+            }
+            _ => {}
+        }
+    }
+
+    /// The connection is gone, and with it the program.
+    pub(super) fn ended(&self) {
+        self.event("terminated", json!({}));
+        self.say.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    async fn paused(&self, mut params: Value) {
+        let first = !self.began.send_replace(true);
+        let reason = params["reason"].as_str().unwrap_or_default().to_owned();
+        let hit: Vec<String> = params["hitBreakpoints"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        let frames = match params["callFrames"].take() {
+            Value::Array(frames) => frames,
+            _ => Vec::new(),
+        };
+        let top = frames.first().and_then(|frame| frame["callFrameId"].as_str()).unwrap_or_default().to_owned();
+        let (expected, wanted_entry) = {
+            let mut state = self.state();
+            state.pauses += 1;
+            let number = state.pauses;
+            state.pause = Some(Arc::new(Pause { number, frames }));
+            state.objects.clear();
+            (state.expected.take(), state.stop_on_entry)
+        };
+        let stops = self.count_hits(&hit, &top).await;
+        let entry = first && reason == "Break on start";
+        let unwanted =
+            (entry && !wanted_entry && stops.is_empty()) || (!hit.is_empty() && stops.is_empty() && expected.is_none());
+        if unwanted {
+            self.state().pause = None;
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        }
+        let told = match (stops.is_empty(), reason.as_str()) {
+            (_, "exception" | "promiseRejection") => "exception",
+            (false, _) => "breakpoint",
+            _ if entry => "entry",
+            (_, "debugCommand") => "debugger statement",
+            _ => expected.unwrap_or("pause"),
+        };
+        let text = params["data"]["description"].as_str().and_then(|text| text.lines().next()).map(str::to_owned);
+        let text = text.filter(|_| told == "exception");
+        self.event("stopped", json!({ "reason": told, "threadId": THREAD, "allThreadsStopped": true, "text": text, "hitBreakpointIds": stops }));
+    }
+
+    /// Counts hits and prints what is to be printed; the breakpoints that are left are a reason to stop.
+    async fn count_hits(&self, hit: &[String], frame: &str) -> Vec<i64> {
+        let mut stops = Vec::new();
+        for id in hit {
+            let counted = {
+                let mut state = self.state();
+                let set = state.breakpoints.iter_mut().find(|set| set.id == *id);
+                set.map(|set| {
+                    set.hits += 1;
+                    set.clone()
+                })
+            };
+            let Some(set) = counted else { continue };
+            if !is_reached(set.wanted["hitCondition"].as_str(), set.hits) {
+                continue;
+            }
+            match set.wanted["logMessage"].as_str() {
+                Some(message) => self.print(message, frame).await,
+                None => stops.push(set.number),
+            }
+        }
+        stops
+    }
+
+    async fn print(&self, message: &str, frame: &str) {
+        let quoted = message.replace('\\', "\\\\").replace('`', "\\`").replace("${", "\\${").replace('{', "${");
+        let params = json!({ "callFrameId": frame, "expression": format!("`{quoted}`"), "silent": true });
+        let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await;
+        let text = match answer {
+            Ok(answer) => match answer["result"]["value"].as_str() {
+                Some(text) => text.to_owned(),
+                None => answer["result"]["description"].as_str().unwrap_or(message).to_owned(),
+            },
+            Err(error) => format!("{message} ({error})"),
+        };
+        self.event("output", json!({ "category": "console", "output": format!("{text}\n") }));
+    }
+
+    /// The present pause.
+    pub(super) fn pause(&self) -> Result<Arc<Pause>, String> {
+        self.state().pause.clone().ok_or_else(|| "notStopped".to_owned())
+    }
+
+    /// The frame of the present pause with that number.
+    pub(super) fn frame(&self, id: &Value) -> Result<Value, String> {
+        let pause = self.pause()?;
+        let id = id.as_i64().unwrap_or_default();
+        let frame = (id / 4096 == pause.number).then(|| pause.frames.get((id % 4096) as usize)).flatten();
+        frame.cloned().ok_or_else(|| "the frame is of an earlier pause".to_owned())
+    }
+
+    fn stack(&self, arguments: &Value) -> Answer {
+        let pause = self.pause()?;
+        let start = arguments["startFrame"].as_u64().unwrap_or_default() as usize;
+        let levels = arguments["levels"].as_u64().filter(|levels| *levels > 0).unwrap_or(u64::MAX) as usize;
+        let told: Vec<Value> = pause
+            .frames
+            .iter()
+            .enumerate()
+            .skip(start)
+            .take(levels)
+            .map(|(index, frame)| {
+                let (file, line) = self.position(frame);
+                let hint = file.starts_with("node:").then_some("subtle");
+                json!({ "id": pause.number * 4096 + index as i64, "name": function_name(frame), "line": line,
+                    "column": frame["location"]["columnNumber"].as_u64().unwrap_or_default() + 1,
+                    "source": { "path": file }, "presentationHint": hint })
+            })
+            .collect();
+        Ok(json!({ "stackFrames": told, "totalFrames": pause.frames.len() }))
+    }
+
+    /// The file and the line a frame is at.
+    pub(super) fn position(&self, frame: &Value) -> (String, u64) {
+        let script = frame["location"]["scriptId"].as_str().unwrap_or_default();
+        let address = self.state().scripts.get(script).cloned().unwrap_or_default();
+        (place::file_of(&address), frame["location"]["lineNumber"].as_u64().unwrap_or_default() + 1)
+    }
+
+    /// The text of a script.
+    pub(super) async fn source(&self, script: &str) -> Arc<str> {
+        if let Some(known) = self.state().sources.get(script) {
+            return Arc::clone(known);
+        }
+        let answer = self.inspector.ask("Debugger.getScriptSource", json!({ "scriptId": script })).await;
+        let text: Arc<str> = answer
+            .ok()
+            .and_then(|answer| answer["scriptSource"].as_str().map(Arc::from))
+            .unwrap_or_else(|| Arc::from(""));
+        self.state().sources.insert(script.to_owned(), Arc::clone(&text));
+        text
+    }
+
+    /// A number by which an object can be asked for in this pause.
+    pub(super) fn number(&self, object: &str) -> i64 {
+        let mut state = self.state();
+        state.objects.push(object.to_owned());
+        state.pauses * 1_000_000 + state.objects.len() as i64
+    }
+
+    pub(super) fn object(&self, number: i64) -> Result<String, String> {
+        let state = self.state();
+        let at = number - state.pauses * 1_000_000 - 1;
+        let found = usize::try_from(at).ok().and_then(|at| state.objects.get(at));
+        found.cloned().ok_or_else(|| "the reference is of an earlier pause".to_owned())
+    }
+
+    fn event(&self, name: &str, body: Value) {
+        self.tell(json!({ "type": "event", "event": name, "body": body }));
+    }
+
+    fn tell(&self, mut message: Value) {
+        message["seq"] = json!(self.seq.fetch_add(1, Ordering::Relaxed));
+        // The session is over if nobody listens.
+        if let Some(say) = &*self.say.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = say.send(encode(message.to_string().as_bytes()));
+        }
+    }
+}
+
+/// What a function is called.
+pub(super) fn function_name(frame: &Value) -> String {
+    let name = frame["functionName"].as_str().filter(|name| !name.is_empty());
+    name.unwrap_or("(anonymous)").to_owned()
+}
+
+/// Whether a hit counts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `% 5`.
+fn is_reached(condition: Option<&str>, hits: u64) -> bool {
+    let Some(condition) = condition.map(str::trim).filter(|condition| !condition.is_empty()) else { return true };
+    let digits = condition.trim_start_matches(['=', '>', '<', '%', ' ']);
+    let Ok(number) = digits.parse::<u64>() else { return true };
+    match condition.get(..condition.len() - digits.len()).unwrap_or_default().trim() {
+        ">=" => hits >= number,
+        ">" => hits > number,
+        "<" => hits < number,
+        "<=" => hits <= number,
+        "%" => number > 0 && hits.is_multiple_of(number),
+        _ => hits == number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_counted_in_every_way_of_writing_it() {
+        let table =
+            [("5", 5, true), ("5", 6, false), (">= 5", 6, true), (">5", 5, false), ("% 3", 9, true), ("%0", 9, false)];
+        for (condition, hits, expected) in table {
+            assert_eq!(is_reached(Some(condition), hits), expected, "{condition} {hits}");
+        }
+        assert!(is_reached(None, 1) && is_reached(Some(" "), 1) && is_reached(Some("x"), 1));
+    }
+}

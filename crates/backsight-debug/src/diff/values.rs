@@ -1,0 +1,356 @@
+//! Compares two values and everything captured inside them. A value is reported only if nothing inside it explains that it
+//! differs. Whatever one of the two captures did not look into is compared by its hash, length and text.
+
+use std::collections::{HashMap, HashSet};
+
+use super::align::{self, Step as Aligned};
+use super::change::{Change, Found, Name, Place, What, Why};
+use super::elements::{self, Windows};
+use super::scalar::{is_nan, without_addresses, without_any_address};
+use crate::capture::{Inside, Node};
+use crate::path::{self, Step};
+
+/// Deeper values are compared as wholes; no capture is meant to be that deep.
+const DEEPEST: u32 = 200;
+
+/// A comparison under way.
+pub(super) struct Walk<'a> {
+    pub(super) found: Found<'a>,
+    /// Paths of which not everything was captured, in either capture.
+    pub(super) incomplete: HashSet<&'a str>,
+    place: Place<'a>,
+    path: String,
+    depth: u32,
+    /// Within an object that took the place of another one, where everything else is another one too.
+    rebound: bool,
+}
+
+/// The old or the new side of a comparison.
+type Sides<'a, T> = (&'a [T], &'a [T]);
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(incomplete: HashSet<&'a str>, place: Place<'a>) -> Self {
+        Walk { found: Found::default(), incomplete, place, path: String::new(), depth: 0, rebound: false }
+    }
+
+    /// Goes on in a variable.
+    pub(super) fn variable(
+        &mut self,
+        place: Place<'a>,
+        path: &str,
+        name: &'a str,
+        old: Option<&'a Node>,
+        new: Option<&'a Node>,
+    ) {
+        self.place = place;
+        self.depth = 0;
+        self.rebound = false;
+        path.clone_into(&mut self.path);
+        self.either(Name::Text(name), old, new);
+    }
+
+    fn either(&mut self, name: Name<'a>, old: Option<&'a Node>, new: Option<&'a Node>) {
+        // What has no value yet is not there.
+        match (old.filter(|old| is_set(old)), new.filter(|new| is_set(new))) {
+            (Some(old), Some(new)) => self.both(name, old, new),
+            (Some(old), None) => self.emit(name, What::Removed(old, None)),
+            (None, Some(new)) => self.emit(name, What::Added(new, None)),
+            (None, None) => {}
+        }
+    }
+
+    fn emit(&mut self, name: Name<'a>, what: What<'a>) {
+        let Walk { path, depth, place, .. } = self;
+        self.found.changes.push(Change { path: path.clone(), name, depth: *depth, place: *place, what });
+    }
+
+    fn both(&mut self, name: Name<'a>, old: &'a Node, new: &'a Node) {
+        // A debugger that does not tell types has no type changes.
+        if old.kind != new.kind && !old.kind.is_empty() && !new.kind.is_empty() {
+            self.emit(name, What::Removed(old, Some(new)));
+            return self.emit(name, What::Added(new, Some(old)));
+        }
+        let outer = self.rebound;
+        if !outer && is_another_object(old, new) {
+            self.found.rebound.push(self.path.clone());
+            self.rebound = true;
+        }
+        match self.difference(old, new) {
+            Some(Difference::None) => self.found.unchanged += 1,
+            Some(Difference::Unknown) => self.found.not_compared += 1,
+            Some(Difference::Is(why)) => self.emit(name, What::Modified(old, new, why)),
+            None => self.inside(name, old, new),
+        }
+        self.rebound = outer;
+    }
+
+    /// How two values differ as wholes; nothing when they have to be looked into.
+    fn difference(&self, old: &Node, new: &Node) -> Option<Difference> {
+        use Inside::{Elements, Entries, Fields, Leaf, NotExpanded, SeeAt};
+        match (&old.inside, &new.inside) {
+            (SeeAt(_), _) | (_, SeeAt(_)) => Some(of_references(old, new)),
+            (Leaf, Leaf) => Some(of_leaves(old, new)),
+            (NotExpanded, _) | (_, NotExpanded) => Some(of_unseen(old, new)),
+            _ if self.depth >= DEEPEST => Some(of_unseen(old, new)),
+            (Fields(_), Fields(_)) | (Elements(_), Elements(_)) | (Entries(_), Entries(_)) => None,
+            (Leaf, Elements(_) | Entries(_)) if old.length == Some(0) => None,
+            (Elements(_) | Entries(_), Leaf) if new.length == Some(0) => None,
+            // A pointer to nothing that now points to something, or what a debugger shows now one way, now another.
+            _ => Some(of_wholes(old, new)),
+        }
+    }
+
+    fn inside(&mut self, name: Name<'a>, old: &'a Node, new: &'a Node) {
+        let before = (self.found.changes.len(), self.found.unchanged, self.found.not_compared);
+        let unseen = match (&old.inside, &new.inside) {
+            (Inside::Elements(_), _) | (_, Inside::Elements(_)) => self.elements(old, new),
+            (Inside::Fields(_), _) | (_, Inside::Fields(_)) => self.named(old, new, Step::Field),
+            _ => self.named(old, new, Step::Key),
+        };
+        let own = own_difference(old, new, unseen);
+        if own == Difference::Unknown {
+            self.found.not_compared += 1;
+        } else if self.found.changes.len() > before.0 {
+            // What is inside explains it, unless more elements went or came than were seen to.
+            if own == Difference::Is(Why::Unseen) && !self.explains_length(before.0, old, new) {
+                self.emit(name, What::Modified(old, new, Why::Unseen));
+            }
+        } else if let Difference::Is(why) = own {
+            self.emit(name, What::Modified(old, new, why));
+        } else if before == self.counts() {
+            // A container with nothing in it is a value of its own.
+            self.found.unchanged += 1;
+        }
+    }
+
+    fn counts(&self) -> (usize, u64, u64) {
+        (self.found.changes.len(), self.found.unchanged, self.found.not_compared)
+    }
+
+    /// Whether the elements seen to go and come are as many as the change of the length says.
+    fn explains_length(&self, from: usize, old: &Node, new: &Node) -> bool {
+        let (Some(old), Some(new)) = (old.length, new.length) else { return true };
+        let own = self.found.changes[from..].iter().filter(|change| change.depth == self.depth + 1);
+        let net: i128 = own
+            .map(|change| match change.what {
+                What::Added(_, None) => 1,
+                What::Removed(_, None) => -1,
+                _ => 0,
+            })
+            .sum();
+        net == i128::from(new) - i128::from(old)
+    }
+
+    /// Into one child.
+    fn child(&mut self, step: Step<'a>, old: Option<&'a Node>, new: Option<&'a Node>) {
+        let length = self.path.len();
+        path::push(&mut self.path, step);
+        self.depth += 1;
+        let name = match step {
+            Step::Field(name, _) | Step::Key(name, _) => Name::Text(name),
+            Step::Index(index) => Name::Index(index),
+        };
+        self.either(name, old, new);
+        self.depth -= 1;
+        self.path.truncate(length);
+    }
+
+    /// Children by their names, in the order of the new ones; whether some were not seen.
+    fn named(&mut self, old: &'a Node, new: &'a Node, step: fn(&'a str, usize) -> Step<'a>) -> bool {
+        let (olds, news) = (named_children(old), named_children(new));
+        let incomplete = self.incomplete.contains(self.path.as_str());
+        let old_unseen = incomplete || is_partial(old, olds.len());
+        let new_unseen = incomplete || is_partial(new, news.len());
+        if same_names(olds, news) {
+            // The common case needs no table.
+            for ((name, old), (_, new)) in olds.iter().zip(news) {
+                self.child(step(name, 1), Some(old), Some(new));
+            }
+            return old_unseen || new_unseen;
+        }
+        let mut places = table(olds);
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (name, new) in news {
+            let occurrence = seen.entry(name).or_default();
+            *occurrence += 1;
+            match places.remove(&(name.as_str(), *occurrence)) {
+                Some(old) => self.child(step(name, *occurrence), Some(&olds[old].1), Some(new)),
+                None if old_unseen => {}
+                None => self.child(step(name, *occurrence), None, Some(new)),
+            }
+        }
+        if !new_unseen {
+            let mut gone: Vec<((&'a str, usize), usize)> = places.into_iter().collect();
+            gone.sort_unstable_by_key(|(_, index)| *index);
+            for ((name, occurrence), index) in gone {
+                self.child(step(name, occurrence), Some(&olds[index].1), None);
+            }
+        }
+        old_unseen || new_unseen
+    }
+
+    /// Elements of lists; whether some were not seen.
+    fn elements(&mut self, old: &'a Node, new: &'a Node) -> bool {
+        let sides = (indexed_children(old), indexed_children(new));
+        let incomplete = self.incomplete.contains(self.path.as_str());
+        let old_partial = incomplete || is_partial(old, sides.0.len());
+        let new_partial = incomplete || is_partial(new, sides.1.len());
+        if !old_partial && !new_partial {
+            self.aligned(sides, elements::Open::Nowhere);
+            return false;
+        }
+        let Windows { head, tail, middle } =
+            elements::windows(sides, (old.length, new.length), (old_partial, new_partial));
+        self.aligned(head, elements::Open::End);
+        for (old, new) in middle {
+            self.child(Step::Index(new.0), Some(&old.1), Some(&new.1));
+        }
+        self.aligned(tail, elements::Open::Start);
+        true
+    }
+
+    fn aligned(&mut self, sides: Sides<'a, (u64, Node)>, open: elements::Open) {
+        let (old, new) = sides;
+        let hashes =
+            |side: &[(u64, Node)]| side.iter().map(|(_, node)| elements::fingerprint(node)).collect::<Vec<u64>>();
+        let likeness = elements::Likeness::new(sides);
+        let steps = align::align(&hashes(old), &hashes(new), |old, new| likeness.of(old, new));
+        for step in elements::without_open_ends(&steps, open) {
+            match *step {
+                Aligned::Both(at, with) => self.child(Step::Index(new[with].0), Some(&old[at].1), Some(&new[with].1)),
+                Aligned::Old(at) => self.child(Step::Index(old[at].0), Some(&old[at].1), None),
+                Aligned::New(with) => self.child(Step::Index(new[with].0), None, Some(&new[with].1)),
+            }
+        }
+    }
+}
+
+/// How two values differ as wholes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    None,
+    /// They look the same, and what was not seen of them may not be.
+    Unknown,
+    Is(Why),
+}
+
+fn is_set(node: &Node) -> bool {
+    node.inside != Inside::Unset
+}
+
+/// Whether the debugger tells that another object stands there. Of numbers and texts identity means nothing.
+fn is_another_object(old: &Node, new: &Node) -> bool {
+    let objects = |node: &Node| !matches!(node.inside, Inside::Leaf | Inside::SeeAt(_));
+    objects(old) && objects(new) && differ(&old.identity, &new.identity)
+}
+
+/// Whether both are known and not the same.
+fn differ<T: PartialEq>(old: &Option<T>, new: &Option<T>) -> bool {
+    matches!((old, new), (Some(old), Some(new)) if old != new)
+}
+
+/// Whether both are known and the same.
+fn agree<T: PartialEq>(old: &Option<T>, new: &Option<T>) -> bool {
+    matches!((old, new), (Some(old), Some(new)) if old == new)
+}
+
+fn of_leaves(old: &Node, new: &Node) -> Difference {
+    let (old_text, new_text) = (without_addresses(&old.text), without_addresses(&new.text));
+    if old_text != new_text {
+        return Difference::Is(Why::Text);
+    }
+    // A hash may be of the bits or of the text with its addresses.
+    if is_nan(&old.text) || *old_text != old.text {
+        return Difference::None;
+    }
+    if differ(&old.hash, &new.hash) || differ(&old.length, &new.length) {
+        return Difference::Is(Why::Cut);
+    }
+    let cut = |node: &Node| node.length.is_some_and(|length| length > node.text.chars().count() as u64);
+    match !agree(&old.hash, &new.hash) && cut(old) && cut(new) {
+        true => Difference::Unknown,
+        false => Difference::None,
+    }
+}
+
+/// Of values that at least one capture did not look into.
+fn of_unseen(old: &Node, new: &Node) -> Difference {
+    if without_any_address(&old.text) != without_any_address(&new.text) {
+        return Difference::Is(Why::Text);
+    }
+    if differ(&old.hash, &new.hash) || differ(&old.length, &new.length) {
+        return Difference::Is(Why::Deeper);
+    }
+    if agree(&old.hash, &new.hash) { Difference::None } else { Difference::Unknown }
+}
+
+fn of_wholes(old: &Node, new: &Node) -> Difference {
+    match of_unseen(old, new) {
+        Difference::Is(why) => Difference::Is(why),
+        Difference::None => Difference::None,
+        // One has something inside and the other has not.
+        Difference::Unknown => Difference::Is(Why::Deeper),
+    }
+}
+
+/// Of values at least one of which stands elsewhere too.
+fn of_references(old: &Node, new: &Node) -> Difference {
+    let same = match (&old.inside, &new.inside) {
+        (Inside::SeeAt(old_at), Inside::SeeAt(new_at)) => old_at == new_at || agree(&old.identity, &new.identity),
+        _ => agree(&old.identity, &new.identity) || agree(&old.hash, &new.hash),
+    };
+    if same { Difference::None } else { Difference::Is(Why::Reference) }
+}
+
+/// How two containers differ apart from what was captured inside them.
+fn own_difference(old: &Node, new: &Node, unseen: bool) -> Difference {
+    if unseen && differ(&old.length, &new.length) {
+        return Difference::Is(Why::Unseen);
+    }
+    if differ(&old.hash, &new.hash) {
+        return Difference::Is(if unseen { Why::Unseen } else { Why::Deeper });
+    }
+    if agree(&old.hash, &new.hash) {
+        return Difference::None;
+    }
+    if without_any_address(&old.text) != without_any_address(&new.text) {
+        return Difference::Is(Why::Text);
+    }
+    if unseen { Difference::Unknown } else { Difference::None }
+}
+
+fn is_partial(node: &Node, captured: usize) -> bool {
+    node.length.is_some_and(|length| length > captured as u64)
+}
+
+fn named_children(node: &Node) -> &[(String, Node)] {
+    match &node.inside {
+        Inside::Fields(children) | Inside::Entries(children) => children,
+        _ => &[],
+    }
+}
+
+fn indexed_children(node: &Node) -> &[(u64, Node)] {
+    match &node.inside {
+        Inside::Elements(children) => children,
+        _ => &[],
+    }
+}
+
+/// Whether both have the same names in the same order, each once.
+fn same_names(old: &[(String, Node)], new: &[(String, Node)]) -> bool {
+    let mut seen = HashSet::with_capacity(old.len());
+    old.len() == new.len() && old.iter().zip(new).all(|((old, _), (new, _))| old == new && seen.insert(old.as_str()))
+}
+
+/// Where each name is, with its number among equal ones.
+fn table(children: &[(String, Node)]) -> HashMap<(&str, usize), usize> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut places = HashMap::with_capacity(children.len());
+    for (index, (name, _)) in children.iter().enumerate() {
+        let occurrence = seen.entry(name).or_default();
+        *occurrence += 1;
+        places.insert((name.as_str(), *occurrence), index);
+    }
+    places
+}

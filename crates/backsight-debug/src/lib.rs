@@ -1,0 +1,17 @@
+//! The variables of a paused program: captured without running the user's code, compared, kept for the session. It knows
+//! debuggers, and nothing of files or browsers.
+
+pub mod adapters;
+pub mod capture;
+pub mod dap;
+pub mod diff;
+mod hash;
+pub mod path;
+pub mod redact;
+pub mod render;
+pub mod report;
+pub mod series;
+pub mod session;
+pub mod store;
+pub mod view;
+pub mod walk;

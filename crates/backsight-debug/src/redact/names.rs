@@ -1,0 +1,285 @@
+//! Which names have secrets as their values. `password` and `accessToken` have; `token_count`, `author` and `session_start`
+//! have not: what decides is mostly the last word of a name. Programs that are debugged have more innocent tokens, keys and
+//! passes than secret ones, so those words alone only cover what looks made up.
+
+/// What a name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The word in the marker.
+    pub(super) kind: &'static str,
+    strength: Strength,
+}
+
+/// How sure a name makes us that its value is a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strength {
+    /// Any value is, even a number.
+    Always,
+    /// Any text is; numbers are counts.
+    Text,
+    /// What looks made up is.
+    Opaque,
+}
+
+impl Name {
+    /// Whether a value under this name is a secret.
+    pub(super) fn covers(self, value: &str) -> bool {
+        let plain = ["", "true", "false", "none", "null", "nil", "undefined", "nan", "[]", "{}", "()"];
+        if plain.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+            return false;
+        }
+        let number = value.parse::<f64>().is_ok();
+        match self.strength {
+            Strength::Always => true,
+            Strength::Text => !number,
+            Strength::Opaque => looks_made_up(value),
+        }
+    }
+}
+
+/// Long, or letters and digits, without blanks.
+fn looks_made_up(value: &str) -> bool {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-.~:%".contains(&byte);
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    value.bytes().all(token) && (value.len() >= 24 && has(u8::is_ascii_alphabetic) || value.len() >= 12 && mixed)
+}
+
+/// What `name` says; it may be an expression that ends with a name, such as `request.headers["Authorization"]`.
+pub(super) fn judge(name: &str) -> Option<Name> {
+    let words = words(name);
+    let word = |back: usize| words.iter().rev().nth(back).map_or("", String::as_str);
+    let neutral =
+        NEUTRAL.contains(&word(0)) || (!word(0).is_empty() && word(0).bytes().all(|byte| byte.is_ascii_digit()));
+    let found = by_last(word(0), word(1)).or_else(|| if neutral { by_last(word(1), word(2)) } else { None });
+    found.map(|(kind, strength)| Name { kind, strength })
+}
+
+/// What adds nothing to the word before it.
+const NEUTRAL: [&str; 18] = [
+    "value",
+    "raw",
+    "plain",
+    "text",
+    "string",
+    "str",
+    "bytes",
+    "hex",
+    "base64",
+    "confirmation",
+    "confirm",
+    "repeat",
+    "new",
+    "old",
+    "current",
+    "hash",
+    "header",
+    "field",
+];
+
+/// What makes a token, key or pass a secret.
+const QUALIFIERS: [&str; 33] = [
+    "api",
+    "access",
+    "auth",
+    "oauth",
+    "refresh",
+    "bearer",
+    "session",
+    "csrf",
+    "xsrf",
+    "security",
+    "secret",
+    "private",
+    "signing",
+    "encryption",
+    "master",
+    "account",
+    "license",
+    "service",
+    "subscription",
+    "deploy",
+    "ssh",
+    "client",
+    "shared",
+    "storage",
+    "bot",
+    "login",
+    "db",
+    "database",
+    "smtp",
+    "user",
+    "admin",
+    "root",
+    "id",
+];
+
+fn by_last(last: &str, before: &str) -> Option<(&'static str, Strength)> {
+    use Strength::{Always, Opaque, Text};
+    let qualified = QUALIFIERS.contains(&before);
+    let found = match last {
+        "password" | "passwd" | "pwd" | "passcode" | "passphrase" | "passwords" => ("password", Always),
+        "pass" | "pw" if qualified => ("password", Always),
+        "mnemonic" => ("password", Text),
+        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "pass") => ("password", Text),
+        "secret" | "secrets" => ("secret", Text),
+        "token" | "tokens" if qualified => ("token", Text),
+        "token" | "tokens" => ("token", Opaque),
+        "jwt" => ("token", Text),
+        "credential" | "credentials" | "creds" => ("credential", Text),
+        "otp" | "totp" | "cvv" | "cvc" => ("otp", Always),
+        "pin" if matches!(before, "user" | "card" | "sim" | "atm" | "login") => ("otp", Always),
+        "code" if matches!(before, "verification" | "security" | "recovery" | "backup" | "mfa" | "otp") => {
+            ("otp", Always)
+        }
+        "ssn" => ("ssn", Always),
+        "number" if matches!(before, "card" | "ssn") => ("card", Always),
+        "authorization" => ("authorization", Text),
+        "cookie" | "cookies" => ("cookie", Text),
+        "key" | "keys" if qualified && !matches!(before, "id" | "user") => ("key", Text),
+        "auth" | "bearer" => ("auth", Opaque),
+        "session" | "sid" | "sessionid" | "phpsessid" | "jsessionid" => ("session", Opaque),
+        "id" if before == "session" => ("session", Opaque),
+        "csrf" | "xsrf" => ("token", Opaque),
+        "signature" | "sig" | "hmac" => ("signature", Opaque),
+        _ => return by_end(last),
+    };
+    Some(found)
+}
+
+/// Of words that were written together: `dbpassword`, `apikey`, `authtoken`.
+fn by_end(last: &str) -> Option<(&'static str, Strength)> {
+    let ends = [("password", "password"), ("passwd", "password"), ("secret", "secret")];
+    let joined = ["apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "accountkey"];
+    let tokens = ["authtoken", "accesstoken", "apitoken", "csrftoken", "xsrftoken", "sessiontoken", "idtoken"];
+    if let Some((_, kind)) = ends.iter().find(|(end, _)| last.ends_with(end)) {
+        return Some((kind, Strength::Always));
+    }
+    if joined.contains(&last) {
+        return Some(("key", Strength::Text));
+    }
+    tokens.contains(&last).then_some(("token", Strength::Text))
+}
+
+/// The last few words of a name in small letters: cut at everything that is no letter or digit, at capitals after small
+/// letters, at the last of several capitals, and before digits.
+fn words(name: &str) -> Vec<String> {
+    // Names are short, expressions need not be; what decides is at the end.
+    let end = name.ceil_char_boundary(name.len().saturating_sub(120));
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let characters: Vec<char> = name[end..].chars().collect();
+    for (at, &character) in characters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| characters[at]);
+        let after = characters.get(at + 1);
+        let starts_word = before.is_some_and(|before| {
+            (character.is_uppercase() && (before.is_lowercase() || after.is_some_and(|after| after.is_lowercase())))
+                || (character.is_ascii_digit() && before.is_alphabetic())
+        });
+        if (starts_word || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_however_they_are_written() {
+        for name in [
+            "password",
+            "PASSWORD",
+            "userPassword",
+            "user_password",
+            "password2",
+            "newPassword1",
+            "password_confirmation",
+            "passwd",
+            "dbpassword",
+            "db_pass",
+            "client_secret",
+            "clientSecret",
+            "accessToken",
+            "access_token",
+            "refresh-token",
+            "X-Auth-Token",
+            "csrftoken",
+            "api_key",
+            "apiKey",
+            "X-API-Key",
+            "apikey",
+            "APIKey",
+            "secret_access_key",
+            "private_key",
+            "authorization",
+            "Authorization",
+            "Set-Cookie",
+            "cookies",
+            "self.password",
+            "cfg[\"api_key\"]",
+            "m_password",
+            "_password",
+            "get_password()",
+            "credentials",
+            "session_id",
+            "token",
+            "card_number",
+            "password_hash",
+        ] {
+            assert!(judge(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_sound_like_it_are_not() {
+        for name in [
+            "token_count",
+            "tokenizer",
+            "author",
+            "authority",
+            "session_start",
+            "cookie_consent",
+            "password_length",
+            "secret_name",
+            "token_type",
+            "keyboard",
+            "key",
+            "primary_key",
+            "pass",
+            "passed",
+            "bypass",
+            "compass",
+            "pin",
+            "authenticated",
+            "signature_count",
+            "user_id",
+            "monkey",
+            "hotkey",
+            "user_key",
+            "",
+            "_",
+            "a",
+            "id",
+        ] {
+            assert_eq!(judge(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn innocent_values_stay_under_doubtful_names() {
+        let covers = |name: &str, value: &str| judge(name).is_some_and(|name| name.covers(value));
+        assert!(covers("password", "1234") && covers("password", "x") && !covers("password", "None"));
+        assert!(covers("api_token", "abc") && !covers("api_token", "17") && !covers("api_token", ""));
+        assert!(!covers("token", "IDENTIFIER") && !covers("token", "x1") && covers("token", "a81bc92f01de"));
+        assert!(!covers("signature", "(int, char **) -> int"));
+    }
+}

@@ -1,0 +1,174 @@
+//! One pass over a text that finds the secrets in it: what is known by its own form, passwords in addresses, and values that
+//! are assigned to names of secrets, as in `Login(user='bob', password='...')`.
+
+use std::borrow::Cow;
+
+use super::{Redactor, forms, names};
+
+/// Longer names are no names.
+const LONGEST_NAME: usize = 64;
+
+/// `text` without its secrets.
+pub(super) fn redact<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+    // Nothing shorter holds a name, a mark and a secret.
+    if text.len() < 6 {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let Some(found) = next(text, at) else { break };
+        let (start, end) = (found.start, found.end);
+        if !is_marker(&text[start..end]) {
+            out.push_str(&text[copied..start]);
+            out.push_str(&redactor.marker(found.kind, &text.as_bytes()[start..end], None));
+            copied = end;
+        }
+        at = end.max(at + 1);
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// A secret in a text.
+struct Secret {
+    start: usize,
+    end: usize,
+    kind: &'static str,
+}
+
+/// The first secret that begins at `from` or later.
+fn next(text: &str, from: usize) -> Option<Secret> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < bytes.len() {
+        let begins_word = at == 0 || !is_name(bytes[at - 1]);
+        let byte = bytes[at];
+        if byte == b'['
+            && let Some(length) = marker_length(&text[at..])
+        {
+            at += length;
+            continue;
+        }
+        if byte == b':'
+            && let Some((start, end)) = password_in_address(text, at)
+        {
+            return Some(Secret { start, end, kind: "password" });
+        }
+        if !begins_word || !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+            at += 1;
+            continue;
+        }
+        if let Some((length, kind)) = forms::at_word(&text[at..]) {
+            return Some(Secret { start: at, end: at + length, kind });
+        }
+        let length = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
+        if let Some(secret) = after_scheme(text, at, length).or_else(|| assigned(text, at, length)) {
+            return Some(secret);
+        }
+        at += length.max(1);
+    }
+    None
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// `Bearer ...` and `Basic ...`.
+fn after_scheme(text: &str, start: usize, length: usize) -> Option<Secret> {
+    let word = &text[start..start + length];
+    let kind = ["bearer", "basic"].into_iter().find(|scheme| word.eq_ignore_ascii_case(scheme))?;
+    let value = start + length + 1;
+    let token = forms::token_length(text.get(value..).filter(|_| text.as_bytes()[value - 1] == b' ')?);
+    let made_up = text[value..value + token].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    (token >= 8 && made_up).then_some(Secret { start: value, end: value + token, kind })
+}
+
+/// `name=value`, `name: value`, `"name": "value"`, `name => value`.
+fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
+    let bytes = text.as_bytes();
+    if length > LONGEST_NAME {
+        return None;
+    }
+    let skip =
+        |at: usize, of: &[u8]| at + bytes[at.min(bytes.len())..].iter().take_while(|byte| of.contains(byte)).count();
+    let at = skip(skip(start + length, b"\\\"'`]"), b" ");
+    let value = match bytes.get(at..)? {
+        [b'=', b'=', ..] | [b':', b':', ..] => return None,
+        [b'=' | b':', b'>' | b'=', ..] => at + 2,
+        [b'=' | b':', ..] => at + 1,
+        _ => return None,
+    };
+    let name = names::judge(&text[start..start + length])?;
+    let value = skip(value, b" ");
+    // Strings of Python and C++ may begin with letters before the mark.
+    let prefix = text.get(value..)?.bytes().take(2).take_while(|byte| b"burfLR".contains(byte)).count();
+    let marked = value + if matches!(bytes.get(value + prefix), Some(b'"' | b'\'' | b'\\')) { prefix } else { 0 };
+    let inner = skip(marked, b"\\\"'`");
+    if inner == marked && marker_length(&text[inner..]).is_some() {
+        return None;
+    }
+    let end = match inner > marked {
+        true => quoted_end(text, inner, bytes[inner - 1]),
+        false => {
+            inner
+                + text[inner..].find([',', ';', '&', ' ', ')', ']', '}', '\n', '"', '\'']).unwrap_or(text.len() - inner)
+        }
+    };
+    let value = &text[inner..end];
+    (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: name.kind })
+}
+
+/// Where the string that `mark` began ends, without the backslashes before its mark.
+fn quoted_end(text: &str, from: usize, mark: u8) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == mark {
+            let escapes = bytes[from..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+            return at - escapes;
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+/// The password in `scheme://user:password@host`, with `at` on the colon of the scheme.
+fn password_in_address(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text[at..].strip_prefix("://")?;
+    let authority = &rest[..rest.find(['/', ' ', '"', '\'', '\n', '?', '#']).unwrap_or(rest.len())];
+    let (user, host) = (authority.find(':')?, authority.rfind('@')?);
+    let start = at + 3;
+    (user + 1 < host).then_some((start + user + 1, start + host))
+}
+
+/// How long the marker at the start is.
+fn marker_length(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("[REDACTED:")?;
+    let end = rest.find(']')?;
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b':');
+    rest[..end].bytes().all(inner).then_some("[REDACTED:".len() + end + 1)
+}
+
+/// Whether a text is a marker and nothing else.
+pub(super) fn is_marker(text: &str) -> bool {
+    marker_length(text) == Some(text.len())
+}
+
+/// A text without the quotation marks around it, and without the letters before them.
+pub(super) fn unquoted(text: &str) -> &str {
+    let opened = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
+    let marks = ['"', '\'', '`'];
+    match opened.chars().next() {
+        Some(mark) if marks.contains(&mark) && text.len() - opened.len() <= 2 => {
+            let inner = &opened[1..];
+            inner.strip_suffix(mark).unwrap_or(inner)
+        }
+        _ => text,
+    }
+}

@@ -1,0 +1,176 @@
+//! Tests of redaction.
+
+use backsight_core::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::capture::{FrameCapture, Incomplete, Scope, Variable};
+use crate::diff::{Options, snapshot_diff};
+
+fn redactor() -> Redactor {
+    Redactor::new(0x1234_5678_9abc_def0)
+}
+
+fn capture(variables: Vec<(&str, Node)>) -> Capture {
+    let variables = variables.into_iter().map(|(name, value)| Variable::new(Scope::Local, name, value)).collect();
+    Capture {
+        id: "snap-1".into(),
+        label: "a".into(),
+        number: 1,
+        timestamp: Timestamp(0),
+        thread_id: 1,
+        stack_depth: None,
+        depth: 2,
+        safety: Safety::Pure,
+        frames: vec![FrameCapture { thread_id: 1, index: 0, function: "f".into(), file: None, line: None, variables }],
+        incomplete: vec![Incomplete { path: String::new(), reason: "api_key=abcdef timed out".into() }],
+    }
+}
+
+fn text(value: &str) -> Node {
+    Node::leaf("str", format!("'{value}'"))
+}
+
+fn fields(children: Vec<(&str, Node)>) -> Node {
+    Node::new("Thing", "Thing", Inside::Fields(children.into_iter().map(|(name, node)| (name.into(), node)).collect()))
+}
+
+/// Everything a capture says.
+fn said(capture: &Capture) -> String {
+    serde_json::to_string(capture).unwrap()
+}
+
+#[test]
+fn secrets_are_taken_out_at_any_depth_and_by_any_sign() {
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc_DEF-123";
+    let pem = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEow\\n-----END RSA PRIVATE KEY-----";
+    let headers = Node::new(
+        "list",
+        "list(1)",
+        Inside::Elements(vec![(
+            0,
+            Node::new("tuple", "tuple(2)", Inside::Elements(vec![(0, text("Authorization")), (1, text("hunter-a"))])),
+        )]),
+    );
+    let by_key = Node::new(
+        "dict",
+        "dict(2)",
+        Inside::Entries(vec![("'api_key'".into(), text("hunter-b")), ("'AKIAIOSFODNN7EXAMPLE'".into(), text("x"))]),
+    );
+    let deep = fields(vec![("inner", fields(vec![("password", fields(vec![("parts", text("hunter-c"))]))]))]);
+    let pair = fields(vec![("name", text("client_secret")), ("value", text("hunter-d"))]);
+    let mut capture = capture(vec![
+        ("password", text("hunter2").with_length(7)),
+        ("user.password", text("hunter3")),
+        ("pin_code", text("visible-1")),
+        ("token_count", Node::leaf("int", "42")),
+        ("author", text("visible-2")),
+        ("note", text(&format!("see {jwt} there"))),
+        ("header", text("Bearer abcDEF123456")),
+        ("pem", text(pem)),
+        ("url", text("postgres://bob:hunter4@db/x")),
+        ("repr", text("Login(user=\\'visible-3\\', password=\\'hunter5\\')")),
+        ("github", text("ghp_0123456789abcdefghij0123456789abcdef")),
+        ("slack", text("xoxb-1234567890-abcdef")),
+        ("stripe", text("sk_live_0123456789abcdef")),
+        ("openai", text("sk-proj-0123456789abcdefghijkl")),
+        ("headers", headers),
+        ("by_key", by_key),
+        ("deep", deep),
+        ("pair", pair),
+    ]);
+    let replaced = redactor().redact(&mut capture);
+    let said = said(&capture);
+    for secret in [
+        "hunter",
+        "abcDEF123456",
+        "MIIEow",
+        "0123456789abcdef",
+        "1234567890-abcdef",
+        jwt,
+        "AKIAIOSFODNN7EXAMPLE",
+        "abcdef timed",
+    ] {
+        assert!(!said.contains(secret), "{secret} in {said}");
+    }
+    for innocent in
+        ["visible-1", "visible-2", "visible-3", "42", "postgres://bob:", "@db/x", "see [REDACTED:jwt:", " there"]
+    {
+        assert!(said.contains(innocent), "{innocent} in {said}");
+    }
+    assert_eq!(replaced, 17);
+    assert_eq!(capture.frames[0].variables[0].value.length, None);
+}
+
+#[test]
+fn a_changed_secret_is_seen_to_change_and_an_equal_one_is_not() {
+    let redacted = |secret: &str| {
+        let mut capture = capture(vec![("password", text(secret))]);
+        redactor().redact(&mut capture);
+        capture
+    };
+    let same = snapshot_diff(&redacted("hunter2"), &redacted("hunter2"), &Options::default());
+    assert_eq!(same.summary.changes(), 0);
+    let diff = snapshot_diff(&redacted("hunter2"), &redacted("hunter3"), &Options::default());
+    let [entry] = diff.modified.as_slice() else { panic!("{diff:?}") };
+    assert!(entry.old_value.as_ref().unwrap().starts_with("[REDACTED:password:"), "{entry:?}");
+    assert_ne!(entry.old_value, entry.new_value);
+}
+
+#[test]
+fn secrets_whose_tags_agree_still_differ_by_their_salted_hash() {
+    let redactor = redactor();
+    let hashed = |hash: u64| {
+        let mut capture = capture(vec![("password", Node::leaf("str", "[REDACTED:password:0000]").with_hash(hash))]);
+        redactor.redact(&mut capture);
+        capture
+    };
+    let (a, b) = (hashed(1), hashed(2));
+    assert_ne!(a.frames[0].variables[0].value.hash, Some(1), "a bare hash of a short secret gives it away");
+    let diff = snapshot_diff(&a, &b, &Options::default());
+    assert_eq!(diff.modified[0].note.as_deref(), Some("changed"));
+}
+
+#[test]
+fn texts_of_containers_are_trusted_only_when_they_cannot_hold_values() {
+    let node = || Node::new("Credentials", "Credentials(hunter2)", Inside::NotExpanded);
+    let mut pure = capture(vec![("credentials", node())]);
+    redactor().redact(&mut pure);
+    assert_eq!(pure.frames[0].variables[0].value.text, "Credentials(hunter2)");
+    let mut adapter = Capture { safety: Safety::Adapter, ..capture(vec![("credentials", node())]) };
+    redactor().redact(&mut adapter);
+    assert!(!said(&adapter).contains("hunter2"));
+}
+
+#[test]
+fn a_parser_can_be_debugged() {
+    let tokens = (0..3).map(|index| (index, text(["let", "identifier", "0x10"][index as usize]))).collect();
+    let mut capture = capture(vec![
+        ("token", text("let")),
+        ("tokens", Node::new("list", "list(3)", Inside::Elements(tokens))),
+        ("next_token", text("identifier")),
+        ("key", text("primary")),
+        ("session", text("morning")),
+        ("pass", Node::leaf("int", "2")),
+        ("has_password", Node::leaf("bool", "True")),
+    ]);
+    capture.incomplete.clear();
+    let before = capture.clone();
+    assert_eq!(redactor().redact(&mut capture), 0);
+    assert_eq!(capture, before);
+}
+
+proptest! {
+    #[test]
+    fn twice_is_once_and_nothing_panics(text in "\\PC{0,40}|(password|token|Bearer |://|:|=|\"|'|\\\\|@|eyJ|-----BEGIN |PRIVATE KEY|é|a1B2c3D4e5F6| |\\[REDACTED:|\\]){0,12}") {
+        let redactor = redactor();
+        let once = redactor.text(&text).into_owned();
+        prop_assert_eq!(redactor.text(&once).into_owned(), once.clone());
+    }
+
+    #[test]
+    fn salting_keeps_hashes_apart(a in any::<u64>(), b in any::<u64>(), salt in any::<u64>()) {
+        let redactor = Redactor::new(salt);
+        prop_assert_eq!(a == b, redactor.salted(a) == redactor.salted(b));
+    }
+}

@@ -1,0 +1,443 @@
+//! A program that is being debugged. Everything runs on one thread of its own, so that callers need no runtime and a slow
+//! debugger holds nobody else up.
+
+mod breakpoints;
+mod control;
+pub(crate) mod engine;
+mod handshake;
+pub(crate) mod inspect;
+mod link;
+mod output;
+mod state;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use backsight_core::{Code, Error, Result};
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+
+pub use breakpoints::{Breakpoint, BreakpointRequest, Place};
+pub use control::{Control, FrameView, Outcome, StopReport};
+pub use engine::Clock;
+pub use inspect::{
+    EvaluateRequest, EvaluatedView, StackView, ThreadView, VariableView, VariablesPage, VariablesRequest,
+};
+pub use output::{OutputPage, Piece};
+pub use state::{State, Stop};
+
+use crate::adapters::{self, Adapter, fill};
+use crate::capture::Capture;
+use crate::walk::{self, CapturePlan};
+use engine::Engine;
+use handshake::Opening;
+use link::{Link, Sink, Start};
+
+/// How long a debugger may take to let go of its program.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What every session needs to know about the machine.
+#[derive(Clone)]
+pub struct Setup {
+    /// The debuggers that are known.
+    pub adapters: Vec<Adapter>,
+    /// Where programs are looked for: the directories of `PATH`.
+    pub search: Vec<PathBuf>,
+    /// The active Rust toolchain, whose formatters make LLDB show Rust's types as Rust does.
+    pub rust_sysroot: Option<PathBuf>,
+    /// Tells the time.
+    pub clock: Clock,
+    /// How long a debugger may take to get ready.
+    pub timeout: Duration,
+}
+
+impl Setup {
+    /// The usual one.
+    pub fn new(search: Vec<PathBuf>, clock: Clock) -> Self {
+        let rust_sysroot = None;
+        Setup { adapters: adapters::builtin(), search, rust_sysroot, clock, timeout: Duration::from_secs(30) }
+    }
+}
+
+/// A program to start under a debugger.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The program: a script, a binary, a Go package.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The directory it runs in.
+    pub directory: PathBuf,
+    /// What its environment has beyond ours.
+    pub environment: Vec<(String, String)>,
+    /// The debugger's name; without it the one for the program.
+    pub adapter: Option<String>,
+    /// The interpreter or the debugger's own program; without it one is looked for.
+    pub runtime: Option<PathBuf>,
+    /// Pause before anything of the program runs.
+    pub stop_on_entry: bool,
+    /// Set before anything of the program runs.
+    pub breakpoints: Vec<BreakpointRequest>,
+    /// More for the debugger's `launch`, as it is.
+    pub options: Map<String, Value>,
+    /// How long to wait for the first stop.
+    pub wait: Duration,
+}
+
+/// A program that runs already.
+#[derive(Clone, Debug, Default)]
+pub struct Attach {
+    /// The debugger's name.
+    pub adapter: String,
+    /// The process.
+    pub pid: Option<u32>,
+    /// The address of a debugger that waits for us; an empty one is this machine.
+    pub host: String,
+    /// Its port.
+    pub port: Option<u16>,
+    /// The debugger's own program; without it one is looked for.
+    pub runtime: Option<PathBuf>,
+    /// Set at once.
+    pub breakpoints: Vec<BreakpointRequest>,
+    /// More for the debugger's `attach`, as it is.
+    pub options: Map<String, Value>,
+    /// How long to wait for the first stop.
+    pub wait: Duration,
+}
+
+/// What is known about a session without asking anybody.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The debugger.
+    pub adapter: String,
+    /// Where the program is.
+    pub state: State,
+    /// Changes whenever the program moves.
+    pub epoch: u64,
+    /// The process that was started here: the program itself or its debugger.
+    pub process: Option<i32>,
+    /// Whether the program was there before.
+    pub attached: bool,
+    /// Its breakpoints.
+    pub breakpoints: Vec<Breakpoint>,
+    /// The number the next piece of output will have.
+    pub output: u64,
+    /// What the debugger said that could not be understood: messages, then bytes that were no messages.
+    pub misread: (u64, u64),
+}
+
+/// A program that is being debugged. Dropping it is like [`Session::disconnect`]: what was started here is ended, what was
+/// attached to goes on.
+pub struct Session {
+    engine: Arc<Engine>,
+    runtime: tokio::runtime::Handle,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Session {
+    /// Starts a program under its debugger and waits for its first stop.
+    pub fn launch(setup: &Setup, launch: Launch) -> Result<(Session, Outcome)> {
+        let adapter = adapters::choose(&setup.adapters, launch.adapter.as_deref(), &launch.program)?.clone();
+        if !launch.program.exists() {
+            let message = format!("there is no program at `{}`", launch.program.display());
+            return Err(Error::new(Code::ProgramNotFound, message));
+        }
+        let runtime = adapters::locate(&adapter, launch.runtime.as_deref(), &launch.directory, &setup.search)?;
+        let setup = setup.clone();
+        let wait = launch.wait;
+        let session = Session::start(move || async move { launched(setup, adapter, runtime, launch).await })?;
+        let outcome = session.wait(wait)?;
+        Ok((session, outcome))
+    }
+
+    /// Attaches to a program that runs already.
+    pub fn attach(setup: &Setup, attach: Attach) -> Result<(Session, Outcome)> {
+        let adapter = adapters::choose(&setup.adapters, Some(&attach.adapter), Path::new(""))?.clone();
+        let setup = setup.clone();
+        let wait = attach.wait;
+        let session = Session::start(move || async move { attached(setup, adapter, attach).await })?;
+        let outcome = session.wait(wait)?;
+        Ok((session, outcome))
+    }
+
+    /// What is known without asking anybody.
+    pub fn status(&self) -> Status {
+        let moment = self.engine.moment();
+        let (messages, bytes, _) = self.engine.connection.noise();
+        Status {
+            adapter: self.engine.adapter.name.clone(),
+            state: moment.state,
+            epoch: moment.epoch,
+            process: self.engine.process_id(),
+            attached: self.engine.attached,
+            breakpoints: self.engine.breakpoints().list().to_vec(),
+            output: engine::lock(&self.engine.output).end(),
+            misread: (messages, bytes),
+        }
+    }
+
+    /// Where the program is, with its top frame when it is paused.
+    pub fn outcome(&self) -> Result<Outcome> {
+        self.run(|engine| async move { engine.outcome().await })
+    }
+
+    /// Waits until the program is paused or has ended.
+    pub fn wait(&self, limit: Duration) -> Result<Outcome> {
+        self.run(move |engine| async move { engine.wait(0, limit).await })
+    }
+
+    /// Lets the program go on, or pauses it, and waits for what comes of it.
+    pub fn control(&self, control: Control, thread: Option<i64>, limit: Duration) -> Result<Outcome> {
+        self.run(move |engine| async move { engine.control(control, thread, limit).await })
+    }
+
+    /// Sets a breakpoint and tells whether it is bound.
+    pub fn set_breakpoint(&self, request: BreakpointRequest) -> Result<Breakpoint> {
+        self.run(move |engine| async move { engine.set_breakpoint(request, false).await })
+    }
+
+    /// Removes a breakpoint.
+    pub fn remove_breakpoint(&self, id: &str) -> Result<Breakpoint> {
+        let id = id.to_owned();
+        self.run(move |engine| async move { engine.remove_breakpoint(&id).await })
+    }
+
+    /// The program's threads.
+    pub fn threads(&self) -> Result<Vec<ThreadView>> {
+        self.run(|engine| async move { engine.threads().await })
+    }
+
+    /// Frames of a thread.
+    pub fn stack(&self, thread: Option<i64>, start: u32, count: u32) -> Result<StackView> {
+        self.run(move |engine| async move { engine.stack_view(thread, start, count).await })
+    }
+
+    /// Variables as the debugger shows them. Some debuggers run the program's code to show a value; [`Session::capture`]
+    /// does not.
+    pub fn variables(&self, request: VariablesRequest) -> Result<VariablesPage> {
+        self.run(move |engine| async move { engine.variables(&request).await })
+    }
+
+    /// The value of an expression.
+    pub fn evaluate(&self, request: EvaluateRequest) -> Result<EvaluatedView> {
+        self.run(move |engine| async move { engine.evaluate(&request).await })
+    }
+
+    /// What the program printed from piece `since` on.
+    pub fn output(&self, since: u64, most_bytes: usize) -> OutputPage {
+        engine::lock(&self.engine.output).since(since, most_bytes)
+    }
+
+    /// One look at the paused program: its id, number and label are for whoever keeps it to give.
+    pub fn capture(&self, plan: CapturePlan) -> Result<Capture> {
+        self.run(move |engine| async move { walk::capture(&engine, &plan).await })
+    }
+
+    /// Ends the session: the program is ended, or goes on without its debugger.
+    pub fn disconnect(self, end_program: bool) -> Result<()> {
+        let outcome = self.run(move |engine| async move {
+            farewell(&engine, end_program).await;
+            Ok(())
+        });
+        drop(self);
+        outcome
+    }
+
+    fn start<F, T>(open: F) -> Result<Session>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Future<Output = Result<Arc<Engine>>> + Send + 'static,
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::io("prepare to talk to a debugger", error))?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::Builder::new()
+            .name("debug".to_owned())
+            .spawn(move || {
+                // Whoever started this has gone, or says that it is over.
+                let _ = runtime.block_on(stopped);
+            })
+            .map_err(|error| Error::io("start a thread for the debugger", error))?;
+        let (answer, answered) = sync_channel(1);
+        handle.spawn(async move {
+            let _ = answer.send(open().await);
+        });
+        let opened = answered.recv().unwrap_or_else(|_| Err(gone()));
+        match opened {
+            Ok(engine) => Ok(Session { engine, runtime: handle, stop: Some(stop), thread: Some(thread) }),
+            Err(error) => {
+                drop(stop);
+                let _ = thread.join();
+                Err(error)
+            }
+        }
+    }
+
+    fn run<T, F, W>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(Arc<Engine>) -> W,
+        W: Future<Output = Result<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (answer, answered) = sync_channel(1);
+        let work = work(Arc::clone(&self.engine));
+        self.runtime.spawn(async move {
+            // Nobody waits any more if it cannot be told.
+            let _ = answer.send(work.await);
+        });
+        answered.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("status", &self.status()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let attached = self.engine.attached;
+        let _ = self.run(move |engine| async move {
+            farewell(&engine, !attached).await;
+            Ok(())
+        });
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes leave of the adapter, and ends what remains of it.
+async fn farewell(engine: &Engine, end_program: bool) {
+    let Some(process) = engine.take_process() else {
+        let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
+        if engine.connection.ended().is_none() && engine.over().is_none() {
+            let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
+        }
+        engine.change(state::Change::Lost("it was disconnected".to_owned()));
+        return;
+    };
+    // Of a program that was there before us only the debugger was started here.
+    if !end_program && !engine.attached {
+        process.release();
+    }
+    if engine.connection.ended().is_none() {
+        let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
+        let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
+        if !engine.adapter.quirks.is_program || end_program {
+            let mut exit = process.exit();
+            let _ = tokio::time::timeout(FAREWELL / 3, exit.wait_for(Option::is_some)).await;
+        }
+    }
+    engine.change(state::Change::Lost("it was disconnected".to_owned()));
+}
+
+async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Launch) -> Result<Arc<Engine>> {
+    let sink = Sink::default();
+    let start = Start {
+        adapter: &adapter,
+        runtime,
+        program: &launch.program,
+        arguments: &launch.arguments,
+        directory: &launch.directory,
+        environment: &launch.environment,
+        patience: setup.timeout,
+    };
+    let link = start.open(&sink).await?;
+    let scratch = tempfile::Builder::new().prefix("backsight-debug-").tempdir();
+    let scratch = scratch.map_err(|error| Error::io("create a directory for the debugger", error))?;
+    let mut values = handshake::values(
+        &launch.program,
+        &launch.arguments,
+        &launch.directory,
+        &launch.environment,
+        launch.stop_on_entry,
+    );
+    values.insert(
+        "init_commands".to_owned(),
+        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
+    );
+    values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
+    let arguments = with_options(fill(&adapter.launch, &values), launch.options);
+    let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
+    opened(adapter, link, sink, &setup, opening, Some(scratch)).await
+}
+
+async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<Engine>> {
+    if adapter.attach.is_empty() {
+        return Err(Error::new(Code::AdapterFailed, format!("`{}` cannot attach to a program", adapter.name)));
+    }
+    let sink = Sink::default();
+    let link = match (attach.port, attach.pid) {
+        (Some(port), _) => link::attach(&adapter, &attach.host, port, setup.timeout).await?,
+        (None, Some(_)) if matches!(adapter.reach, adapters::Reach::Stdio | adapters::Reach::Opens) => {
+            let directory = Path::new("/");
+            let runtime = adapters::locate(&adapter, attach.runtime.as_deref(), directory, &setup.search)?;
+            let start = Start {
+                adapter: &adapter,
+                runtime,
+                program: Path::new(""),
+                arguments: &[],
+                directory,
+                environment: &[],
+                patience: setup.timeout,
+            };
+            start.open(&sink).await?
+        }
+        (None, _) => {
+            return Err(Error::new(Code::Usage, format!("`{}` attaches to a port: name it with `port`", adapter.name)));
+        }
+    };
+    let mut values = Map::new();
+    values.insert("pid".to_owned(), json!(attach.pid));
+    values.insert("port".to_owned(), json!(attach.port));
+    values.insert("host".to_owned(), json!(attach.host));
+    values.insert(
+        "init_commands".to_owned(),
+        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
+    );
+    let arguments = with_options(fill(&adapter.attach, &values), attach.options);
+    let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
+    opened(adapter, link, sink, &setup, opening, None).await
+}
+
+async fn opened(
+    adapter: Adapter,
+    link: Link,
+    sink: Sink,
+    setup: &Setup,
+    opening: Opening,
+    scratch: Option<tempfile::TempDir>,
+) -> Result<Arc<Engine>> {
+    let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), scratch);
+    match handshake::open(&engine, opening).await {
+        Ok(()) => Ok(engine),
+        Err(error) => {
+            // The task that listens holds the engine as long as the adapter speaks.
+            drop(engine.take_process());
+            Err(error)
+        }
+    }
+}
+
+fn with_options(mut arguments: Value, options: Map<String, Value>) -> Value {
+    if let Value::Object(arguments) = &mut arguments {
+        arguments.extend(options);
+    }
+    arguments
+}
+
+fn gone() -> Error {
+    Error::new(Code::NoSession, "the debug session is over")
+}

@@ -1,0 +1,308 @@
+//! The breakpoints of a session: what was asked for, and what the debugger made of it. No debugger is asked here.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::dap::types;
+
+/// Where the program should pause, and when.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct BreakpointRequest {
+    /// Where.
+    pub at: Place,
+    /// Only when this is true, in the program's language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Only from this hit on, as the debugger understands it: `5`, `>= 5`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_count: Option<String>,
+    /// Print this instead of pausing; `{x}` is the value of `x`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_message: Option<String>,
+}
+
+/// Where a program can pause.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A line of a file, from 1.
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line.
+        line: u32,
+    },
+    /// The beginning of a function.
+    Function(String),
+    /// An exception: `all`, `uncaught`, or a name the debugger has for some of them.
+    Exception(String),
+}
+
+impl BreakpointRequest {
+    /// Without conditions.
+    pub fn new(at: Place) -> Self {
+        BreakpointRequest { at, condition: None, hit_count: None, log_message: None }
+    }
+
+    /// At a line.
+    pub fn line(file: impl Into<PathBuf>, line: u32) -> Self {
+        BreakpointRequest::new(Place::Line { file: file.into(), line })
+    }
+}
+
+/// A breakpoint.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct Breakpoint {
+    /// `bp-1`; never used again.
+    pub id: String,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub request: BreakpointRequest,
+    /// Whether the program will pause there. Debuggers that load code later may say so later.
+    pub bound: bool,
+    /// The line it is really at, when that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What the debugger says about it, above all why it is not bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Removed at the next stop.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub temporary: bool,
+    /// The debugger would ignore its condition, so it is not told.
+    #[serde(skip)]
+    kept_back: bool,
+    #[serde(skip)]
+    adapter_id: Option<i64>,
+}
+
+/// All breakpoints of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Breakpoints {
+    list: Vec<Breakpoint>,
+    taken: u64,
+}
+
+impl Breakpoints {
+    pub(crate) fn list(&self) -> &[Breakpoint] {
+        &self.list
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Breakpoint> {
+        self.list.iter().find(|breakpoint| breakpoint.id == id)
+    }
+
+    fn told(&self) -> impl Iterator<Item = &Breakpoint> {
+        self.list.iter().filter(|breakpoint| !breakpoint.kept_back)
+    }
+
+    /// Keeps back those whose conditions the debugger would ignore: pausing every time is not what was asked for.
+    pub(crate) fn keep_back(&mut self, debugger: &str, can: &types::Capabilities) {
+        for breakpoint in &mut self.list {
+            let request = &breakpoint.request;
+            let lacks = [
+                (request.condition.is_some() && !can.supports_conditional_breakpoints, "conditions"),
+                (request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints, "hit counts"),
+                (request.log_message.is_some() && !can.supports_log_points, "log messages"),
+            ];
+            if let Some((_, what)) = lacks.iter().find(|(lacks, _)| *lacks) {
+                breakpoint.kept_back = true;
+                breakpoint.refuse(&format!("`{debugger}` has no {what}: it was not set"));
+            }
+        }
+    }
+
+    /// Adds one, of which the debugger does not know yet. The same place with the same conditions is the same one.
+    pub(crate) fn add(&mut self, request: BreakpointRequest, temporary: bool) -> String {
+        let same = |breakpoint: &&mut Breakpoint| breakpoint.request == request;
+        if let Some(breakpoint) = self.list.iter_mut().find(same) {
+            breakpoint.temporary = breakpoint.temporary && temporary;
+            return breakpoint.id.clone();
+        }
+        self.taken += 1;
+        let id = format!("bp-{}", self.taken);
+        self.list.push(Breakpoint {
+            id: id.clone(),
+            request,
+            bound: false,
+            line: None,
+            message: Some("not told to the debugger yet".to_owned()),
+            temporary,
+            kept_back: false,
+            adapter_id: None,
+        });
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) -> Option<Breakpoint> {
+        let at = self.list.iter().position(|breakpoint| breakpoint.id == id)?;
+        Some(self.list.remove(at))
+    }
+
+    /// Those that end with the next stop.
+    pub(crate) fn temporary(&self) -> Vec<String> {
+        self.list.iter().filter(|breakpoint| breakpoint.temporary).map(|breakpoint| breakpoint.id.clone()).collect()
+    }
+
+    /// Every file that has some.
+    pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
+        self.list.iter().filter_map(|breakpoint| file_of(&breakpoint.request)).map(Path::to_owned).collect()
+    }
+
+    /// The breakpoints of a file as the debugger wants them, all at once.
+    pub(crate) fn in_file(&self, file: &Path) -> Vec<Value> {
+        let there = self.told().filter(|breakpoint| file_of(&breakpoint.request) == Some(file));
+        there.map(|breakpoint| arguments(&breakpoint.request)).collect()
+    }
+
+    pub(crate) fn in_functions(&self) -> Vec<Value> {
+        let functions = self.told().filter(|breakpoint| matches!(breakpoint.request.at, Place::Function(_)));
+        functions.map(|breakpoint| arguments(&breakpoint.request)).collect()
+    }
+
+    pub(crate) fn exceptions(&self) -> Vec<(String, String)> {
+        let named = |breakpoint: &Breakpoint| match &breakpoint.request.at {
+            Place::Exception(name) => Some((breakpoint.id.clone(), name.clone())),
+            _ => None,
+        };
+        self.list.iter().filter_map(named).collect()
+    }
+
+    /// What the debugger answered for those that `which` names, in their order; missing answers say nothing.
+    pub(crate) fn answered(&mut self, which: impl Fn(&Place) -> bool, answers: Vec<types::Breakpoint>) {
+        let mut answers = answers.into_iter();
+        let told = self.list.iter_mut().filter(|breakpoint| !breakpoint.kept_back);
+        for breakpoint in told.filter(|breakpoint| which(&breakpoint.request.at)) {
+            match answers.next() {
+                Some(answer) => breakpoint.learn(answer),
+                None => breakpoint.refuse("the debugger said nothing about it"),
+            }
+        }
+    }
+
+    /// The debugger changed its mind about one.
+    pub(crate) fn heard(&mut self, answer: types::Breakpoint) {
+        let Some(id) = answer.id else { return };
+        if let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.adapter_id == Some(id)) {
+            breakpoint.learn(answer);
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, id: &str, message: &str) {
+        if let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.id == id) {
+            breakpoint.refuse(message);
+        }
+    }
+
+    pub(crate) fn bind(&mut self, id: &str) {
+        if let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.id == id) {
+            (breakpoint.bound, breakpoint.message) = (true, None);
+        }
+    }
+
+    /// Which were hit, by the debugger's numbers or by where the program is.
+    pub(crate) fn hit(&self, numbers: &[i64], file: Option<&str>, line: Option<u32>) -> Vec<String> {
+        let numbered = |breakpoint: &Breakpoint| breakpoint.adapter_id.is_some_and(|id| numbers.contains(&id));
+        let here = |breakpoint: &Breakpoint| match &breakpoint.request.at {
+            Place::Line { file: wanted, line: asked } => {
+                file.is_some_and(|file| Path::new(file) == wanted) && line == breakpoint.line.or(Some(*asked))
+            }
+            _ => false,
+        };
+        let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
+        let hit: Vec<String> =
+            all.clone().filter(|breakpoint| numbered(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect();
+        if !hit.is_empty() {
+            return hit;
+        }
+        all.filter(|breakpoint| here(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
+    }
+}
+
+impl Breakpoint {
+    fn learn(&mut self, answer: types::Breakpoint) {
+        self.adapter_id = answer.id.or(self.adapter_id);
+        self.bound = answer.verified;
+        let asked = match &self.request.at {
+            Place::Line { line, .. } => Some(*line),
+            _ => None,
+        };
+        self.line = answer.line.filter(|line| Some(*line) != asked);
+        let silent = (!answer.verified).then(|| "the debugger has no code there (yet)".to_owned());
+        self.message = answer.message.filter(|message| !message.trim().is_empty()).or(silent);
+    }
+
+    fn refuse(&mut self, message: &str) {
+        self.bound = false;
+        self.message = Some(message.to_owned());
+    }
+}
+
+fn file_of(request: &BreakpointRequest) -> Option<&Path> {
+    match &request.at {
+        Place::Line { file, .. } => Some(file),
+        _ => None,
+    }
+}
+
+fn arguments(request: &BreakpointRequest) -> Value {
+    let mut arguments = match &request.at {
+        Place::Line { line, .. } => json!({ "line": line }),
+        Place::Function(name) | Place::Exception(name) => json!({ "name": name }),
+    };
+    if let Some(condition) = &request.condition {
+        arguments["condition"] = json!(condition);
+    }
+    if let Some(count) = &request.hit_count {
+        arguments["hitCondition"] = json!(count);
+    }
+    if let Some(message) = &request.log_message {
+        arguments["logMessage"] = json!(message);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(id: i64, verified: bool, line: u32) -> types::Breakpoint {
+        types::Breakpoint { id: Some(id), verified, line: Some(line), message: None }
+    }
+
+    #[test]
+    fn answers_are_matched_with_what_was_asked_in_a_file() {
+        let mut breakpoints = Breakpoints::default();
+        for (file, line) in [("a.py", 3), ("b.py", 5), ("a.py", 9)] {
+            breakpoints.add(BreakpointRequest::line(file, line), false);
+        }
+        assert_eq!(breakpoints.in_file(Path::new("a.py")), [json!({ "line": 3 }), json!({ "line": 9 })]);
+        let in_a = |place: &Place| matches!(place, Place::Line { file, .. } if file == Path::new("a.py"));
+        breakpoints.answered(in_a, vec![answer(7, true, 4), answer(8, false, 9)]);
+        let [first, other, last] = breakpoints.list() else { panic!("three") };
+        assert_eq!((first.bound, first.line, first.message.as_deref()), (true, Some(4), None));
+        assert_eq!((last.bound, last.line), (false, None));
+        assert!(last.message.as_deref().unwrap().contains("no code there"));
+        assert!(!other.bound);
+        assert_eq!(breakpoints.hit(&[7], None, None), ["bp-1"]);
+        assert_eq!(breakpoints.hit(&[], Some("a.py"), Some(4)), ["bp-1"]);
+        assert_eq!(breakpoints.hit(&[], Some("a.py"), Some(3)), [""; 0]);
+        breakpoints.heard(answer(8, true, 9));
+        assert!(breakpoints.get("bp-3").unwrap().bound);
+    }
+
+    #[test]
+    fn the_same_breakpoint_twice_is_one_and_ids_are_not_used_again() {
+        let mut breakpoints = Breakpoints::default();
+        let request = BreakpointRequest::new(Place::Function("main".to_owned()));
+        assert_eq!(breakpoints.add(request.clone(), true), breakpoints.add(request.clone(), false));
+        assert_eq!(breakpoints.temporary(), [""; 0]);
+        breakpoints.remove("bp-1").unwrap();
+        assert_eq!(breakpoints.add(request, false), "bp-2");
+        assert!(breakpoints.remove("bp-1").is_none());
+    }
+}

@@ -1,0 +1,322 @@
+//! One debugged program and its adapter: what is known about it, kept up to date by what the adapter says. The rest of the
+//! session asks through here, so that every question is about the stop it was meant for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use backsight_core::{Code, Error, Result, Timestamp};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::breakpoints::Breakpoints;
+use super::link::{Link, Sink, with_words};
+use super::state::{Change, Moment, State, Stop};
+use crate::adapters::{self, Adapter};
+use crate::dap::connection::{Connection, Heard, Incoming, Refused};
+use crate::dap::process::{Process, Tail, exit_code};
+use crate::dap::types::{self, Capabilities, StackFrame};
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// How long an ordinary question may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the end of a process may come after the end of its program.
+const EXIT: Duration = Duration::from_secs(3);
+
+/// A session's state, shared by everyone who asks.
+pub(crate) struct Engine {
+    pub adapter: Adapter,
+    pub connection: Connection,
+    pub clock: Clock,
+    pub output: Sink,
+    moment: watch::Sender<Moment>,
+    initialized: watch::Sender<bool>,
+    capabilities: Mutex<Capabilities>,
+    breakpoints: Mutex<Breakpoints>,
+    /// Breakpoints of a file are told all at once, so two who change them must not cross.
+    pub setting: tokio::sync::Mutex<()>,
+    /// The stacks that were asked for in this epoch.
+    stacks: Mutex<Stacks>,
+    /// What the walker needs to be told once.
+    pub prepared: tokio::sync::Mutex<Option<Value>>,
+    process: Mutex<Option<Process>>,
+    stderr: Tail,
+    /// The program is one that was there before us.
+    pub attached: bool,
+    /// What the debugger builds goes here, and goes with us. None for a program that was there before.
+    _scratch: Option<tempfile::TempDir>,
+}
+
+#[derive(Default)]
+struct Stacks {
+    epoch: u64,
+    known: Vec<(i64, u32, Arc<Vec<StackFrame>>)>,
+}
+
+/// A stop that is still the present one as long as [`Engine::still`] says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Paused {
+    pub epoch: u64,
+    pub stop: Stop,
+}
+
+impl Engine {
+    /// Takes over an open link; whatever the adapter says from now on is heard.
+    pub(crate) fn begin(
+        adapter: Adapter,
+        link: Link,
+        output: Sink,
+        clock: Clock,
+        scratch: Option<tempfile::TempDir>,
+    ) -> Arc<Engine> {
+        let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
+        let engine = Arc::new(Engine {
+            adapter,
+            connection,
+            clock,
+            output,
+            moment: watch::Sender::new(Moment::new()),
+            initialized: watch::Sender::new(false),
+            capabilities: Mutex::default(),
+            breakpoints: Mutex::default(),
+            setting: tokio::sync::Mutex::default(),
+            stacks: Mutex::default(),
+            prepared: tokio::sync::Mutex::default(),
+            process: Mutex::new(link.process),
+            stderr: link.stderr,
+            attached: scratch.is_none(),
+            _scratch: scratch,
+        });
+        tokio::spawn(Arc::clone(&engine).listen(incoming));
+        engine
+    }
+
+    /// Asks the adapter.
+    pub(crate) async fn ask(&self, command: &str, arguments: Value, patience: Duration) -> Result<Value> {
+        let answer = self.connection.request(command, arguments, patience).await;
+        answer.map_err(|refused| self.failed(command, refused))
+    }
+
+    /// Why a request failed, in the words of the one who failed.
+    pub(crate) fn failed(&self, command: &str, refused: Refused) -> Error {
+        let name = &self.adapter.name;
+        match refused {
+            Refused::Answered(message) => {
+                Error::new(Code::AdapterFailed, format!("`{name}` refused `{command}`: {message}"))
+            }
+            Refused::TimedOut(_) => {
+                Error::new(Code::DebugTimeout, format!("`{name}` did not answer `{command}`: {refused}"))
+            }
+            Refused::Gone(reason) => match self.over() {
+                Some(error) if self.moment.borrow().is_over() => error,
+                _ => Error::new(Code::AdapterFailed, with_words(format!("`{name}`: {reason}"), &self.stderr)),
+            },
+        }
+    }
+
+    /// Where the program is.
+    pub(crate) fn moment(&self) -> Moment {
+        self.moment.borrow().clone()
+    }
+
+    /// Follows where the program is.
+    pub(crate) fn follow(&self) -> watch::Receiver<Moment> {
+        self.moment.subscribe()
+    }
+
+    pub(crate) fn change(&self, change: Change) {
+        self.moment.send_if_modified(|moment| moment.change(change));
+    }
+
+    /// The present stop, or why there is none.
+    pub(crate) fn paused(&self) -> Result<Paused> {
+        let moment = self.moment();
+        match moment.state {
+            State::Stopped(stop) => Ok(Paused { epoch: moment.epoch, stop }),
+            State::Starting | State::Running => Err(Error::new(Code::NotPaused, "the program is running")
+                .with_hint("pause it, or let it run into a breakpoint")),
+            State::Exited { .. } | State::Disconnected { .. } => {
+                Err(self.over().unwrap_or_else(|| Error::new(Code::NoSession, "nothing is being debugged")))
+            }
+        }
+    }
+
+    /// Whether the program has not moved since.
+    pub(crate) fn still(&self, paused: &Paused) -> Result<()> {
+        if self.moment.borrow().epoch == paused.epoch {
+            return Ok(());
+        }
+        Err(Error::new(Code::StateChanged, "the program went on while it was being looked at; nothing was kept"))
+    }
+
+    /// That the session is over, if it is.
+    pub(crate) fn over(&self) -> Option<Error> {
+        let message = match self.moment().state {
+            State::Exited { code: Some(code) } => format!("the program has ended with exit code {code}"),
+            State::Exited { code: None } => "the program has ended".to_owned(),
+            State::Disconnected { reason } => format!("the debug session is over: {reason}"),
+            _ => return None,
+        };
+        Some(Error::new(Code::NoSession, message))
+    }
+
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        lock(&self.capabilities).clone()
+    }
+
+    pub(crate) fn breakpoints(&self) -> MutexGuard<'_, Breakpoints> {
+        lock(&self.breakpoints)
+    }
+
+    /// The frames of a thread, innermost first, at least `levels` of them where there are as many.
+    pub(crate) async fn stack(&self, paused: &Paused, thread: i64, levels: u32) -> Result<Arc<Vec<StackFrame>>> {
+        if let Some(known) = self.known_stack(paused.epoch, thread, levels) {
+            return Ok(known);
+        }
+        let mut arguments = json!({ "threadId": thread, "startFrame": 0 });
+        if levels < u32::MAX {
+            arguments["levels"] = json!(levels);
+        }
+        let body = self.ask("stackTrace", arguments, PATIENCE).await?;
+        self.still(paused)?;
+        let (frames, _) = types::list::<StackFrame>(body, "stackFrames");
+        let frames = Arc::new(frames);
+        // Who answers with more than was asked for has answered for more.
+        let good_for = if frames.len() as u64 > u64::from(levels) { frames.len() as u32 } else { levels };
+        let mut stacks = lock(&self.stacks);
+        if stacks.epoch != paused.epoch {
+            *stacks = Stacks { epoch: paused.epoch, known: Vec::new() };
+        }
+        stacks.known.retain(|(known, ..)| *known != thread);
+        stacks.known.push((thread, good_for, Arc::clone(&frames)));
+        Ok(frames)
+    }
+
+    fn known_stack(&self, epoch: u64, thread: i64, levels: u32) -> Option<Arc<Vec<StackFrame>>> {
+        let stacks = lock(&self.stacks);
+        let known = stacks.known.iter().find(|(known, good_for, _)| *known == thread && *good_for >= levels);
+        known.filter(|_| stacks.epoch == epoch).map(|(.., frames)| Arc::clone(frames))
+    }
+
+    /// The process that was started for this, once.
+    pub(crate) fn take_process(&self) -> Option<Process> {
+        lock(&self.process).take()
+    }
+
+    pub(crate) fn process_id(&self) -> Option<i32> {
+        lock(&self.process).as_ref().and_then(Process::id)
+    }
+
+    /// Waits until the adapter is ready to be told about breakpoints.
+    pub(crate) async fn ready(&self) {
+        // The sender lives as long as this.
+        let _ = self.initialized.subscribe().wait_for(|ready| *ready).await;
+    }
+
+    async fn listen(self: Arc<Self>, mut incoming: Incoming) {
+        while let Some(heard) = incoming.recv().await {
+            match heard {
+                Heard::Event { name, body } => self.hear(&name, body),
+                Heard::Request { seq, command, .. } => {
+                    let reason = format!("`{command}` is not supported by this client");
+                    self.connection.answer(seq, &command, Err(&reason));
+                }
+            }
+        }
+        let exit = self.exit_of_program().await;
+        let over = self.moment.borrow().is_over();
+        let reason = self.connection.ended().unwrap_or_else(|| "the connection is closed".to_owned());
+        match exit {
+            Some(code) => self.change(Change::Exited(Some(code))),
+            None if over => {}
+            None => self.change(Change::Lost(with_words(reason, &self.stderr))),
+        }
+    }
+
+    fn hear(&self, name: &str, body: Value) {
+        match name {
+            "initialized" => drop(self.initialized.send_replace(true)),
+            "stopped" => self.hear_stop(types::read(body)),
+            "continued" => {
+                let body: types::ContinuedBody = types::read(body);
+                self.change(Change::Continued {
+                    thread: body.thread_id,
+                    all: body.all_threads_continued.unwrap_or(true),
+                });
+            }
+            "exited" => self.change(Change::Exited(body["exitCode"].as_i64())),
+            "terminated" => {
+                self.change(Change::Exited(None));
+                // It stays until it is told that this is all.
+                drop(self.connection.send("disconnect", json!({ "restart": false }), PATIENCE));
+            }
+            "output" => self.hear_output(types::read(body)),
+            "breakpoint" => {
+                if let Some(breakpoint) = body.get("breakpoint") {
+                    self.breakpoints().heard(types::read(breakpoint.clone()));
+                }
+            }
+            "capabilities" => {
+                let told: Capabilities = types::read(body["capabilities"].clone());
+                let filters = told.exception_breakpoint_filters;
+                if !filters.is_empty() {
+                    lock(&self.capabilities).exception_breakpoint_filters = filters;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hear_stop(&self, body: types::StoppedBody) {
+        let description = body.text.filter(|text| !text.is_empty()).or(body.description);
+        let stop = Stop {
+            reason: body.reason,
+            description,
+            thread_id: body.thread_id,
+            all_threads: body.all_threads_stopped.unwrap_or(false),
+            hits: body.hit_breakpoint_ids,
+        };
+        self.change(Change::Stopped { stop, aside: body.preserve_focus_hint == Some(true) });
+    }
+
+    fn hear_output(&self, body: types::OutputBody) {
+        let category = body.category.unwrap_or_else(|| "console".to_owned());
+        if category == "telemetry" {
+            return;
+        }
+        if let Some(code) = self.adapter.quirks.exit_words.as_deref().and_then(|words| code_after(words, &body.output))
+        {
+            self.change(Change::Exited(Some(code)));
+        }
+        // The program's own output comes by its pipes, where it comes whole.
+        let twice = self.adapter.quirks.output == adapters::Output::Pipes && matches!(&*category, "stdout" | "stderr");
+        if !twice || self.attached {
+            lock(&self.output).push(&category, &body.output.replace("\r\n", "\n"));
+        }
+    }
+
+    /// How the program ended, when the process we started is the program.
+    async fn exit_of_program(&self) -> Option<i64> {
+        if !self.adapter.quirks.is_program || self.attached {
+            return None;
+        }
+        let mut exit = lock(&self.process).as_ref().map(Process::exit)?;
+        let status = tokio::time::timeout(EXIT, exit.wait_for(Option::is_some)).await.ok()?.ok()?;
+        (*status).and_then(exit_code)
+    }
+
+    pub(crate) fn set_capabilities(&self, capabilities: Capabilities) {
+        *lock(&self.capabilities) = capabilities;
+    }
+}
+
+/// The number after some words.
+fn code_after(words: &str, text: &str) -> Option<i64> {
+    let rest = text.split_once(words)?.1;
+    rest.split(|character: char| !character.is_ascii_digit() && character != '-').next()?.parse().ok()
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

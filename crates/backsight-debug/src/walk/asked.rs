@@ -1,0 +1,358 @@
+//! Captures by asking the adapter level by level, for debuggers that take no walker. One frame after the other, since some
+//! adapters use the same numbers for the variables of different frames.
+
+mod tree;
+
+use std::time::Instant;
+
+use backsight_core::{Code, Error, Result};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{CapturePlan, Found, HEAD, TAIL, memory, signature, told};
+use crate::capture::{FrameCapture, Incomplete, Node, Safety, Scope, Variable};
+use crate::dap::types::{self, StackFrame};
+use crate::session::engine::{Engine, PATIENCE, Paused};
+use crate::session::inspect::is_local;
+use tree::{Label, Tree};
+
+/// Maps up to this many entries are captured whole; of longer ones as many as of lists.
+const WHOLE_MAP: u64 = 48;
+/// How many frames are asked for to know how deep the stack is.
+const DEEPEST: u32 = 200;
+/// Threads beyond these are counted.
+const MOST_THREADS: usize = 64;
+
+/// What is left of the budget.
+struct Budget {
+    deadline: Instant,
+    nodes: usize,
+    late: usize,
+    cut: usize,
+}
+
+/// A request for what is inside a value.
+struct Job {
+    slot: usize,
+    arguments: Value,
+}
+
+pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan) -> Result<Found> {
+    let mut budget = Budget { deadline: Instant::now() + plan.limit, nodes: plan.max_nodes, late: 0, cut: 0 };
+    let mut found = Found { frames: Vec::new(), incomplete: Vec::new(), stack_depth: None };
+    let stack = engine.stack(paused, thread, DEEPEST).await?;
+    found.stack_depth = (stack.len() < DEEPEST as usize).then_some(stack.len() as u32);
+    let mut chosen: Vec<(i64, u32, StackFrame)> = Vec::new();
+    let frames = stack.iter().zip(0u32..).skip(plan.frame as usize).take(plan.frames.count() as usize);
+    chosen.extend(frames.map(|(frame, index)| (thread, index, frame.clone())));
+    if plan.all_threads {
+        let threads = engine.threads().await?;
+        if threads.len() > MOST_THREADS {
+            let reason = format!("{} threads, {MOST_THREADS} captured", threads.len());
+            found.incomplete.push(Incomplete { path: String::new(), reason });
+        }
+        for other in threads.iter().filter(|other| other.id != thread).take(MOST_THREADS - 1) {
+            let stack = engine.stack(paused, other.id, plan.frames.count()).await?;
+            let frames = stack.iter().zip(0u32..).take(plan.frames.count() as usize);
+            chosen.extend(frames.map(|(frame, index)| (other.id, index, frame.clone())));
+        }
+    }
+    for (position, (thread, index, frame)) in chosen.iter().enumerate() {
+        let mut walk = FrameWalk { engine, paused, plan, budget: &mut budget, incomplete: &mut found.incomplete };
+        let mut variables = walk.variables(frame).await?;
+        if position == 0 {
+            variables.extend(walk.watches(frame).await?);
+        }
+        let file = frame.source.as_ref().and_then(|source| source.path.clone());
+        let line = (frame.line > 0).then_some(frame.line);
+        let function = frame.name.clone();
+        let mut captured = FrameCapture { thread_id: *thread, index: *index, function, file, line, variables };
+        told::resolve(&mut captured);
+        found.frames.push(captured);
+    }
+    found.incomplete.extend(budget.said(plan));
+    Ok(found)
+}
+
+impl Budget {
+    /// Whether so many more requests may be sent; if not, they are counted as what is not seen.
+    fn allows(&mut self, wanted: usize) -> bool {
+        if Instant::now() >= self.deadline {
+            self.late += wanted;
+            return false;
+        }
+        if self.nodes == 0 {
+            self.cut += wanted;
+            return false;
+        }
+        true
+    }
+
+    fn said(&self, plan: &CapturePlan) -> Vec<Incomplete> {
+        let mut said = Vec::new();
+        if self.late > 0 {
+            said.push(format!("timed out after {} ms: {} values not expanded", plan.limit.as_millis(), self.late));
+        }
+        if self.cut > 0 {
+            said.push(format!("more than {} values: {} not expanded", plan.max_nodes, self.cut));
+        }
+        said.into_iter().map(|reason| Incomplete { path: String::new(), reason }).collect()
+    }
+}
+
+struct FrameWalk<'a> {
+    engine: &'a Engine,
+    paused: &'a Paused,
+    plan: &'a CapturePlan,
+    budget: &'a mut Budget,
+    incomplete: &'a mut Vec<Incomplete>,
+}
+
+impl FrameWalk<'_> {
+    async fn variables(&mut self, frame: &StackFrame) -> Result<Vec<Variable>> {
+        let mut roots = Vec::new();
+        let mut tree = Tree::new(&self.engine.adapter.quirks, self.plan.safety, frame.id);
+        for (scope, variables) in self.scopes(frame).await? {
+            for variable in variables {
+                let Some(root) = tree.add(None, variable, 0) else { continue };
+                roots.push((root, scope));
+            }
+        }
+        self.expand(&mut tree).await?;
+        self.hash_long(&mut tree).await;
+        let signature = signature_of(frame);
+        let mut found = Vec::new();
+        for (root, scope) in roots {
+            let (name, shadowed) = plain_name(tree.name(root));
+            let told = signature.iter().find(|(known, _)| *known == name && shadowed == 0 && scope == Scope::Local);
+            let scope = match told {
+                Some((_, scope)) => *scope,
+                None if matches!(&*name, "this" | "self" | "%self") => Scope::This,
+                // What a Go function will return, where it has no name of its own.
+                None if name.starts_with("~r") => Scope::Result,
+                None => scope,
+            };
+            found.push(Variable { name, shadowed, scope, value: tree.node(root) });
+        }
+        Ok(found)
+    }
+
+    /// The variables of the frame's own scopes. An adapter that knows of some and sends none has lost its place.
+    async fn scopes(&mut self, frame: &StackFrame) -> Result<Vec<(Scope, Vec<types::Variable>)>> {
+        for _ in 0..2 {
+            let scopes = self.engine.scopes(self.paused, frame.id).await?;
+            let mut found = Vec::new();
+            let mut lost = false;
+            for scope in scopes.iter().filter(|scope| is_local(scope) && !scope.expensive) {
+                let arguments = json!({ "variablesReference": scope.variables_reference });
+                let body = self.engine.ask("variables", arguments, PATIENCE).await?;
+                self.engine.still(self.paused)?;
+                let (variables, unread) = types::list::<types::Variable>(body, "variables");
+                if unread > 0 {
+                    let reason = format!("{unread} variables could not be understood");
+                    self.incomplete.push(Incomplete { path: String::new(), reason });
+                }
+                lost |= variables.is_empty() && scope.named_variables.is_some_and(|named| named > 0);
+                found.push((kind_of(scope), variables));
+            }
+            if !lost {
+                return Ok(found);
+            }
+        }
+        let message =
+            format!("`{}` tells no variables of `{}` although there are some", self.engine.adapter.name, frame.name);
+        Err(Error::new(Code::AdapterFailed, message))
+    }
+
+    /// Level by level; what merely points to something does not count as a level.
+    async fn expand(&mut self, tree: &mut Tree<'_>) -> Result<()> {
+        loop {
+            let open = tree.open(self.plan.depth);
+            if open.is_empty() {
+                return Ok(());
+            }
+            if !self.budget.allows(open.len()) {
+                tree.close(&open);
+                return Ok(());
+            }
+            self.identify(tree, &open).await;
+            let jobs: Vec<Job> = open.iter().flat_map(|slot| self.jobs(tree, *slot)).collect();
+            let asked = jobs.iter().map(|job| {
+                let request = self.engine.connection.request("variables", job.arguments.clone(), PATIENCE);
+                async move { (job.slot, request.await) }
+            });
+            let answers = join_all(asked).await;
+            self.engine.still(self.paused)?;
+            for (slot, answer) in answers {
+                let path = tree.path(slot);
+                match answer {
+                    Ok(body) => {
+                        let (children, _) = types::list::<types::Variable>(body, "variables");
+                        self.budget.nodes = self.budget.nodes.saturating_sub(children.len());
+                        tree.fill(slot, children);
+                    }
+                    Err(refused) => self.incomplete.push(Incomplete { path, reason: refused.to_string() }),
+                }
+            }
+            tree.close(&open);
+        }
+    }
+
+    /// Asks which objects pointers point to, where the debugger can tell, so that cycles end.
+    async fn identify(&self, tree: &mut Tree<'_>, open: &[usize]) {
+        let Some(template) = &self.engine.adapter.quirks.address_of else { return };
+        let pointers: Vec<(usize, String)> =
+            open.iter().filter_map(|slot| Some((*slot, tree.pointer(*slot)?))).collect();
+        let asked = pointers.iter().map(|(slot, expression)| {
+            let arguments =
+                json!({ "expression": template.replace("{}", expression), "frameId": tree.frame, "context": "watch" });
+            let request = self.engine.connection.request("evaluate", arguments, PATIENCE);
+            async move { (*slot, request.await) }
+        });
+        for (slot, answer) in join_all(asked).await {
+            // Without it a cycle ends at the depth.
+            if let Ok(body) = answer {
+                tree.identify(slot, types::read::<types::Evaluated>(body).result);
+            }
+        }
+    }
+
+    /// Hashes values the debugger does not send whole, where the memory of the program can be read.
+    async fn hash_long(&self, tree: &mut Tree<'_>) {
+        let Some(template) = &self.engine.adapter.quirks.address_at else { return };
+        let Some(process) = self.engine.process_id().and_then(memory::child_of) else { return };
+        let long = tree.long();
+        let asked = long.iter().map(|(slot, expression, form)| {
+            let expression = template.replace("{}", expression);
+            let arguments = json!({ "expression": expression, "frameId": tree.frame, "context": "watch" });
+            let request = self.engine.connection.request("evaluate", arguments, PATIENCE);
+            async move { (*slot, *form, request.await) }
+        });
+        for (slot, form, answer) in join_all(asked).await {
+            // Without an address it stays unknown whether it changed.
+            let Ok(body) = answer else { continue };
+            let text = types::read::<types::Evaluated>(body).result;
+            let address = text.split_whitespace().next().and_then(|number| number.parse().ok());
+            if let Some((hash, length)) = address.and_then(|address| memory::read(process, address, form)) {
+                tree.learn(slot, hash, length);
+            }
+        }
+    }
+
+    fn jobs(&mut self, tree: &Tree<'_>, slot: usize) -> Vec<Job> {
+        let (reference, length, is_map) = tree.request(slot);
+        let quirks = &self.engine.adapter.quirks;
+        let mut arguments = json!({ "variablesReference": reference });
+        let Some(length) = length else { return vec![Job { slot, arguments }] };
+        let most = if is_map { WHOLE_MAP } else { HEAD + TAIL };
+        if length > most && quirks.ignores_paging {
+            let reason = format!("{length} elements, 0 captured: `{}` would send them all", self.engine.adapter.name);
+            self.incomplete.push(Incomplete { path: tree.path(slot), reason });
+            return Vec::new();
+        }
+        arguments["filter"] = json!("indexed");
+        if length <= most {
+            (arguments["start"], arguments["count"]) = (json!(0), json!(length));
+            return vec![Job { slot, arguments }];
+        }
+        let told = HEAD + TAIL;
+        let what = if is_map { "entries" } else { "elements" };
+        self.incomplete.push(Incomplete { path: tree.path(slot), reason: format!("{length} {what}, {told} captured") });
+        let pages = if is_map { vec![(0, told)] } else { vec![(0, HEAD), (length - TAIL, TAIL)] };
+        let page = |(start, count): (u64, u64)| {
+            let mut arguments = arguments.clone();
+            (arguments["start"], arguments["count"]) = (json!(start), json!(count));
+            Job { slot, arguments }
+        };
+        pages.into_iter().map(page).collect()
+    }
+
+    async fn watches(&mut self, frame: &StackFrame) -> Result<Vec<Variable>> {
+        let mut found = Vec::new();
+        for expression in &self.plan.watches {
+            let quirks = &self.engine.adapter.quirks;
+            let calls = quirks.calls_begin_with.iter().any(|prefix| expression.trim_start().starts_with(&**prefix));
+            let allowed = self.plan.safety != Safety::Pure || (quirks.evaluates_purely && !calls);
+            let value = match allowed {
+                true => self.watch(frame, expression).await?,
+                false => Node::leaf("error", "<error: it may run code>"),
+            };
+            found.push(Variable::new(Scope::Watch, expression.clone(), value));
+        }
+        Ok(found)
+    }
+
+    async fn watch(&mut self, frame: &StackFrame, expression: &str) -> Result<Node> {
+        let arguments = json!({ "expression": expression, "frameId": frame.id, "context": "watch" });
+        let answer = self.engine.connection.request("evaluate", arguments, PATIENCE).await;
+        self.engine.still(self.paused)?;
+        let told: types::Evaluated = match answer {
+            Ok(body) => types::read(body),
+            Err(refused) => return Ok(Node::leaf("error", format!("<error: {refused}>"))),
+        };
+        let mut tree = Tree::new(&self.engine.adapter.quirks, self.plan.safety, frame.id);
+        let variable = types::Variable {
+            name: expression.to_owned(),
+            value: told.result,
+            kind: told.kind,
+            evaluate_name: Some(format!("({expression})")),
+            variables_reference: told.variables_reference,
+            named_variables: told.named_variables,
+            indexed_variables: told.indexed_variables,
+            memory_reference: told.memory_reference,
+            presentation_hint: None,
+        };
+        let Some(root) = tree.add(None, variable, 0) else { return Ok(Node::leaf("", "")) };
+        self.expand(&mut tree).await?;
+        Ok(tree.node(root))
+    }
+}
+
+fn kind_of(scope: &types::Scope) -> Scope {
+    let name = scope.name.to_ascii_lowercase();
+    match scope.presentation_hint.as_deref() {
+        Some("arguments") => Scope::Argument,
+        _ if name.starts_with("arg") => Scope::Argument,
+        _ if name.starts_with("closure") => Scope::Closure,
+        _ => Scope::Local,
+    }
+}
+
+/// A name without what debuggers add to those that are hidden by others: `(x)`, `x @ file:line`.
+fn plain_name(name: &str) -> (String, u32) {
+    if let Some(inner) = name.strip_prefix('(').and_then(|name| name.strip_suffix(')')) {
+        let (inner, deeper) = plain_name(inner);
+        return (inner, deeper + 1);
+    }
+    (name.split(" @ ").next().unwrap_or(name).to_owned(), 0)
+}
+
+fn signature_of(frame: &StackFrame) -> Vec<(String, Scope)> {
+    let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
+    let Some(path) = path.filter(|path| path.ends_with(".go")) else { return Vec::new() };
+    std::fs::read_to_string(path).map(|source| signature::of_go(&source, frame.line)).unwrap_or_default()
+}
+
+/// Where a value is in its parent, for paths.
+fn step(path: &mut String, label: &Label) {
+    use crate::path::{Step, push};
+    match label {
+        Label::Root(name) => path.push_str(name),
+        Label::Field(name) => push(path, Step::Field(name, 1)),
+        Label::Index(index) => push(path, Step::Index(*index)),
+        Label::Key(key) => push(path, Step::Key(key, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_variables_have_their_plain_name() {
+        assert_eq!(plain_name("x"), ("x".to_owned(), 0));
+        assert_eq!(plain_name("(x)"), ("x".to_owned(), 1));
+        assert_eq!(plain_name("((x))"), ("x".to_owned(), 2));
+        assert_eq!(plain_name("x @ r.rs:33"), ("x".to_owned(), 0));
+    }
+}

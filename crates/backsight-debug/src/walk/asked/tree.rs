@@ -1,0 +1,375 @@
+//! The values of a frame while they are being asked for: what is known of each, and what is to be asked next.
+
+use std::collections::HashMap;
+
+use super::super::memory::Form;
+use super::step;
+use crate::adapters::Quirks;
+use crate::capture::{Inside, Node, Safety};
+use crate::dap::types;
+use crate::hash;
+
+/// The longest text of a value.
+const LONGEST: usize = 400;
+
+pub(super) struct Tree<'a> {
+    slots: Vec<Slot>,
+    quirks: &'a Quirks,
+    safety: Safety,
+    /// Objects that are expanded, by what tells them from others.
+    seen: HashMap<String, usize>,
+    /// Expressions are evaluated in this frame.
+    pub frame: i64,
+}
+
+struct Slot {
+    parent: Option<usize>,
+    label: Label,
+    level: u32,
+    variable: types::Variable,
+    identity: Option<String>,
+    /// Of the whole value, and how long that is, read where it lies.
+    whole: Option<(u64, Option<u64>)>,
+    state: State,
+    children: Vec<usize>,
+}
+
+/// What a value is called in its parent.
+#[derive(Clone, Debug)]
+pub(super) enum Label {
+    Root(String),
+    Field(String),
+    Index(u64),
+    Key(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing is inside.
+    Leaf,
+    /// Something is inside and was not asked for.
+    Closed,
+    /// To be asked for.
+    Waiting,
+    /// Being asked for.
+    Asked,
+    /// What is inside is known.
+    Open,
+    /// It is told elsewhere.
+    Seen,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(quirks: &'a Quirks, safety: Safety, frame: i64) -> Self {
+        Tree { slots: Vec::new(), quirks, safety, seen: HashMap::new(), frame }
+    }
+
+    /// Adds a value, unless it is one the debugger made up.
+    pub(super) fn add(&mut self, parent: Option<usize>, variable: types::Variable, level: u32) -> Option<usize> {
+        let made_up =
+            self.quirks.synthetic.contains(&variable.name) || (self.quirks.calls && variable.name.ends_with("()"));
+        if made_up {
+            return None;
+        }
+        let lazy = variable.presentation_hint.as_ref().is_some_and(|hint| hint.lazy) && self.safety != Safety::Full;
+        let expandable = variable.variables_reference > 0 && !lazy;
+        let label = self.label(parent, &variable.name);
+        let state = if expandable { State::Waiting } else { State::Leaf };
+        let children = Vec::new();
+        self.slots.push(Slot { parent, label, level, variable, identity: None, whole: None, state, children });
+        let slot = self.slots.len() - 1;
+        if let Some(parent) = parent.and_then(|parent| self.slots.get_mut(parent)) {
+            parent.children.push(slot);
+        }
+        Some(slot)
+    }
+
+    fn label(&self, parent: Option<usize>, name: &str) -> Label {
+        let Some(parent) = parent.and_then(|parent| self.slots.get(parent)) else {
+            return Label::Root(name.to_owned());
+        };
+        let index = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        match (is_map(&parent.variable), is_indexed(&parent.variable), index) {
+            (true, ..) => Label::Key(name.trim_matches('"').to_owned()),
+            (false, true, Some(index)) => Label::Index(index),
+            (false, true, None) => Label::Key(name.to_owned()),
+            (false, false, _) => Label::Field(name.to_owned()),
+        }
+    }
+
+    pub(super) fn name(&self, slot: usize) -> &str {
+        self.slots.get(slot).map_or("", |slot| &slot.variable.name)
+    }
+
+    /// The values to be asked for next, of those that are not too deep.
+    pub(super) fn open(&mut self, depth: u32) -> Vec<usize> {
+        let mut open = Vec::new();
+        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.state == State::Waiting) {
+            if slot.level >= depth {
+                slot.state = State::Closed;
+            } else {
+                slot.state = State::Asked;
+                open.push(index);
+            }
+        }
+        open
+    }
+
+    /// Those of them that got no answer stay closed.
+    pub(super) fn close(&mut self, open: &[usize]) {
+        for slot in open {
+            if let Some(slot) = self.slots.get_mut(*slot).filter(|slot| slot.state == State::Asked) {
+                slot.state = State::Closed;
+            }
+        }
+    }
+
+    /// The expression for a value that is a pointer.
+    pub(super) fn pointer(&self, slot: usize) -> Option<String> {
+        let known = self.slots.get(slot).filter(|slot| slot.identity.is_none())?;
+        let variable = &known.variable;
+        let points = variable.kind.as_deref().is_some_and(|kind| kind.starts_with('*'));
+        variable.evaluate_name.clone().filter(|_| points)
+    }
+
+    pub(super) fn identify(&mut self, slot: usize, identity: String) {
+        let first = *self.seen.entry(identity.clone()).or_insert(slot);
+        if let Some(slot_known) = self.slots.get_mut(slot) {
+            slot_known.identity = Some(identity);
+            if first != slot {
+                slot_known.state = State::Seen;
+            }
+        }
+    }
+
+    /// Values of which the debugger sends only a part, and the expressions for them.
+    pub(super) fn long(&self) -> Vec<(usize, String, Form)> {
+        let cut = self.slots.iter().enumerate().filter(|(_, slot)| is_cut(&slot.variable.value));
+        let told = cut.filter_map(|(index, slot)| {
+            let kind = slot.variable.kind.as_deref().unwrap_or_default();
+            let length = slot.variable.indexed_variables.unwrap_or_default();
+            Some((index, slot.variable.evaluate_name.clone()?, Form::of_go(kind, length)?))
+        });
+        told.collect()
+    }
+
+    pub(super) fn learn(&mut self, slot: usize, hash: u64, length: Option<u64>) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.whole = Some((hash, length));
+        }
+    }
+
+    /// The adapter's number for what is inside, how many elements it has, and whether it is a map.
+    pub(super) fn request(&self, slot: usize) -> (i64, Option<u64>, bool) {
+        let Some(slot) = self.slots.get(slot) else { return (0, None, false) };
+        let variable = &slot.variable;
+        (variable.variables_reference, variable.indexed_variables.filter(|length| *length > 0), is_map(variable))
+    }
+
+    /// What is inside arrived. What only points to something becomes that, on the same level.
+    pub(super) fn fill(&mut self, slot: usize, children: Vec<types::Variable>) {
+        let Some(known) = self.slots.get_mut(slot) else { return };
+        if known.state == State::Seen {
+            return;
+        }
+        let boxes = matches!(children.as_slice(), [only] if only.name.is_empty() || (only.name == "data" && is_interface(&known.variable)));
+        if boxes {
+            for child in children {
+                known.state = if child.variables_reference > 0 { State::Waiting } else { State::Leaf };
+                let kind = if is_interface(&known.variable) { child.kind.clone() } else { known.variable.kind.clone() };
+                let evaluate_name = child.evaluate_name.clone();
+                known.variable =
+                    types::Variable { name: std::mem::take(&mut known.variable.name), kind, evaluate_name, ..child };
+            }
+            return;
+        }
+        known.state = State::Open;
+        let level = known.level + 1;
+        for child in children {
+            self.add(Some(slot), child, level);
+        }
+    }
+
+    pub(super) fn path(&self, slot: usize) -> String {
+        let Some(known) = self.slots.get(slot) else { return String::new() };
+        let mut path = known.parent.map(|parent| self.path(parent)).unwrap_or_default();
+        step(&mut path, &known.label);
+        path
+    }
+
+    /// The value as it is captured.
+    pub(super) fn node(&self, slot: usize) -> Node {
+        let Some(known) = self.slots.get(slot) else { return Node::leaf("", "") };
+        let variable = &known.variable;
+        let kind = variable.kind.clone().unwrap_or_default();
+        // Of a map's entry Delve tells both types.
+        let kind = match (&known.label, kind.split_once(": ")) {
+            (Label::Key(_), Some((_, value))) => value.to_owned(),
+            _ => kind,
+        };
+        let whole = !is_cut(&variable.value);
+        let length =
+            variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&kind, &variable.value));
+        let length = length.or_else(|| known.whole.and_then(|(_, length)| length));
+        let text = match known.state {
+            State::Leaf => leaf_text(&variable.value),
+            _ => container_text(&kind, length, &variable.value),
+        };
+        let hash = match known.state {
+            State::Leaf if text == variable.value => None,
+            _ => whole.then(|| hash::bytes(variable.value.as_bytes())),
+        };
+        let hash = known.whole.map(|(hash, _)| hash).or(hash);
+        let inside = match known.state {
+            State::Leaf => Inside::Leaf,
+            State::Closed | State::Waiting | State::Asked => Inside::NotExpanded,
+            State::Seen => Inside::SeeAt(String::new()),
+            State::Open => self.inside(known),
+        };
+        let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
+        Node { kind, text, hash, length, identity, inside }
+    }
+
+    fn inside(&self, known: &Slot) -> Inside {
+        let children: Vec<(&Label, Node)> = known
+            .children
+            .iter()
+            .filter_map(|child| Some((&self.slots.get(*child)?.label, self.node(*child))))
+            .collect();
+        let text = |label: &Label| match label {
+            Label::Root(name) | Label::Field(name) | Label::Key(name) => name.clone(),
+            Label::Index(index) => index.to_string(),
+        };
+        let indexed: Option<Vec<u64>> = children
+            .iter()
+            .map(|(label, _)| match label {
+                Label::Index(index) => Some(*index),
+                _ => None,
+            })
+            .collect();
+        match (children.first().map(|(label, _)| *label), indexed) {
+            (Some(Label::Index(_)), Some(indexes)) => {
+                Inside::Elements(indexes.into_iter().zip(children.into_iter().map(|(_, node)| node)).collect())
+            }
+            (Some(Label::Key(_)), _) => {
+                Inside::Entries(children.into_iter().map(|(label, node)| (text(label), node)).collect())
+            }
+            (None, _) => Inside::Leaf,
+            _ => Inside::Fields(children.into_iter().map(|(label, node)| (text(label), node)).collect()),
+        }
+    }
+}
+
+fn is_map(variable: &types::Variable) -> bool {
+    let kind = variable.kind.as_deref().unwrap_or_default();
+    let kind = kind.rsplit(": ").next().unwrap_or(kind).trim_start_matches('*');
+    kind.starts_with("map[")
+}
+
+fn is_indexed(variable: &types::Variable) -> bool {
+    variable.indexed_variables.is_some_and(|length| length > 0)
+}
+
+fn is_interface(variable: &types::Variable) -> bool {
+    variable.value.starts_with("interface {}(")
+        || variable.value.starts_with("error(")
+        || variable.value.contains(")(*")
+        || {
+            let kind = variable.kind.as_deref().unwrap_or_default();
+            kind.starts_with("interface") || kind == "error" || kind == "any"
+        }
+        || variable.value.starts_with(&format!("{}(", variable.kind.as_deref().unwrap_or("\0")))
+}
+
+/// Whether a debugger left something out of a value's text.
+fn is_cut(text: &str) -> bool {
+    text.contains("...")
+}
+
+fn length_in(kind: &str, text: &str) -> Option<u64> {
+    let rest = text.strip_prefix(kind)?.strip_prefix(" len: ")?;
+    rest.split(',').next()?.trim().parse().ok()
+}
+
+fn leaf_text(text: &str) -> String {
+    // Delve shows unsigned numbers twice.
+    let plain = text.split_once(" = 0x").map_or(text, |(number, _)| number);
+    match plain.len() > LONGEST {
+        true => format!("{}...", plain.get(..plain.floor_char_boundary(LONGEST)).unwrap_or_default()),
+        false => plain.to_owned(),
+    }
+}
+
+fn container_text(kind: &str, length: Option<u64>, value: &str) -> String {
+    let kind = if kind.is_empty() { value.split(['{', '[']).next().unwrap_or_default().trim() } else { kind };
+    match length {
+        Some(length) => format!("{kind} len {length}"),
+        None => kind.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str, kind: &str, value: &str, reference: i64, indexed: u64) -> types::Variable {
+        types::Variable {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            kind: Some(kind.to_owned()),
+            variables_reference: reference,
+            indexed_variables: Some(indexed),
+            ..types::Variable::default()
+        }
+    }
+
+    #[test]
+    fn pointers_and_interfaces_are_no_level() {
+        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let mut tree = Tree::new(&quirks, Safety::Pure, 0);
+        let root = tree.add(None, variable("o", "interface {}", "interface {}(*main.T) *{A: 1}", 1, 0), 0).unwrap();
+        assert_eq!(tree.open(1), [root]);
+        tree.fill(root, vec![variable("data", "*main.T", "*main.T {A: 1}", 2, 0)]);
+        assert_eq!(tree.open(1), [root]);
+        tree.fill(root, vec![variable("", "main.T", "main.T {A: 1}", 3, 0)]);
+        assert_eq!(tree.open(1), [root]);
+        tree.fill(root, vec![variable("A", "int", "1", 0, 0), variable("B", "main.U", "main.U {...}", 9, 0)]);
+        assert_eq!(tree.open(1), [0; 0]);
+        let node = tree.node(root);
+        assert_eq!((node.kind.as_str(), node.text.as_str()), ("*main.T", "*main.T"));
+        let Inside::Fields(fields) = &node.inside else { panic!("{node:?}") };
+        assert_eq!((fields[0].1.text.as_str(), &fields[0].1.inside), ("1", &Inside::Leaf));
+        assert_eq!((fields[1].1.hash, &fields[1].1.inside), (None, &Inside::NotExpanded));
+    }
+
+    #[test]
+    fn maps_are_by_key_and_lists_by_index() {
+        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let mut tree = Tree::new(&quirks, Safety::Pure, 0);
+        let map = tree.add(None, variable("m", "map[string]int", "map[string]int [\"a\": 1, ]", 1, 1), 0).unwrap();
+        let list = tree.add(None, variable("l", "[]int", "[]int len: 9, cap: 9, [...]", 2, 9), 0).unwrap();
+        tree.open(1);
+        tree.fill(map, vec![variable("len()", "int", "1", 0, 0), variable("\"a\"", "string: int", "1", 0, 0)]);
+        tree.fill(list, vec![variable("[0]", "uint", "5 = 0x5", 0, 0)]);
+        tree.fill(list, vec![variable("[8]", "uint", "6", 0, 0)]);
+        let node = tree.node(map);
+        assert_eq!(node.inside, Inside::Entries(vec![("a".to_owned(), Node::leaf("int", "1"))]));
+        let node = tree.node(list);
+        assert_eq!((node.text.as_str(), node.length), ("[]int len 9", Some(9)));
+        let Inside::Elements(elements) = &node.inside else { panic!("{node:?}") };
+        assert_eq!((elements[0].0, elements[1].0, elements[0].1.text.as_str()), (0, 8, "5"));
+        assert_eq!(tree.path(tree.slots.len() - 1), "l[8]");
+    }
+
+    #[test]
+    fn an_object_that_is_met_again_is_not_asked_for_again() {
+        let quirks = Quirks::default();
+        let mut tree = Tree::new(&quirks, Safety::Pure, 0);
+        let first = tree.add(None, variable("a", "*T", "*T {}", 1, 0), 0).unwrap();
+        let second = tree.add(None, variable("b", "*T", "*T {}", 2, 0), 0).unwrap();
+        tree.identify(first, "824634".to_owned());
+        tree.identify(second, "824634".to_owned());
+        assert_eq!(tree.open(2), [first]);
+        assert!(matches!(tree.node(second).inside, Inside::SeeAt(_)));
+    }
+}

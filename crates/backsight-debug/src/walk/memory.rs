@@ -1,0 +1,107 @@
+//! Reads the memory of a paused program, for values too long for their debugger to send: what they hold is not shown, only
+//! hashed, so that a change anywhere inside is noticed.
+
+use std::os::unix::fs::FileExt;
+
+use crate::hash;
+
+/// More than this is not read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// How a long value lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An address and a count of elements of this size.
+    Counted(u64),
+    /// So many bytes.
+    Plain(u64),
+}
+
+impl Form {
+    /// Of a type of Go whose elements hold no pointers.
+    pub(super) fn of_go(kind: &str, length: u64) -> Option<Form> {
+        if kind == "string" {
+            return Some(Form::Counted(1));
+        }
+        let (bounds, element) = kind.strip_prefix('[')?.split_once(']')?;
+        let size = match element {
+            "int" | "uint" | "int64" | "uint64" | "float64" | "uintptr" | "complex64" => 8,
+            "int32" | "uint32" | "float32" | "rune" => 4,
+            "int16" | "uint16" => 2,
+            "int8" | "uint8" | "byte" | "bool" => 1,
+            "complex128" => 16,
+            _ => return None,
+        };
+        Some(if bounds.is_empty() { Form::Counted(size) } else { Form::Plain(size.checked_mul(length)?) })
+    }
+}
+
+/// The hash of a value at an address, and how many elements it has if it says so itself.
+#[cfg(target_os = "linux")]
+pub(super) fn read(process: i32, address: u64, form: Form) -> Option<(u64, Option<u64>)> {
+    let memory = std::fs::File::open(format!("/proc/{process}/mem")).ok()?;
+    let (start, bytes, count) = match form {
+        Form::Plain(bytes) => (address, bytes, None),
+        Form::Counted(size) => {
+            let mut head = [[0; 8]; 2];
+            memory.read_exact_at(head.as_flattened_mut(), address).ok()?;
+            let [start, count] = head.map(u64::from_le_bytes);
+            (start, count.checked_mul(size)?, Some(count))
+        }
+    };
+    let mut content = vec![0; usize::try_from(bytes).ok().filter(|_| bytes <= MOST_BYTES)?];
+    memory.read_exact_at(&mut content, start).ok()?;
+    Some((hash::bytes(&content), count))
+}
+
+/// Other systems do not let a program be read like this.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn read(_: i32, _: u64, _: Form) -> Option<(u64, Option<u64>)> {
+    None
+}
+
+/// The program that a debugger started: its only child.
+pub(super) fn child_of(process: i32) -> Option<i32> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let others = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let all: Vec<String> = std::iter::once(children).chain(others).collect();
+    let mut found: Vec<i32> =
+        all.iter().flat_map(|text| text.split_whitespace()).filter_map(|id| id.parse().ok()).collect();
+    found.sort_unstable();
+    found.dedup();
+    match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_elements_are_hashed_as_bytes() {
+        assert_eq!(Form::of_go("[]int", 5), Some(Form::Counted(8)));
+        assert_eq!(Form::of_go("[4]int32", 4), Some(Form::Plain(16)));
+        assert_eq!(Form::of_go("string", 9), Some(Form::Counted(1)));
+        for kind in ["[]string", "[]*int", "map[string]int", "main.T", "[", "[]", ""] {
+            assert_eq!(Form::of_go(kind, 1), None, "{kind}");
+        }
+        assert_eq!(Form::of_go("[9]int", u64::MAX), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_read_and_what_cannot_be_read_is_unknown() {
+        let text = "a text of this very process".to_owned();
+        let header = [text.as_ptr() as u64, text.len() as u64];
+        let own = std::process::id() as i32;
+        let expected = hash::bytes(text.as_bytes());
+        assert_eq!(read(own, header.as_ptr() as u64, Form::Counted(1)), Some((expected, Some(27))));
+        assert_eq!(read(own, text.as_ptr() as u64, Form::Plain(27)), Some((expected, None)));
+        assert_eq!(read(own, 8, Form::Plain(8)), None);
+        assert_eq!(read(own, text.as_ptr() as u64, Form::Plain(u64::MAX)), None);
+        assert_eq!(read(-1, 0, Form::Plain(1)), None);
+    }
+}

@@ -1,0 +1,845 @@
+"""Walks the variables of paused CPython threads and tells them as JSON, without running anything of the program.
+
+Run by the debugged program itself, so it touches values only through functions of the interpreter that cannot be
+overridden: exact types, descriptors taken from the types that own them, methods of the built-in types themselves.
+"""
+import ast
+import base64
+import json
+import marshal
+import os
+import sys
+import time
+import types
+import zlib
+from _collections import deque
+
+MRO = type.__dict__['__mro__'].__get__
+CLASS_DICT = type.__dict__['__dict__'].__get__
+QUALNAME = type.__dict__['__qualname__'].__get__
+MODULE_DICT = types.ModuleType.__dict__['__dict__'].__get__
+NUMBERS = (int, float, complex)
+SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+MARSHALLED = (int, float, bool, type(None), str)
+TEXT_LIMIT = 400
+KEY_LIMIT = 120
+HEAD, TAIL = 8, 4
+HASH_PER_VALUE, HASH_IN_ALL = 5000, 40000
+
+
+def hurry():
+    """The debugger sends an answer in two parts, and without this the second waits 40 ms for a sign that the first arrived."""
+    import socket
+    try:
+        writer = sys.modules['pydevd'].get_global_debugger().writer
+        writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except Exception:
+        pass
+
+
+hurry()
+
+
+class Refused(Exception):
+    pass
+
+
+class TooMuch(Exception):
+    pass
+
+
+def mro(cls):
+    return MRO(cls)
+
+
+def built_in(cls, wanted):
+    """Whether a class is one of the built-in ones or made from it; `isinstance` would ask the value."""
+    for base in mro(cls):
+        if base is wanted:
+            return True
+    return False
+
+
+def base_of(cls):
+    for base in mro(cls):
+        for wanted in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray, bool, int, float, BaseException):
+            if base is wanted:
+                return wanted
+    return None
+
+
+def name_of(cls):
+    try:
+        return QUALNAME(cls)
+    except Exception:
+        return '?'
+
+
+def static(cls, name):
+    """A class attribute as it is, without descriptors being asked."""
+    for base in mro(cls):
+        found = CLASS_DICT(base)
+        if name in found:
+            return found[name]
+    return None
+
+
+def instance_dict(value):
+    own = static(type(value), '__dict__')
+    if type(own) is types.GetSetDescriptorType:
+        try:
+            found = own.__get__(value)
+        except Exception:
+            return None
+        return found if type(found) is dict else None
+    return None
+
+
+def fields(value):
+    """The fields of an object as they are stored: its dictionary and its slots."""
+    cls = type(value)
+    found = []
+    seen = set()
+    own = instance_dict(value)
+    if own is not None:
+        for name, field in list(dict.items(own)):
+            if type(name) is str:
+                found.append((name, field))
+                seen.add(name)
+    for base in mro(cls):
+        for name, slot in list(CLASS_DICT(base).items()):
+            if type(slot) is types.MemberDescriptorType and name not in seen and base is not type:
+                try:
+                    field = slot.__get__(value)
+                except Exception:
+                    continue
+                found.append((name, field))
+                seen.add(name)
+    return found
+
+
+def stored(value, cls):
+    """The fields of an object, and what an exception was raised with."""
+    if not built_in(cls, BaseException):
+        return fields(value)
+    found = [(name, field) for name, field in fields(value) if not name.startswith('__')]
+    return found + [('args', BaseException.__dict__['args'].__get__(value))]
+
+
+def cut(text, limit=TEXT_LIMIT):
+    return text if len(text) <= limit else text[:limit] + '...'
+
+
+def big_int(value):
+    if int.bit_length(value) > 4000:
+        return hex_of(value)
+    return int.__repr__(value)
+
+
+def hex_of(value):
+    return 'int of %d bits, %s...' % (int.bit_length(value), hex(int.__rshift__(value, max(int.bit_length(value) - 64, 0))))
+
+
+def scalar_text(value, base):
+    if value is None or value is Ellipsis or value is NotImplemented:
+        return repr(value)
+    if base is bool:
+        return bool.__repr__(value)
+    if base is int:
+        return big_int(value)
+    if base is float:
+        return float.__repr__(value)
+    if base is str:
+        return str.__repr__(str.__getitem__(value, slice(0, TEXT_LIMIT)))
+    if base is bytes:
+        return bytes.__repr__(bytes.__getitem__(value, slice(0, TEXT_LIMIT)))
+    if base is bytearray:
+        return bytearray.__repr__(bytearray(bytearray.__getitem__(value, slice(0, TEXT_LIMIT))))
+    return object.__repr__(value)
+
+
+def crc(data):
+    return zlib.crc32(data)
+
+
+def text_bytes(value):
+    return str.encode(value, 'utf-8', 'surrogatepass')
+
+
+def key_text(key):
+    cls = type(key)
+    if cls is str:
+        plain = str.__len__(key) > 0 and not (key[0].isdigit() or key[0] in '-([\'"') and key not in ('None', 'True', 'False')
+        return cut(key if plain else repr(key), KEY_LIMIT)
+    if cls in SCALARS:
+        return cut(scalar_text(key, base_of(cls)), KEY_LIMIT)
+    if cls in (tuple, frozenset) and len(key) <= 8 and all(type(part) in SCALARS for part in key):
+        return cut(repr(key), KEY_LIMIT)
+    own = instance_dict(key)
+    if own is not None and type(own.get('_name_')) is str:
+        return name_of(cls) + '.' + own['_name_']
+    return '%s at %#x' % (name_of(cls), id(key))
+
+
+class Fingerprints:
+    """Hashes of whole values: the same content has the same hash, whatever was captured of it."""
+
+    def __init__(self, deadline):
+        self.memo = {}
+        self.kept = []
+        self.total = 0
+        self.deadline = deadline
+        self.missing = 0
+
+    def of(self, value):
+        self.count = 0
+        self.stack = {}
+        if self.total > HASH_IN_ALL or time.monotonic() > self.deadline:
+            self.missing += 1
+            return None
+        try:
+            result, _ = self.node(value)
+        except (TooMuch, RecursionError, RuntimeError):
+            self.missing += 1
+            return None
+        finally:
+            self.total += self.count
+        return '%x' % (result & 0xffffffffffffffff)
+
+    def node(self, value):
+        self.count += 1
+        if self.count > HASH_PER_VALUE or len(self.stack) > 200:
+            raise TooMuch()
+        cls = type(value)
+        base = base_of(cls)
+        own = hash((crc(text_bytes(name_of(cls))), 1))
+        if base is None and cls in SCALARS:
+            return hash((own, crc(repr(value).encode()))), 1 << 30
+        if base in (bool, float):
+            return hash((own, crc(base.__repr__(value).encode()))), 1 << 30
+        if base is int:
+            return hash((own, int.__hash__(value), int.bit_length(value))), 1 << 30
+        if base is str:
+            return hash((own, crc(text_bytes(value)), str.__len__(value))), 1 << 30
+        if base in (bytes, bytearray):
+            return hash((own, crc(value), base.__len__(value))), 1 << 30
+        key = id(value)
+        if key in self.memo:
+            return self.memo[key], 1 << 30
+        if key in self.stack:
+            at = self.stack[key]
+            return hash((own, len(self.stack) - at)), at
+        position = len(self.stack)
+        self.stack[key] = position
+        try:
+            result, low = self.inside(value, cls, base, own)
+        finally:
+            del self.stack[key]
+        # What refers to something above it is another value when reached from elsewhere.
+        if low >= position:
+            self.memo[key] = result
+            self.kept.append(value)
+            low = 1 << 30
+        return result, low
+
+    def inside(self, value, cls, base, own):
+        low = 1 << 30
+        if base in (list, tuple, deque):
+            length = base.__len__(value)
+            quick = self.quick(value, base, length) if length > 64 and base is not deque else None
+            if quick is not None:
+                return hash((own, length, quick)), low
+            parts = []
+            for part in base.__iter__(value):
+                result, lowest = self.node(part)
+                parts.append(result)
+                low = min(low, lowest)
+            return self.with_fields(value, cls, hash((own, length, hash(tuple(parts)))), low)
+        if base is dict:
+            total = 0
+            for name, part in dict.items(value):
+                first, low_first = self.node(name)
+                second, low_second = self.node(part)
+                total += hash((first, second))
+                low = min(low, low_first, low_second)
+            return self.with_fields(value, cls, hash((own, dict.__len__(value), total)), low)
+        if base in (set, frozenset):
+            total = 0
+            for part in base.__iter__(value):
+                result, lowest = self.node(part)
+                total += result
+                low = min(low, lowest)
+            return self.with_fields(value, cls, hash((own, base.__len__(value), total)), low)
+        if is_array(cls):
+            return hash((own, array_hash(value))), low
+        if cls in CALLABLES or built_in(cls, type) or cls is types.ModuleType:
+            return hash((own, id(value))), low
+        return self.with_fields(value, cls, own, low)
+
+    def with_fields(self, value, cls, own, low):
+        found = [] if cls in (list, tuple, dict, set, frozenset, deque) else stored(value, cls)
+        total = 0
+        for name, part in found:
+            result, lowest = self.node(part)
+            total += hash((crc(text_bytes(name)), result))
+            low = min(low, lowest)
+        return hash((own, len(found), total)), low
+
+    def quick(self, value, base, length):
+        """Long lists of plain values as bytes at once; other lists are walked."""
+        step = max(length // 64, 1)
+        for at in range(0, length, step):
+            part = base.__getitem__(value, at)
+            if type(part) not in MARSHALLED or (type(part) is str and len(part) > 2000):
+                return None
+        result = 0
+        try:
+            for at in range(0, length, 16384):
+                result = zlib.crc32(marshal.dumps(base.__getitem__(value, slice(at, at + 16384)), 2), result)
+        except ValueError:
+            return None
+        return result
+
+
+def is_array(cls):
+    return name_of(cls) == 'ndarray' and CLASS_DICT(cls).get('__module__') in ('numpy', None) and 'numpy' in sys.modules
+
+
+def array_hash(value):
+    try:
+        view = memoryview(value)
+        if view.nbytes > 1 << 26 or not view.contiguous:
+            return id(value)
+        return hash((view.shape, view.format, zlib.crc32(view.cast('B')))) if view.nbytes else 0
+    except Exception:
+        return id(value)
+
+
+class Walk:
+    def __init__(self, config):
+        self.depth = config['depth']
+        self.nodes = config['nodes']
+        self.deadline = time.monotonic() + config['ms'] / 1000.0
+        self.fingerprints = Fingerprints(time.monotonic() + min(config['ms'] / 2000.0, 1.0))
+        self.incomplete = []
+        self.count = 0
+        self.late = 0
+        self.cut = 0
+
+    def frame(self, variables):
+        """The values of one frame, the shallowest first, so that an object is told where it is nearest."""
+        seen = {}
+        queue = []
+        for variable, value in variables:
+            variable['v'] = self.node(value, 0, seen, queue, variable['n'])
+        at = 0
+        while at < len(queue):
+            value, node, level, path = queue[at]
+            at += 1
+            if self.stopped(node, at, queue):
+                continue
+            key = id(value)
+            if key in seen:
+                node['s'] = 1
+                continue
+            seen[key] = value
+            self.expand(value, node, level, seen, queue, path)
+
+    def stopped(self, node, at, queue):
+        if self.count >= self.nodes:
+            self.cut += 1
+        elif at % 64 == 0 and time.monotonic() > self.deadline:
+            self.nodes = 0
+            self.late += 1
+        else:
+            return False
+        node['x'] = 1
+        return True
+
+    def node(self, value, level, seen, queue, path):
+        self.count += 1
+        cls = type(value)
+        base = base_of(cls)
+        node = {'k': name_of(cls)}
+        if value is None or cls in (type(Ellipsis), type(NotImplemented)):
+            node['t'] = repr(value)
+            return node
+        if cls is Failure:
+            return {'k': 'error', 't': '<error: %s: %s>' % (value.kind, value.about)}
+        own = instance_dict(value)
+        if own is not None and type(own.get('_name_')) is str and '_value_' in own:
+            node['t'] = name_of(cls) + '.' + own['_name_']
+            return node
+        if base in (bool, int, float, str, bytes, bytearray):
+            node['t'] = scalar_text(value, base)
+            if base in (str, bytes, bytearray):
+                length = base.__len__(value)
+                node['n'] = length
+                if length > TEXT_LIMIT:
+                    node['t'] = cut(node['t'][:-1], TEXT_LIMIT + 2) + '...'
+                    node['h'] = self.fingerprints.of(value)
+            elif base is int and int.bit_length(value) > 4000:
+                node['h'] = self.fingerprints.of(value)
+            return node
+        if cls is complex:
+            node['t'] = complex.__repr__(value)
+            return node
+        if self.plain(value, cls, node):
+            return node
+        node['i'] = '%x' % id(value)
+        length = base.__len__(value) if base in (list, tuple, deque, dict, set, frozenset) else None
+        if length is not None:
+            node['n'] = length
+            node['t'] = '%s[%d]' % (node['k'], length)
+        elif built_in(cls, BaseException):
+            node['t'] = self.exception_text(value, cls)
+        elif is_array(cls):
+            self.array(value, node)
+            return node
+        else:
+            node['t'] = node['k']
+        if length == 0 and not (own or ()):
+            return node
+        if length is None and base is not BaseException and not fields(value):
+            if own is None:
+                node['t'] = '%s at %#x' % (node['k'], id(value))
+            return node
+        node['h'] = self.fingerprints.of(value)
+        if level >= self.depth:
+            node['x'] = 1
+        else:
+            queue.append((value, node, level, path))
+        return node
+
+    def plain(self, value, cls, node):
+        """Values of the interpreter itself that are told by their name."""
+        module = CLASS_DICT(cls).get('__module__')
+        if cls is types.ModuleType:
+            name = MODULE_DICT(value).get('__name__')
+            node['t'] = 'module ' + (name if type(name) is str else '?')
+        elif cls in (types.FunctionType, types.BuiltinFunctionType):
+            node['t'] = 'function ' + value.__qualname__
+        elif cls is types.MethodType:
+            node['t'] = 'method ' + (value.__func__.__qualname__ if type(value.__func__) is types.FunctionType else '?')
+        elif built_in(cls, type):
+            node['t'] = 'class ' + name_of(value)
+        elif cls is range:
+            node['t'] = repr(value)
+        elif cls is types.CodeType:
+            node['t'] = 'code ' + value.co_name
+        elif cls in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType):
+            node['t'] = name_of(cls) + ' ' + value.__qualname__
+        elif name_of(cls) in ('datetime', 'date', 'time', 'timedelta') and cls is getattr(sys.modules.get('datetime'), name_of(cls), None):
+            zone = getattr(value, 'tzinfo', None)
+            if zone is not None and type(zone) is not sys.modules['datetime'].timezone:
+                return False
+            node['t'] = str(value)
+        elif name_of(cls) == 'Decimal' and cls is getattr(sys.modules.get('decimal'), 'Decimal', None):
+            node['t'] = cut(str(value))
+        else:
+            return False
+        if cls not in (range,) and module != 'datetime':
+            node['i'] = '%x' % id(value)
+        return True
+
+    def exception_text(self, value, cls):
+        args = BaseException.__dict__['args'].__get__(value)
+        parts = []
+        for part in args[:4] if type(args) is tuple else ():
+            base = base_of(type(part))
+            parts.append(scalar_text(part, base) if type(part) in SCALARS else name_of(type(part)))
+        return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
+
+    def array(self, value, node):
+        try:
+            view = memoryview(value)
+            node['t'] = 'ndarray shape %s of %s' % (view.shape, view.format)
+            node['n'] = view.shape[0] if view.shape else 1
+        except Exception:
+            node['t'] = 'ndarray'
+        node['h'] = '%x' % (array_hash(value) & 0xffffffffffffffff)
+        node['x'] = 1
+
+    def expand(self, value, node, level, seen, queue, path):
+        cls = type(value)
+        base = base_of(cls)
+        below = level + 1
+
+        def child(part, label):
+            return self.node(part, below, seen, queue, path + label)
+
+        if base is tuple:
+            names = static(cls, '_fields')
+            if type(names) is tuple and len(names) == tuple.__len__(value) and all(type(name) is str for name in names):
+                node['f'] = [[name, child(tuple.__getitem__(value, at), '.' + name)] for at, name in enumerate(names)]
+                return
+        if base in (list, tuple, deque):
+            length = base.__len__(value)
+            chosen = range(length) if length <= HEAD + TAIL else list(range(HEAD)) + list(range(length - TAIL, length))
+            node['e'] = [[at, child(base.__getitem__(value, at), '[%d]' % at)] for at in chosen]
+            self.sampled(path, length, len(node['e']), 'elements')
+        elif base is dict:
+            length = dict.__len__(value)
+            node['m'] = []
+            for at, (name, part) in enumerate(dict.items(value)):
+                if length > 4 * (HEAD + TAIL) and at >= HEAD + TAIL:
+                    break
+                text = key_text(name)
+                node['m'].append([text, child(part, '[%s]' % text)])
+            self.sampled(path, length, len(node['m']), 'entries')
+        elif base in (set, frozenset):
+            length = base.__len__(value)
+            node['m'] = []
+            for at, part in enumerate(base.__iter__(value)):
+                if length > 4 * (HEAD + TAIL) and at >= HEAD + TAIL:
+                    break
+                text = key_text(part)
+                node['m'].append([text, child(part, '[%s]' % text)])
+            node['m'].sort(key=lambda entry: entry[0])
+            self.sampled(path, length, len(node['m']), 'members')
+        else:
+            found = stored(value, cls)
+            most = 200
+            node['f'] = [[name, child(part, '.' + name)] for name, part in found[:most]]
+            self.sampled(path, len(found), len(node['f']), 'fields')
+
+    def sampled(self, path, length, told, what):
+        if told < length:
+            self.incomplete.append([path, '%d %s, %d captured' % (length, what, told)])
+
+
+def own_places():
+    """Where the debugger's own code is."""
+    try:
+        here = os.path.dirname(os.path.abspath(sys.modules['pydevd'].__file__))
+    except Exception:
+        return ()
+    above = os.path.dirname(os.path.dirname(here))
+    return (here + os.sep,) + ((above + os.sep,) if os.path.basename(above) == 'debugpy' else ())
+
+
+OWN = own_places()
+
+
+def ours(frame):
+    name = frame.f_code.co_filename
+    return name == '<backsight>' or name.startswith(OWN)
+
+
+def stack_of(frame):
+    """The frames of the program, as the debugger lists them."""
+    found = []
+    while frame is not None:
+        if not ours(frame):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def stack_here(frame):
+    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source."""
+    while OWN and frame is not None and not frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return stack_of(frame)
+
+
+def variables_of(frame):
+    code = frame.f_code
+    local = frame.f_locals
+    varargs = bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    count = code.co_argcount + code.co_kwonlyargcount + varargs
+    arguments = code.co_varnames[:count]
+    free = code.co_freevars
+    order = list(code.co_varnames) + [name for name in code.co_cellvars if name not in code.co_varnames] + list(free)
+    known = set(order)
+    found = []
+    for at, name in enumerate(order):
+        if name not in local:
+            continue
+        scope = 'local'
+        if at == 0 and name in ('self', 'cls') and name in arguments:
+            scope = 'this'
+        elif name in arguments:
+            scope = 'argument'
+        elif name in free:
+            scope = 'closure'
+        found.append(({'n': name, 's': scope}, local[name]))
+    for name, value in list(dict.items(local)) if type(local) is dict else list(local.items()):
+        if type(name) is not str or name in known:
+            continue
+        if name == '__exception__' and type(value) is tuple and len(value) > 1:
+            found.append(({'n': 'exception', 's': 'result'}, value[1]))
+        elif name == '__pydevd_ret_val_dict' and type(value) is dict:
+            found.extend(({'n': called, 's': 'result'}, result) for called, result in list(value.items()))
+        elif not (name.startswith('__') and name.endswith('__')):
+            found.append(({'n': name, 's': 'local'}, value))
+    return found
+
+
+def threads():
+    """The numbers the debugger has for threads, by the interpreter's own."""
+    import threading
+    numbers = {}
+    try:
+        from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+        known = dict(BaseSchema._obj_id_to_dap_id)
+        for thread in threading.enumerate():
+            number = known.get(get_thread_id(thread))
+            if number is not None:
+                numbers[thread.ident] = number
+    except Exception:
+        pass
+    return numbers
+
+
+def capture(text):
+    config = json.loads(text)
+    walk = Walk(config)
+    told = []
+    here = stack_here(sys._getframe(1))
+    stacks = [(config['thread'], here)]
+    if config['threads']:
+        numbers = threads()
+        for ident, frame in sys._current_frames().items():
+            number = numbers.get(ident)
+            if number is not None and number != config['thread']:
+                stacks.append((number, stack_of(frame)))
+    for number, stack in stacks:
+        first = config['frame'] if number == config['thread'] else 0
+        for index in range(first, min(first + config['frames'], len(stack))):
+            frame = stack[index]
+            variables = variables_of(frame)
+            if number == config['thread'] and index == first:
+                variables += [watch(frame, text) for text in config['watches']]
+            entry = {'thread': number, 'index': index, 'function': frame.f_code.co_name,
+                     'file': frame.f_code.co_filename, 'line': frame.f_lineno, 'v': [one for one, _ in variables]}
+            walk.frame(variables)
+            told.append(entry)
+    if walk.late:
+        walk.incomplete.append(['', 'timed out after %d ms: %d values not expanded' % (config['ms'], walk.late)])
+    if walk.cut:
+        walk.incomplete.append(['', 'more than %d values: %d not expanded' % (config['nodes'], walk.cut)])
+    if walk.fingerprints.missing:
+        walk.incomplete.append(['', '%d values were not hashed: a change deep inside them may go unseen' % walk.fingerprints.missing])
+    return pack({'frames': told, 'incomplete': walk.incomplete, 'stack': len(here)})
+
+
+def watch(frame, text):
+    try:
+        return {'n': text, 's': 'watch'}, evaluate_in(frame, text)
+    except Exception as error:
+        return {'n': text, 's': 'watch'}, Failure(type(error).__name__, error.args[0] if error.args else '')
+
+
+class Failure:
+    __slots__ = ('kind', 'about')
+
+    def __init__(self, kind, about):
+        self.kind = kind
+        self.about = about if type(about) is str else '?'
+
+
+def pack(value):
+    return base64.b64encode(json.dumps(value, separators=(',', ':')).encode('utf-8')).decode('ascii')
+
+
+def evaluate(text):
+    config = json.loads(text)
+    stack = stack_here(sys._getframe(1))
+    try:
+        value = evaluate_in(stack[config['frame']], config['expression'])
+    except Refused as refused:
+        return pack({'refused': refused.args[0]})
+    except Exception as error:
+        return pack({'error': '%s: %s' % (type(error).__name__, error)})
+    walk = Walk({'depth': 1, 'nodes': 200, 'ms': 1000})
+    variable = {'n': 'value', 's': 'watch'}
+    walk.frame([(variable, value)])
+    return pack({'v': variable['v']})
+
+
+def evaluate_in(frame, text):
+    tree = ast.parse(text.strip(), mode='eval')
+    return Evaluator(frame).of(tree.body)
+
+
+class Evaluator:
+    """Evaluates what only reads: names, fields, elements, and operators of built-in values."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def of(self, tree):
+        method = getattr(self, 'of_' + type(tree).__name__, None)
+        if method is None:
+            raise Refused('%s may run code' % type(tree).__name__)
+        return method(tree)
+
+    def of_Constant(self, tree):
+        return tree.value
+
+    def of_Name(self, tree):
+        for names in (self.frame.f_locals, self.frame.f_globals):
+            if tree.id in names:
+                return names[tree.id]
+        builtins = self.frame.f_builtins if hasattr(self.frame, 'f_builtins') else {}
+        if tree.id in builtins:
+            return builtins[tree.id]
+        raise NameError("name '%s' is not defined" % tree.id)
+
+    def of_Attribute(self, tree):
+        value = self.of(tree.value)
+        cls = type(value)
+        if cls is types.ModuleType:
+            names = MODULE_DICT(value)
+            if tree.attr in names:
+                return names[tree.attr]
+            raise AttributeError(tree.attr)
+        if built_in(cls, type):
+            found = static(value, tree.attr)
+        else:
+            for name, field in fields(value):
+                shared = static(cls, name)
+                if name == tree.attr and (shared is None or type(shared) is types.MemberDescriptorType or not self.is_descriptor(shared)):
+                    return field
+            if built_in(cls, BaseException) and tree.attr == 'args':
+                return BaseException.__dict__['args'].__get__(value)
+            if cls in (complex, float, int) and tree.attr in ('real', 'imag'):
+                return getattr(value, tree.attr)
+            found = static(cls, tree.attr)
+        if found is None:
+            raise AttributeError("'%s' object has no attribute '%s'" % (name_of(cls), tree.attr))
+        if self.is_descriptor(found):
+            raise Refused("`%s` is computed by code" % tree.attr)
+        return found
+
+    def is_descriptor(self, value):
+        cls = type(value)
+        return any(static(cls, name) is not None for name in ('__get__', '__set__'))
+
+    def of_Subscript(self, tree):
+        value = self.of(tree.value)
+        key = self.of(tree.slice)
+        base = base_of(type(value))
+        if base in (list, tuple, str, bytes, bytearray) and type(key) in (int, bool, slice):
+            return base.__getitem__(value, key)
+        if base is dict and type(key) in SCALARS:
+            for name, found in dict.items(value):
+                if type(name) is type(key) and name == key:
+                    return found
+            raise KeyError(key)
+        raise Refused('`[...]` of %s may run code' % name_of(type(value)))
+
+    def of_Slice(self, tree):
+        parts = [None if part is None else self.of(part) for part in (tree.lower, tree.upper, tree.step)]
+        if any(part is not None and type(part) is not int for part in parts):
+            raise Refused('a slice of other than numbers may run code')
+        return slice(*parts)
+
+    def of_Index(self, tree):
+        return self.of(tree.value)
+
+    def of_Tuple(self, tree):
+        return tuple(self.of(part) for part in tree.elts)
+
+    def of_List(self, tree):
+        return [self.of(part) for part in tree.elts]
+
+    def truth(self, value):
+        cls = type(value)
+        if cls in SCALARS:
+            return bool(value)
+        base = base_of(cls)
+        if base is not None and base is not BaseException and static(cls, '__bool__') in (None, CLASS_DICT(base).get('__bool__')) and static(cls, '__len__') in (None, CLASS_DICT(base).get('__len__')):
+            return bool(base.__len__(value)) if hasattr(base, '__len__') else bool(base.__bool__(value))
+        if static(cls, '__bool__') is None and static(cls, '__len__') is None:
+            return True
+        raise Refused('whether a %s is true may run code' % name_of(cls))
+
+    def scalar(self, value):
+        if type(value) not in SCALARS:
+            raise Refused('an operator on %s may run code' % name_of(type(value)))
+        if type(value) in (str, bytes) and len(value) > 1000000 or type(value) is int and value.bit_length() > 100000:
+            raise Refused('the value is too large to calculate with')
+        return value
+
+    def of_UnaryOp(self, tree):
+        value = self.of(tree.operand)
+        kind = type(tree.op).__name__
+        if kind == 'Not':
+            return not self.truth(value)
+        value = self.scalar(value)
+        return {'USub': lambda: -value, 'UAdd': lambda: +value, 'Invert': lambda: ~value}[kind]()
+
+    def of_BinOp(self, tree):
+        left, right = self.scalar(self.of(tree.left)), self.scalar(self.of(tree.right))
+        kind = type(tree.op).__name__
+        if kind in ('Mult', 'Pow', 'LShift') and any(type(one) in (str, bytes) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
+            raise Refused('the result may be too large')
+        if kind in ('Pow', 'LShift') and type(right) is int and abs(right) > 1000:
+            raise Refused('the result may be too large')
+        work = {'Add': lambda: left + right, 'Sub': lambda: left - right, 'Mult': lambda: left * right,
+                'Div': lambda: left / right, 'FloorDiv': lambda: left // right, 'Mod': lambda: left % right,
+                'Pow': lambda: left ** right, 'BitAnd': lambda: left & right, 'BitOr': lambda: left | right,
+                'BitXor': lambda: left ^ right, 'LShift': lambda: left << right, 'RShift': lambda: left >> right}
+        if kind not in work:
+            raise Refused('%s may run code' % kind)
+        return work[kind]()
+
+    def of_BoolOp(self, tree):
+        value = None
+        stops_at = type(tree.op).__name__ == 'Or'
+        for part in tree.values:
+            value = self.of(part)
+            if self.truth(value) is stops_at:
+                return value
+        return value
+
+    def of_IfExp(self, tree):
+        return self.of(tree.body if self.truth(self.of(tree.test)) else tree.orelse)
+
+    def of_Compare(self, tree):
+        left = self.of(tree.left)
+        for op, right in zip(tree.ops, tree.comparators):
+            right = self.of(right)
+            if not self.compare(type(op).__name__, left, right):
+                return False
+            left = right
+        return True
+
+    def compare(self, kind, left, right):
+        if kind in ('Is', 'IsNot'):
+            return (left is right) is (kind == 'Is')
+        if kind in ('In', 'NotIn'):
+            return self.within(left, right) is (kind == 'In')
+        left, right = self.scalar(left), self.scalar(right)
+        return {'Eq': lambda: left == right, 'NotEq': lambda: left != right, 'Lt': lambda: left < right,
+                'LtE': lambda: left <= right, 'Gt': lambda: left > right, 'GtE': lambda: left >= right}[kind]()
+
+    def within(self, left, right):
+        base = base_of(type(right))
+        left = self.scalar(left)
+        if base is str and type(left) is str:
+            return str.__contains__(right, left)
+        if base in (list, tuple, dict, set, frozenset):
+            return any(type(part) in SCALARS and part == left for part in base.__iter__(right))
+        raise Refused('`in` may run code')
+
+    def of_Call(self, tree):
+        name = tree.func.id if type(tree.func) is ast.Name else None
+        if name in ('len', 'type', 'id', 'abs') and len(tree.args) == 1 and not tree.keywords:
+            value = self.of(tree.args[0])
+            if self.of(tree.func) is not {'len': len, 'type': type, 'id': id, 'abs': abs}[name]:
+                raise Refused('`%s` is not the usual one' % name)
+            if name == 'type':
+                return type(value)
+            if name == 'id':
+                return id(value)
+            if name == 'abs':
+                return abs(self.scalar(value))
+            base = base_of(type(value))
+            if base in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray):
+                return base.__len__(value)
+        raise Refused('a call runs code')

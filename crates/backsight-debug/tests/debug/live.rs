@@ -1,0 +1,9 @@
+//! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
+
+mod expectations;
+mod fifty;
+mod go;
+mod javascript;
+mod native;
+mod python;
+mod subject;

@@ -1,0 +1,102 @@
+//! Go under Delve.
+
+use std::process::Command;
+use std::time::Duration;
+
+use backsight_debug::session::{Control, Launch, Outcome, Session};
+
+use super::expectations::{self, Ways};
+use super::subject::{PATIENCE, Subject, absent, at, capture, on_path, programs, stopped};
+
+const WAYS: Ways = Ways {
+    nothing: &["nil"],
+    shadows: true,
+    cycle: true,
+    // Delve sends 64 elements of a list; the others are hashed in the program's memory.
+    sees_hidden_change: cfg!(target_os = "linux"),
+    this: true,
+    recurse: "recurse",
+    looping: Some("main.loop"),
+    counts_hits: false,
+    safe_sum: true,
+    unsafe_expression: "call use(number)",
+    exceptions: None,
+    exit_code: 3,
+};
+
+/// The program, built once and then as fast as Go finds that nothing changed.
+fn subject() -> Option<(Subject, tempfile::TempDir)> {
+    if on_path(&["dlv"]).is_none() || on_path(&["go"]).is_none() {
+        absent("Delve");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = programs().join("table.go");
+    let program = folder.path().join("table");
+    let mut build = Command::new("go");
+    build.args(["build", "-gcflags=all=-N -l", "-o"]).arg(&program).arg(&source);
+    let built = build.output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some((Subject { source, program, runtime: None, rust_sysroot: None }, folder))
+}
+
+macro_rules! table {
+    ($($name:ident: $check:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            if let Some((subject, _folder)) = subject() {
+                ($check)(&subject);
+            }
+        }
+    )* };
+}
+
+table! {
+    locals_of_every_kind: |subject| expectations::locals_of_every_kind(subject, WAYS);
+    two_captures_and_their_difference: |subject| expectations::two_captures_and_their_difference(subject, WAYS);
+    frames: |subject| expectations::frames_and_threads(subject, WAYS);
+    other_threads: expectations::other_threads;
+    control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
+    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
+    no_process_is_left: expectations::no_process_is_left;
+    speed: |subject| expectations::speed(subject, "delve");
+}
+
+#[test]
+fn a_panic_pauses_the_program() {
+    let Some((subject, _folder)) = subject() else { return };
+    let request = Launch { arguments: vec!["panic".to_owned()], ..subject.request(Vec::new()) };
+    let (_session, outcome) = Session::launch(&subject.setup(), request).unwrap();
+    let report = stopped(outcome);
+    assert!(report.stop.reason == "exception" || report.stop.reason.contains("panic"), "{report:?}");
+    assert!(report.stop.description.unwrap().contains("thrown"));
+}
+
+/// Delve builds the program itself, and leaves nothing beside the source.
+#[test]
+fn a_source_is_built_and_debugged() {
+    let Some((subject, _folder)) = subject() else { return };
+    let request = Launch { program: subject.source.clone(), ..subject.request(vec![subject.at("FIRST")]) };
+    let (session, outcome) = Session::launch(&subject.setup(), request).unwrap();
+    stopped(outcome);
+    assert_eq!(at(&capture(&session, 0), "number").text, "42");
+    drop(session);
+    let left: Vec<String> = std::fs::read_dir(programs())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.contains("debug_bin"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// A loop without an end is paused from outside.
+#[test]
+fn a_running_program_is_paused() {
+    let Some((subject, _folder)) = subject() else { return };
+    let (session, outcome) = subject.launch(vec![subject.at("DEEP")]);
+    stopped(outcome);
+    let outcome = session.control(Control::Pause, None, Duration::from_secs(5)).unwrap();
+    assert!(matches!(outcome, Outcome::Stopped(_)), "a paused program is paused: {outcome:?}");
+    session.control(Control::StepOut, None, PATIENCE).unwrap();
+}

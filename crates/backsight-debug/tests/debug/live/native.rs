@@ -1,0 +1,117 @@
+//! C++ and Rust under lldb-dap.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::expectations::{self, Ways};
+use super::subject::{Subject, absent, on_path, programs};
+
+const CPP: Ways = Ways {
+    nothing: &["null"],
+    shadows: true,
+    cycle: true,
+    sees_hidden_change: true,
+    this: true,
+    recurse: "recurse",
+    looping: Some("loop"),
+    counts_hits: true,
+    safe_sum: false,
+    unsafe_expression: "recurse(3)",
+    exceptions: Some("all"),
+    exit_code: 3,
+};
+
+pub const LLDB: [&str; 6] = ["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"];
+
+fn built(source: &str, compiler: &str, arguments: &[&str]) -> Option<(Subject, tempfile::TempDir)> {
+    if on_path(&LLDB).is_none() || on_path(&[compiler]).is_none() {
+        absent(&format!("lldb-dap or {compiler}"));
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = programs().join(source);
+    let program = folder.path().join("table");
+    let mut build = Command::new(compiler);
+    let built = build.args(arguments).arg("-o").arg(&program).arg(&source).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some((Subject { source, program, runtime: None, rust_sysroot: None }, folder))
+}
+
+mod cpp {
+    use super::*;
+
+    fn subject() -> Option<(Subject, tempfile::TempDir)> {
+        built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"])
+    }
+
+    macro_rules! table {
+        ($($name:ident: $check:expr;)*) => { $(
+            #[test]
+            fn $name() {
+                if let Some((subject, _folder)) = subject() {
+                    ($check)(&subject);
+                }
+            }
+        )* };
+    }
+
+    table! {
+        locals_of_every_kind: |subject| expectations::locals_of_every_kind(subject, CPP);
+        two_captures_and_their_difference: |subject| expectations::two_captures_and_their_difference(subject, CPP);
+        frames: |subject| expectations::frames_and_threads(subject, CPP);
+        other_threads: expectations::other_threads;
+        control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, CPP);
+        exceptions: |subject| expectations::exceptions(subject, CPP);
+        expressions_and_variables: |subject| expectations::expressions_and_variables(subject, CPP);
+        the_end: |subject| expectations::running_pausing_and_the_end(subject, CPP);
+        no_process_is_left: expectations::no_process_is_left;
+        speed: |subject| expectations::speed(subject, "lldb-dap, C++");
+    }
+}
+
+mod rust {
+    use super::*;
+
+    const RUST: Ways = Ways {
+        nothing: &["None"],
+        looping: Some("looping"),
+        cycle: false,
+        unsafe_expression: "zero(3)",
+        exceptions: None,
+        ..CPP
+    };
+
+    fn subject() -> Option<(Subject, tempfile::TempDir)> {
+        let (subject, folder) = built("table.rs", "rustc", &["-g", "--edition", "2024"])?;
+        Some((Subject { rust_sysroot: sysroot(), ..subject }, folder))
+    }
+
+    macro_rules! table {
+        ($($name:ident: $check:expr;)*) => { $(
+            #[test]
+            fn $name() {
+                if let Some((subject, _folder)) = subject() {
+                    ($check)(&subject);
+                }
+            }
+        )* };
+    }
+
+    table! {
+        locals_of_every_kind: |subject| expectations::locals_of_every_kind(subject, RUST);
+        two_captures_and_their_difference: |subject| expectations::two_captures_and_their_difference(subject, RUST);
+        frames: |subject| expectations::frames_and_threads(subject, RUST);
+        other_threads: expectations::other_threads;
+        control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, RUST);
+        expressions_and_variables: |subject| expectations::expressions_and_variables(subject, RUST);
+        the_end: |subject| expectations::running_pausing_and_the_end(subject, RUST);
+        no_process_is_left: expectations::no_process_is_left;
+        speed: |subject| expectations::speed(subject, "lldb-dap, Rust");
+    }
+}
+
+/// Where the active toolchain keeps its formatters.
+pub fn sysroot() -> Option<PathBuf> {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
+    Some(PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim()))
+}

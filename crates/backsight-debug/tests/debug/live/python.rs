@@ -1,0 +1,151 @@
+//! CPython under debugpy.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use backsight_debug::capture::Inside;
+use backsight_debug::session::{Attach, Outcome, Session};
+
+use super::expectations::{self, Ways};
+use super::subject::{PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, on_path, stopped};
+
+const WAYS: Ways = Ways {
+    nothing: &["None"],
+    shadows: false,
+    cycle: true,
+    sees_hidden_change: true,
+    this: true,
+    recurse: "recurse",
+    looping: Some("loop"),
+    counts_hits: true,
+    safe_sum: true,
+    unsafe_expression: "order.customer.shout",
+    exceptions: Some("all"),
+    exit_code: 3,
+};
+
+/// A Python that has debugpy: the one `make test` prepares, or whichever is there.
+pub fn python() -> Option<PathBuf> {
+    let prepared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
+    let found = Some(prepared).filter(|python| python.exists()).or_else(|| on_path(&["python3", "python"]))?;
+    let asked = std::process::Command::new(&found).args(["-c", "import debugpy"]).output().ok()?;
+    asked.status.success().then_some(found)
+}
+
+fn subject() -> Option<Subject> {
+    let python = python();
+    if python.is_none() {
+        absent("a Python with debugpy");
+    }
+    Some(Subject::script("table.py", Some(python?)))
+}
+
+macro_rules! table {
+    ($($name:ident: $check:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            if let Some(subject) = subject() {
+                ($check)(&subject);
+            }
+        }
+    )* };
+}
+
+table! {
+    locals_of_every_kind: |subject| expectations::locals_of_every_kind(subject, WAYS);
+    two_captures_and_their_difference: |subject| expectations::two_captures_and_their_difference(subject, WAYS);
+    frames: |subject| expectations::frames_and_threads(subject, WAYS);
+    other_threads: expectations::other_threads;
+    control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
+    exceptions: |subject| expectations::exceptions(subject, WAYS);
+    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
+    no_process_is_left: expectations::no_process_is_left;
+    speed: |subject| expectations::speed(subject, "debugpy");
+}
+
+/// `__repr__`, properties, `__eq__` and `__hash__` of the program count their calls.
+#[test]
+fn a_capture_runs_nothing_of_the_program() {
+    let Some(subject) = subject() else { return };
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
+    stopped(outcome);
+    for depth in 0..5 {
+        let captured = capture(&session, depth);
+        assert!(captured.frames[0].variables.len() > 10);
+    }
+    stopped(go_on(&session));
+    capture(&session, 4);
+    let outcome = loop {
+        match go_on(&session) {
+            Outcome::Stopped(_) => {}
+            other => break other,
+        }
+    };
+    assert_eq!(outcome, Outcome::Exited { code: Some(3) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// Capture and resume, a thousand times.
+#[test]
+fn a_thousand_hits_of_a_loop() {
+    let Some(subject) = subject() else { return };
+    let (session, outcome) = subject.launch(vec![subject.at("LOOP")]);
+    let started = Instant::now();
+    let mut outcome = outcome;
+    let mut last = String::new();
+    let mut hits = 0;
+    while let Outcome::Stopped(_) = outcome {
+        last = at(&capture(&session, 0), "total").text.clone();
+        hits += 1;
+        outcome = go_on(&session);
+    }
+    eprintln!("debugpy: 1000 captures in {:?}", started.elapsed());
+    assert_eq!((hits, last.as_str()), (1000, "499500"));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+/// An object that is captured at its nearest place is pointed to from the others.
+#[test]
+fn the_same_object_is_captured_once() {
+    let Some(subject) = subject() else { return };
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    assert!(matches!(&at(&captured, "order").inside, Inside::Fields(_)));
+    assert_eq!(at(&captured, "also").inside, Inside::SeeAt("order".to_owned()));
+}
+
+/// A program that waits for a debugger at a port, through the adapter that comes with debugpy.
+#[test]
+fn a_program_that_waits_for_a_debugger_is_attached_to() {
+    let Some(subject) = subject() else { return };
+    let port = free_port();
+    let mut command = Command::new(subject.runtime.as_ref().unwrap());
+    command.args([
+        "-Xfrozen_modules=off",
+        "-m",
+        "debugpy",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+        "--wait-for-client",
+    ]);
+    command.arg(&subject.program).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
+    let attach = Attach {
+        adapter: "debugpy".to_owned(),
+        port: Some(port),
+        breakpoints: vec![subject.at("FIRST")],
+        wait: PATIENCE,
+        ..Attach::default()
+    };
+    let (session, outcome) = Session::attach(&subject.setup(), attach).unwrap();
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    assert_eq!(at(&captured, "order.customer.name").text, "'Ann'");
+    session.disconnect(false).unwrap();
+    // It goes on without its debugger, and ends by itself.
+    assert_eq!(running.0.wait().unwrap().code(), Some(3));
+}
