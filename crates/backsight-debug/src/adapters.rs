@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub(crate) use find::rust_sysroot;
 pub use find::{choose, locate};
 
 /// A debugger.
@@ -162,6 +163,12 @@ impl Default for Adapter {
 /// The debuggers that are known without being told.
 pub fn builtin() -> Vec<Adapter> {
     vec![debugpy(), node(), delve(), lldb()]
+}
+
+/// The same with debuggers of the user's, which come first and replace those of the same name.
+pub fn with(own: Vec<Adapter>) -> Vec<Adapter> {
+    let known = builtin().into_iter().filter(|known| own.iter().all(|own| own.name != known.name)).collect::<Vec<_>>();
+    own.into_iter().chain(known).collect()
 }
 
 fn debugpy() -> Adapter {

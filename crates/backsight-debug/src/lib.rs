@@ -4,6 +4,7 @@
 pub mod adapters;
 pub mod capture;
 pub mod dap;
+pub mod debugger;
 pub mod diff;
 mod hash;
 pub mod path;

@@ -9,6 +9,7 @@ pub(crate) mod inspect;
 mod link;
 mod output;
 mod state;
+mod visit;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-pub use breakpoints::{Breakpoint, BreakpointRequest, Place};
+pub use breakpoints::{Breakpoint, BreakpointRequest, Place, Purpose};
 pub use control::{Control, FrameView, Outcome, StopReport};
 pub use engine::Clock;
 pub use inspect::{
@@ -29,6 +30,7 @@ pub use inspect::{
 };
 pub use output::{OutputPage, Piece};
 pub use state::{State, Stop};
+pub use visit::{Onward, Visit, Visitor};
 
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
@@ -47,7 +49,7 @@ pub struct Setup {
     pub adapters: Vec<Adapter>,
     /// Where programs are looked for: the directories of `PATH`.
     pub search: Vec<PathBuf>,
-    /// The active Rust toolchain, whose formatters make LLDB show Rust's types as Rust does.
+    /// The Rust toolchain whose formatters make LLDB show Rust's types as Rust does; without one the active one is asked for.
     pub rust_sysroot: Option<PathBuf>,
     /// Tells the time.
     pub clock: Clock,
@@ -171,7 +173,7 @@ impl Session {
         let (messages, bytes, _) = self.engine.connection.noise();
         Status {
             adapter: self.engine.adapter.name.clone(),
-            state: moment.state,
+            state: moment.seen(),
             epoch: moment.epoch,
             process: self.engine.process_id(),
             attached: self.engine.attached,
@@ -198,7 +200,12 @@ impl Session {
 
     /// Sets a breakpoint and tells whether it is bound.
     pub fn set_breakpoint(&self, request: BreakpointRequest) -> Result<Breakpoint> {
-        self.run(move |engine| async move { engine.set_breakpoint(request, false).await })
+        self.run(move |engine| async move { engine.set_breakpoint(request, Purpose::Pause).await })
+    }
+
+    /// The same for a snapshot point of this name; what becomes of its hits is for the visitor to say.
+    pub fn set_point(&self, request: BreakpointRequest, name: String) -> Result<Breakpoint> {
+        self.run(move |engine| async move { engine.set_breakpoint(request, Purpose::Snapshots(name)).await })
     }
 
     /// Removes a breakpoint.
@@ -235,17 +242,30 @@ impl Session {
 
     /// One look at the paused program: its id, number and label are for whoever keeps it to give.
     pub fn capture(&self, plan: CapturePlan) -> Result<Capture> {
-        self.run(move |engine| async move { walk::capture(&engine, &plan).await })
+        self.run(move |engine| async move { walk::capture(&engine, &engine.paused()?, &plan).await })
+    }
+
+    /// From now on a visitor sees every stop before anybody else hears of it.
+    pub fn visit_stops(&self, visitor: Arc<dyn Visitor>) {
+        self.engine.visit_stops(visitor);
+    }
+
+    /// Does something once the program has ended or the debugger is gone, unless this is dropped before.
+    pub fn at_end(&self, work: impl FnOnce(State) + Send + 'static) {
+        let mut moment = self.engine.follow();
+        self.runtime.spawn(async move {
+            if let Ok(end) = moment.wait_for(|now| now.is_over()).await.map(|now| now.state.clone()) {
+                work(end);
+            }
+        });
     }
 
     /// Ends the session: the program is ended, or goes on without its debugger.
-    pub fn disconnect(self, end_program: bool) -> Result<()> {
-        let outcome = self.run(move |engine| async move {
+    pub fn disconnect(&self, end_program: bool) -> Result<()> {
+        self.run(move |engine| async move {
             farewell(&engine, end_program).await;
             Ok(())
-        });
-        drop(self);
-        outcome
+        })
     }
 
     fn start<F, T>(open: F) -> Result<Session>
@@ -364,10 +384,7 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    values.insert(
-        "init_commands".to_owned(),
-        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
-    );
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -403,10 +420,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
-    values.insert(
-        "init_commands".to_owned(),
-        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
-    );
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     opened(adapter, link, sink, &setup, opening, None).await
@@ -429,6 +443,11 @@ async fn opened(
             Err(error)
         }
     }
+}
+
+/// The Rust toolchain that is active, if there is one.
+fn sysroot(setup: &Setup) -> Option<PathBuf> {
+    setup.rust_sysroot.clone().or_else(|| adapters::rust_sysroot(&setup.search))
 }
 
 fn with_options(mut arguments: Value, options: Map<String, Value>) -> Value {

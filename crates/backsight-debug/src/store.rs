@@ -16,6 +16,8 @@ pub const SOFT_LIMIT: usize = 100;
 pub const MOST_BYTES: usize = 256 << 20;
 /// Longer labels are refused.
 const LONGEST_LABEL: usize = 100;
+/// The labels of the two ends of the last step.
+const STEP: [&str; 2] = ["step-before", "step-after"];
 /// How many ids a hint names.
 const MOST_HINTED: usize = 10;
 
@@ -46,6 +48,8 @@ pub struct Created {
 pub struct Store {
     redactor: Redactor,
     kept: Vec<Kept>,
+    /// The two ends of the last step, which nobody asked to keep.
+    step: Vec<Arc<Capture>>,
     taken: u64,
     bytes: usize,
     most_bytes: usize,
@@ -63,7 +67,14 @@ struct Kept {
 impl Store {
     /// An empty one. Secrets are replaced by markers that depend on the salt, so it should be random.
     pub fn new(salt: u64) -> Self {
-        Store { redactor: Redactor::new(salt), kept: Vec::new(), taken: 0, bytes: 0, most_bytes: MOST_BYTES }
+        Store {
+            redactor: Redactor::new(salt),
+            kept: Vec::new(),
+            step: Vec::new(),
+            taken: 0,
+            bytes: 0,
+            most_bytes: MOST_BYTES,
+        }
     }
 
     /// The same with room for about so many bytes.
@@ -111,6 +122,19 @@ impl Store {
         Ok(Created { capture, redacted, warnings })
     }
 
+    /// Keeps both ends of a step until the next one, as `step-before` and `step-after`; they are not listed or counted.
+    pub fn set_step(&mut self, ends: [Capture; 2], random: [u128; 2]) -> [Arc<Capture>; 2] {
+        let [before, after] = ends;
+        let keep = |mut capture: Capture, label: &str, random: u128| {
+            self.redactor.redact(&mut capture);
+            (capture.id, capture.label) = (id(random), label.to_owned());
+            Arc::new(capture)
+        };
+        let ends = [keep(before, STEP[0], random[0]), keep(after, STEP[1], random[1])];
+        self.step = ends.to_vec();
+        ends
+    }
+
     /// Every snapshot, oldest first.
     pub fn list(&self) -> Vec<SnapshotEntry> {
         self.kept.iter().map(|kept| SnapshotEntry { series: kept.series.clone(), ..entry(&kept.capture) }).collect()
@@ -133,6 +157,9 @@ impl Store {
 
     /// The snapshot with this id, label, or beginning of an id that no other has.
     pub fn get(&self, reference: &str) -> Result<Arc<Capture>> {
+        if let Some(end) = self.end_of_step(reference) {
+            return Ok(Arc::clone(end));
+        }
         match self.find(reference).as_slice() {
             [index] => Ok(Arc::clone(&self.kept[*index].capture)),
             [] => Err(self.not_found(&[reference])),
@@ -142,8 +169,7 @@ impl Store {
 
     /// Two snapshots; when both are missing the error names both.
     pub fn pair(&self, first: &str, second: &str) -> Result<(Arc<Capture>, Arc<Capture>)> {
-        let missing: Vec<&str> =
-            [first, second].into_iter().filter(|reference| self.find(reference).is_empty()).collect();
+        let missing: Vec<&str> = [first, second].into_iter().filter(|reference| !self.is_known(reference)).collect();
         if !missing.is_empty() {
             return Err(self.not_found(&missing));
         }
@@ -181,7 +207,16 @@ impl Store {
     /// Deletes all of them; how many there were. Numbers go on.
     pub fn clear(&mut self) -> usize {
         self.bytes = 0;
+        self.step.clear();
         std::mem::take(&mut self.kept).len()
+    }
+
+    fn is_known(&self, reference: &str) -> bool {
+        self.end_of_step(reference).is_some() || !self.find(reference).is_empty()
+    }
+
+    fn end_of_step(&self, reference: &str) -> Option<&Arc<Capture>> {
+        self.step.iter().find(|end| end.label == reference || end.id == reference)
     }
 
     fn find(&self, reference: &str) -> Vec<usize> {
@@ -202,7 +237,8 @@ impl Store {
         number.unwrap_or(0)
     }
 
-    fn many(&self) -> Option<String> {
+    /// That there are many, if there are.
+    pub fn many(&self) -> Option<String> {
         let count = self.kept.len();
         (count > SOFT_LIMIT).then(|| {
             let oldest = self.kept.iter().find(|kept| !kept.labelled).or(self.kept.first());
@@ -313,7 +349,8 @@ fn id(random: u128) -> String {
     format!("snap-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-fn check_label(label: &str) -> Result<()> {
+/// Whether a text can be a label.
+pub(crate) fn check_label(label: &str) -> Result<()> {
     let automatic = label.strip_prefix("snapshot-").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     let problem = if label.trim().is_empty() {
         "is empty"
@@ -321,7 +358,7 @@ fn check_label(label: &str) -> Result<()> {
         "is longer than 100 characters"
     } else if label.chars().any(char::is_control) {
         "holds control characters"
-    } else if label.starts_with("snap-") || automatic {
+    } else if label.starts_with("snap-") || automatic || STEP.contains(&label) {
         "looks like one that snapshots get by themselves"
     } else {
         return Ok(());

@@ -99,14 +99,13 @@ struct Found {
 }
 
 /// One look at the paused program. If the program moves meanwhile there is no capture.
-pub(crate) async fn capture(engine: &Engine, plan: &CapturePlan) -> Result<Capture> {
-    let paused = engine.paused()?;
+pub(crate) async fn capture(engine: &Engine, paused: &Paused, plan: &CapturePlan) -> Result<Capture> {
     engine.idle()?;
-    let thread = thread_of(&paused, plan.thread)?;
+    let thread = thread_of(paused, plan.thread)?;
     // That the frame exists is asked first: a capture of nothing would look like a frame without variables.
-    engine.frame_id(&paused, Some(thread), plan.frame).await?;
-    let found = find(engine, &paused, thread, plan).await?;
-    engine.still(&paused)?;
+    engine.frame_id(paused, Some(thread), plan.frame).await?;
+    let found = find(engine, paused, thread, plan).await?;
+    engine.still(paused)?;
     let mut found = found;
     if plan.frames == Frames::All && found.stack_depth.is_some_and(|depth| depth > plan.frame + MOST_FRAMES) {
         let reason = format!("{} frames, {MOST_FRAMES} captured", found.stack_depth.unwrap_or_default());

@@ -237,7 +237,7 @@ impl Door {
             if self.office.workspace().browser_if_used().is_some() {
                 let patient = CallSettings { wait: Some(NOTE_WAIT), ..CallSettings::default() };
                 // What cannot be recorded now is recorded the next time; at the end there is none.
-                let noted = self.local::<usize, Error>(move |workspace| workspace.for_call(patient).note_browser());
+                let noted = self.local::<usize, Error>(move |workspace| workspace.for_call(patient).note_lanes());
                 let _ = noted.await;
             }
             if is_over {

@@ -1,16 +1,19 @@
 //! Settings of a workspace: one table that says what each is called, means and allows, over a TOML file.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use backsight_core::{Code, Error, Result};
+use backsight_debug::adapters::Adapter;
+use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::report::{ConfigEntry, SnapshotConfig, Strategy};
 use crate::request::ConfigChange;
 
 /// Settings as the library uses them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Config {
     pub(crate) any_root: bool,
     pub(crate) exclude: Vec<String>,
@@ -22,7 +25,12 @@ pub(crate) struct Config {
     pub(crate) disk_budget: u64,
     /// Seed 003's options.
     pub(crate) snapshots: SnapshotConfig,
+    /// Debuggers beside those that are known.
+    pub(crate) adapters: Vec<Adapter>,
 }
+
+/// The section of the file that holds debuggers, each in a table of its own: `[adapters.NAME]`.
+const ADAPTERS: &str = "adapters";
 
 /// What a setting holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +141,7 @@ impl Config {
         let document = parse(text, file)?;
         let text = |key: &str| value_of(&document, setting(key)?, file);
         Ok(Config {
+            adapters: adapters(&document, file)?,
             any_root: text("any_root")? == "true",
             exclude: patterns(&text("exclude")?).unwrap_or_default(),
             max_file_size: size(&text("max_file_size")?).unwrap_or_default(),
@@ -222,12 +231,30 @@ fn parse(text: &str, file: &Path) -> Result<DocumentMut> {
         Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display()))
             .with_hint("mend or remove the file")
     })?;
-    let misspelt = document.iter().map(|(key, _)| key).find(|key| SETTINGS.iter().all(|setting| setting.key != *key));
+    let known = |key: &str| key == ADAPTERS || SETTINGS.iter().any(|setting| setting.key == key);
+    let misspelt = document.iter().map(|(key, _)| key).find(|key| !known(key));
     // A misspelt limit that is silently ignored would be worse than an error.
     if let Some(error) = misspelt.and_then(|key| setting(key).err()) {
         return Err(in_file(file, &error));
     }
     Ok(document)
+}
+
+/// The debuggers that a settings file describes.
+fn adapters(document: &DocumentMut, file: &Path) -> Result<Vec<Adapter>> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Section {
+        adapters: BTreeMap<String, Adapter>,
+    }
+    if !document.contains_key(ADAPTERS) {
+        return Ok(Vec::new());
+    }
+    let section: Section = toml_edit::de::from_document(document.clone()).map_err(|error| {
+        let message = format!("in `{}`: a debugger cannot be read: {}", file.display(), error.message());
+        Error::new(Code::InvalidConfig, message).with_hint("docs/DEBUGGERS.md shows what a section holds")
+    })?;
+    Ok(section.adapters.into_iter().map(|(name, adapter)| Adapter { name, ..adapter }).collect())
 }
 
 fn in_file(file: &Path, error: &Error) -> Error {

@@ -20,6 +20,7 @@ pub use backsight_browser as browser;
 pub use backsight_core::{
     Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered,
 };
+pub use backsight_debug as debug;
 pub use backsight_files::Disk;
 pub use config::size as parse_size;
 pub use settings::{CallSettings, Progress, Settings};

@@ -3,6 +3,7 @@
 
 mod browser;
 mod continuity;
+mod debug;
 mod lines;
 mod milestone;
 mod row;
@@ -18,6 +19,7 @@ pub use browser::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
 };
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
+pub use debug::Exported;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};

@@ -1,12 +1,13 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` (the live lane) and
+//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` and `debug` (the live lanes), `notes` and
 //! `keep` (room, checks).
 
 mod browser;
 mod call;
 mod checkpoint;
 mod continuity;
+mod debug;
 mod diff;
 mod export;
 mod glance;
@@ -15,6 +16,7 @@ mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod notes;
 mod session;
 mod since;
 mod track;
@@ -73,6 +75,10 @@ struct Shared {
     verified_at: Mutex<Option<Timestamp>>,
     /// The browser lane, once somebody used it.
     browser: browser::Slot,
+    /// The debug lane, once somebody used it.
+    debugger: debug::Slot,
+    /// What the lanes saw and the timeline does not hold yet.
+    notes: notes::Waiting,
 }
 
 /// A workspace's store, opened.

@@ -45,10 +45,12 @@ pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search:
         Error::new(Code::AdapterNotFound, message).with_hint(hint)
     };
     if let Some(given) = given {
-        return match is_program(given) {
-            true => Ok(given.to_owned()),
-            false => Err(missing(format!("there is no program at `{}`", given.display()))),
+        // A bare name is one of the search path.
+        let found = match given.components().count() {
+            1 => search.iter().map(|place| place.join(given)).find(|program| is_program(program)),
+            _ => Some(given.to_owned()).filter(|given| is_program(given)),
         };
+        return found.ok_or_else(|| missing(format!("there is no program at `{}`", given.display())));
     }
     let own = ENVIRONMENTS.iter().map(|environment| directory.join(environment));
     let own: Vec<PathBuf> = if adapter.name == "debugpy" { own.collect() } else { Vec::new() };
@@ -58,6 +60,14 @@ pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search:
         let names = adapter.programs.join(", ");
         missing(format!("the debugger `{}` was not found ({names} on the search path)", adapter.name))
     })
+}
+
+/// The directory of the Rust toolchain that is active.
+pub(crate) fn rust_sysroot(search: &[PathBuf]) -> Option<PathBuf> {
+    let compiler = search.iter().map(|place| place.join("rustc")).find(|program| is_program(program))?;
+    let told = std::process::Command::new(compiler).args(["--print", "sysroot"]).output().ok()?;
+    let path = String::from_utf8(told.stdout).ok()?;
+    Some(PathBuf::from(path.trim())).filter(|path| told.status.success() && path.is_dir())
 }
 
 #[derive(Debug, PartialEq, Eq)]

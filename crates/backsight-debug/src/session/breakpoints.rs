@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::state::Stop;
 use crate::dap::types;
 
 /// Where the program should pause, and when.
@@ -70,14 +72,41 @@ pub struct Breakpoint {
     /// What the debugger says about it, above all why it is not bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Removed at the next stop.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub temporary: bool,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Purpose::is_pause")]
+    pub purpose: Purpose,
     /// The debugger would ignore its condition, so it is not told.
     #[serde(skip)]
     kept_back: bool,
     #[serde(skip)]
     adapter_id: Option<i64>,
+}
+
+/// What a breakpoint is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The program pauses.
+    #[default]
+    Pause,
+    /// The program pauses once: it is removed at the next stop, wherever that is.
+    RunTo,
+    /// The program is captured and goes on: hits of the snapshot point of this name.
+    Snapshots(String),
+}
+
+impl Purpose {
+    fn is_pause(&self) -> bool {
+        *self == Purpose::Pause
+    }
+}
+
+/// Where a program is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Here<'a> {
+    pub file: Option<&'a str>,
+    pub line: Option<u32>,
+    pub function: Option<&'a str>,
 }
 
 /// All breakpoints of a session.
@@ -116,12 +145,29 @@ impl Breakpoints {
         }
     }
 
-    /// Adds one, of which the debugger does not know yet. The same place with the same conditions is the same one.
-    pub(crate) fn add(&mut self, request: BreakpointRequest, temporary: bool) -> String {
-        let same = |breakpoint: &&mut Breakpoint| breakpoint.request == request;
-        if let Some(breakpoint) = self.list.iter_mut().find(same) {
-            breakpoint.temporary = breakpoint.temporary && temporary;
-            return breakpoint.id.clone();
+    /// The snapshot point that one of these makes.
+    pub(crate) fn point_of(&self, ids: &[String]) -> Option<String> {
+        ids.iter().filter_map(|id| self.get(id)).find_map(|breakpoint| match &breakpoint.purpose {
+            Purpose::Snapshots(name) => Some(name.clone()),
+            Purpose::Pause | Purpose::RunTo => None,
+        })
+    }
+
+    /// What stands at a place.
+    pub(crate) fn at(&self, place: &Place) -> Option<&Breakpoint> {
+        self.list.iter().find(|breakpoint| breakpoint.request.at == *place)
+    }
+
+    /// Adds one, of which the debugger does not know yet. Debuggers know one for each place, so a second one there has the
+    /// first one's id and its own conditions, unless they are for different things.
+    pub(crate) fn add(&mut self, request: BreakpointRequest, purpose: Purpose) -> Result<String> {
+        let there = self.list.iter_mut().find(|breakpoint| breakpoint.request.at == request.at);
+        if let Some(breakpoint) = there {
+            if breakpoint.purpose != purpose {
+                return Err(breakpoint.taken());
+            }
+            (breakpoint.request, breakpoint.kept_back) = (request, false);
+            return Ok(breakpoint.id.clone());
         }
         self.taken += 1;
         let id = format!("bp-{}", self.taken);
@@ -131,11 +177,11 @@ impl Breakpoints {
             bound: false,
             line: None,
             message: Some("not told to the debugger yet".to_owned()),
-            temporary,
+            purpose,
             kept_back: false,
             adapter_id: None,
         });
-        id
+        Ok(id)
     }
 
     pub(crate) fn remove(&mut self, id: &str) -> Option<Breakpoint> {
@@ -145,7 +191,8 @@ impl Breakpoints {
 
     /// Those that end with the next stop.
     pub(crate) fn temporary(&self) -> Vec<String> {
-        self.list.iter().filter(|breakpoint| breakpoint.temporary).map(|breakpoint| breakpoint.id.clone()).collect()
+        let temporary = self.list.iter().filter(|breakpoint| breakpoint.purpose == Purpose::RunTo);
+        temporary.map(|breakpoint| breakpoint.id.clone()).collect()
     }
 
     /// Every file that has some.
@@ -205,25 +252,52 @@ impl Breakpoints {
     }
 
     /// Which were hit, by the debugger's numbers or by where the program is.
-    pub(crate) fn hit(&self, numbers: &[i64], file: Option<&str>, line: Option<u32>) -> Vec<String> {
-        let numbered = |breakpoint: &Breakpoint| breakpoint.adapter_id.is_some_and(|id| numbers.contains(&id));
-        let here = |breakpoint: &Breakpoint| match &breakpoint.request.at {
-            Place::Line { file: wanted, line: asked } => {
-                file.is_some_and(|file| Path::new(file) == wanted) && line == breakpoint.line.or(Some(*asked))
-            }
-            _ => false,
-        };
-        let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
-        let hit: Vec<String> =
-            all.clone().filter(|breakpoint| numbered(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect();
-        if !hit.is_empty() {
-            return hit;
+    pub(crate) fn hit(&self, stop: &Stop, here: Here<'_>) -> Vec<String> {
+        let reason = stop.reason.as_str();
+        if !reason.contains("breakpoint") && reason != "exception" && stop.hits.is_empty() {
+            return Vec::new();
         }
-        all.filter(|breakpoint| here(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
+        let numbered = |breakpoint: &Breakpoint| breakpoint.adapter_id.is_some_and(|id| stop.hits.contains(&id));
+        let is_there = |breakpoint: &Breakpoint| match &breakpoint.request.at {
+            Place::Line { file: wanted, line: asked } => {
+                let line = here.line == breakpoint.line.or(Some(*asked));
+                reason != "exception" && line && here.file.is_some_and(|file| Path::new(file) == wanted)
+            }
+            // Debuggers write names with what they are part of: `main.total`, `Shop.total`, `total(int)`.
+            Place::Function(name) => {
+                let own = here.function.map(|function| function.split('(').next().unwrap_or(function));
+                reason == "function breakpoint" && own.is_some_and(|function| function.ends_with(name))
+            }
+            Place::Exception(_) => reason == "exception" && breakpoint.bound,
+        };
+        let ids = |is: &dyn Fn(&Breakpoint) -> bool| -> Vec<String> {
+            let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
+            all.filter(|breakpoint| is(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
+        };
+        match ids(&numbered) {
+            hit if hit.is_empty() => ids(&is_there),
+            hit => hit,
+        }
     }
 }
 
 impl Breakpoint {
+    /// Whether the program pauses there each time.
+    pub(crate) fn pauses_always(&self) -> bool {
+        let BreakpointRequest { at: _, condition, hit_count, log_message } = &self.request;
+        self.bound && self.purpose.is_pause() && [condition, hit_count, log_message].iter().all(|it| it.is_none())
+    }
+
+    fn taken(&self) -> Error {
+        let id = &self.id;
+        let message = match &self.purpose {
+            Purpose::Pause => format!("breakpoint `{id}` is at that place"),
+            Purpose::RunTo => format!("the program runs to that place (`{id}`)"),
+            Purpose::Snapshots(name) => format!("the snapshot point `{name}` (`{id}`) is at that place"),
+        };
+        Error::new(Code::Conflict, message).with_hint(format!("remove `{id}` first, or choose another line"))
+    }
+
     fn learn(&mut self, answer: types::Breakpoint) {
         self.adapter_id = answer.id.or(self.adapter_id);
         self.bound = answer.verified;
@@ -278,7 +352,7 @@ mod tests {
     fn answers_are_matched_with_what_was_asked_in_a_file() {
         let mut breakpoints = Breakpoints::default();
         for (file, line) in [("a.py", 3), ("b.py", 5), ("a.py", 9)] {
-            breakpoints.add(BreakpointRequest::line(file, line), false);
+            breakpoints.add(BreakpointRequest::line(file, line), Purpose::Pause).unwrap();
         }
         assert_eq!(breakpoints.in_file(Path::new("a.py")), [json!({ "line": 3 }), json!({ "line": 9 })]);
         let in_a = |place: &Place| matches!(place, Place::Line { file, .. } if file == Path::new("a.py"));
@@ -288,21 +362,42 @@ mod tests {
         assert_eq!((last.bound, last.line), (false, None));
         assert!(last.message.as_deref().unwrap().contains("no code there"));
         assert!(!other.bound);
-        assert_eq!(breakpoints.hit(&[7], None, None), ["bp-1"]);
-        assert_eq!(breakpoints.hit(&[], Some("a.py"), Some(4)), ["bp-1"]);
-        assert_eq!(breakpoints.hit(&[], Some("a.py"), Some(3)), [""; 0]);
+        let stop = |hits| Stop { reason: "breakpoint".to_owned(), hits, ..Stop::default() };
+        let here = |line| Here { file: Some("a.py"), line: Some(line), function: None };
+        assert_eq!(breakpoints.hit(&stop(vec![7]), Here::default()), ["bp-1"]);
+        assert_eq!(breakpoints.hit(&stop(vec![]), here(4)), ["bp-1"]);
+        assert_eq!(breakpoints.hit(&stop(vec![]), here(3)), [""; 0]);
+        assert_eq!(breakpoints.hit(&Stop { reason: "step".to_owned(), ..Stop::default() }, here(4)), [""; 0]);
         breakpoints.heard(answer(8, true, 9));
         assert!(breakpoints.get("bp-3").unwrap().bound);
     }
 
     #[test]
-    fn the_same_breakpoint_twice_is_one_and_ids_are_not_used_again() {
+    fn a_place_has_one_breakpoint_and_ids_are_not_used_again() {
         let mut breakpoints = Breakpoints::default();
         let request = BreakpointRequest::new(Place::Function("main".to_owned()));
-        assert_eq!(breakpoints.add(request.clone(), true), breakpoints.add(request.clone(), false));
-        assert_eq!(breakpoints.temporary(), [""; 0]);
+        assert_eq!(breakpoints.add(request.clone(), Purpose::Pause).unwrap(), "bp-1");
+        let conditional = BreakpointRequest { condition: Some("x".to_owned()), ..request.clone() };
+        assert_eq!(breakpoints.add(conditional.clone(), Purpose::Pause).unwrap(), "bp-1");
+        assert_eq!(breakpoints.get("bp-1").unwrap().request, conditional);
+        let point = breakpoints.add(request.clone(), Purpose::Snapshots("loop".to_owned())).unwrap_err();
+        assert_eq!(point.code(), Code::Conflict);
         breakpoints.remove("bp-1").unwrap();
-        assert_eq!(breakpoints.add(request, false), "bp-2");
+        assert_eq!(breakpoints.add(request, Purpose::RunTo).unwrap(), "bp-2");
+        assert_eq!(breakpoints.temporary(), ["bp-2"]);
         assert!(breakpoints.remove("bp-1").is_none());
+    }
+
+    #[test]
+    fn functions_and_exceptions_are_recognised_without_numbers() {
+        let mut breakpoints = Breakpoints::default();
+        for at in [Place::Function("total".to_owned()), Place::Exception("all".to_owned())] {
+            let id = breakpoints.add(BreakpointRequest::new(at), Purpose::Pause).unwrap();
+            breakpoints.bind(&id);
+        }
+        let stop = |reason: &str| Stop { reason: reason.to_owned(), ..Stop::default() };
+        let inside = Here { function: Some("Shop::total(int)"), ..Here::default() };
+        assert_eq!(breakpoints.hit(&stop("function breakpoint"), inside), ["bp-1"]);
+        assert_eq!(breakpoints.hit(&stop("exception"), inside), ["bp-2"]);
     }
 }

@@ -2,6 +2,7 @@
 //! is still running is news, not a failure.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use backsight_core::{Code, Error, Result};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::breakpoints::{Breakpoint, BreakpointRequest, Place};
+use super::breakpoints::{Breakpoint, BreakpointRequest, Here, Place, Purpose};
 use super::engine::{Engine, PATIENCE, Paused};
 use super::handshake::{set_exceptions, set_functions, set_lines};
 use super::state::{Change, Moment, State, Stop};
@@ -79,6 +80,16 @@ pub struct StopReport {
     /// The breakpoints that were hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<String>,
+    /// The snapshot point that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<String>,
+}
+
+impl Outcome {
+    /// A stop of which no more is known.
+    pub(crate) fn stopped(epoch: u64, stop: Stop) -> Outcome {
+        Outcome::Stopped(Box::new(StopReport { epoch, stop, frame: None, breakpoints: Vec::new(), point: None }))
+    }
 }
 
 /// A frame.
@@ -116,7 +127,7 @@ impl Engine {
     pub(crate) async fn wait(&self, since: u64, limit: Duration) -> Result<Outcome> {
         let started = Instant::now();
         let mut moment = self.follow();
-        let settled = |now: &Moment| now.is_over() || (now.epoch >= since && matches!(now.state, State::Stopped(_)));
+        let settled = |now: &Moment| now.is_over() || (now.epoch >= since && matches!(now.seen(), State::Stopped(_)));
         let waited = tokio::time::timeout(limit, moment.wait_for(settled)).await.map(|now| now.map(|now| now.clone()));
         match waited {
             Ok(Ok(_)) => self.outcome().await,
@@ -160,7 +171,7 @@ impl Engine {
         }
     }
 
-    async fn report(&self, paused: &Paused) -> Result<StopReport> {
+    pub(crate) async fn report(&self, paused: &Paused) -> Result<StopReport> {
         let mut stop = paused.stop.clone();
         let frame = match stop.thread_id {
             Some(thread) => self.stack(paused, thread, 1).await?.first().map(|frame| view(0, frame)),
@@ -171,9 +182,10 @@ impl Engine {
         }
         self.still(paused)?;
         let (file, line) = frame.as_ref().map_or((None, None), |frame| (frame.file.as_deref(), frame.line));
-        let at_breakpoint = stop.reason.contains("breakpoint") || !stop.hits.is_empty();
-        let breakpoints = if at_breakpoint { self.breakpoints().hit(&stop.hits, file, line) } else { Vec::new() };
-        Ok(StopReport { epoch: paused.epoch, stop, frame, breakpoints })
+        let function = frame.as_ref().map(|frame| frame.function.as_str());
+        let breakpoints = self.breakpoints().hit(&stop, Here { file, line, function });
+        let point = self.breakpoints().point_of(&breakpoints);
+        Ok(StopReport { epoch: paused.epoch, stop, frame, breakpoints, point })
     }
 
     async fn exception(&self, paused: &Paused) -> Result<Option<String>> {
@@ -197,14 +209,20 @@ impl Engine {
     async fn resume(&self, command: &str, thread: Option<i64>) -> Result<()> {
         let paused = self.paused()?;
         self.idle()?;
+        self.resume_from(&paused, command, thread).await
+    }
+
+    /// Lets the program go on from a stop.
+    pub(crate) async fn resume_from(&self, paused: &Paused, command: &str, thread: Option<i64>) -> Result<()> {
         let thread = thread.or(paused.stop.thread_id).unwrap_or(1);
+        self.stepping.store(command != "continue", Ordering::SeqCst);
         // From here on nothing that was read before is valid, whatever comes of the request.
         self.change(Change::Resuming);
         match self.connection.request(command, json!({ "threadId": thread }), PATIENCE).await {
             Ok(_) => Ok(()),
             Err(refused) => {
                 if matches!(refused, Refused::Answered(_)) {
-                    self.change(Change::Refused(paused.stop));
+                    self.change(Change::Refused(paused.stop.clone()));
                 }
                 Err(self.failed(command, refused))
             }
@@ -212,12 +230,23 @@ impl Engine {
     }
 
     async fn pause(&self, limit: Duration) -> Result<Outcome> {
-        let moment = self.moment();
-        if let State::Running | State::Starting = moment.state {
+        self.pausing.store(true, Ordering::SeqCst);
+        let outcome = self.pause_and_wait(limit).await;
+        self.pausing.store(false, Ordering::SeqCst);
+        outcome
+    }
+
+    async fn pause_and_wait(&self, limit: Duration) -> Result<Outcome> {
+        let mut moment = self.follow();
+        // A stop that is being looked at is shown, or the program has gone on just before it could be.
+        let looked_at = moment.wait_for(|now| !now.is_visiting());
+        let now = tokio::time::timeout(limit, looked_at).await.ok().and_then(|now| now.ok().map(|now| now.clone()));
+        let Some(now) = now else { return Ok(Outcome::StillRunning { waited_ms: limit.as_millis() as u64 }) };
+        if let State::Running | State::Starting = now.state {
             let thread = self.some_thread().await;
             self.ask("pause", json!({ "threadId": thread }), PATIENCE).await?;
         }
-        self.wait(moment.epoch, limit).await
+        self.wait(now.epoch, limit).await
     }
 
     async fn some_thread(&self) -> Value {
@@ -228,10 +257,12 @@ impl Engine {
 
     async fn run_to(&self, file: PathBuf, line: u32, thread: Option<i64>) -> Result<()> {
         self.paused()?;
-        let set = self.set_breakpoint(BreakpointRequest::line(&file, line), true).await?;
-        if !set.bound && !set.temporary {
+        let place = Place::Line { file: file.clone(), line };
+        // Whatever stands there already pauses the program, or is a point that somebody wants to go on from.
+        if self.breakpoints().at(&place).is_some_and(|there| there.pauses_always()) {
             return self.resume("continue", thread).await;
         }
+        let set = self.set_breakpoint(BreakpointRequest::new(place), Purpose::RunTo).await?;
         if !set.bound {
             self.remove_breakpoint(&set.id).await?;
             let why = set.message.unwrap_or_default();
@@ -250,12 +281,12 @@ impl Engine {
     }
 
     /// Sets a breakpoint and tells what the debugger made of it.
-    pub(crate) async fn set_breakpoint(&self, request: BreakpointRequest, temporary: bool) -> Result<Breakpoint> {
+    pub(crate) async fn set_breakpoint(&self, request: BreakpointRequest, purpose: Purpose) -> Result<Breakpoint> {
         let _setting = self.setting.lock().await;
         if let Some(error) = self.over() {
             return Err(error);
         }
-        let id = self.breakpoints().add(request.clone(), temporary);
+        let id = self.breakpoints().add(request.clone(), purpose)?;
         self.tell(&request.at).await?;
         let set = self.breakpoints().get(&id).cloned();
         set.ok_or_else(|| Error::new(Code::AdapterFailed, "the breakpoint was removed while it was set"))

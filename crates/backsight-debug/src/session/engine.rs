@@ -1,6 +1,7 @@
 //! One debugged program and its adapter: what is known about it, kept up to date by what the adapter says. The rest of the
 //! session asks through here, so that every question is about the stop it was meant for.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use tokio::sync::watch;
 use super::breakpoints::Breakpoints;
 use super::link::{Link, Sink, with_words};
 use super::state::{Change, Moment, State, Stop};
+use super::visit::Visitor;
 use crate::adapters::{self, Adapter};
 use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
@@ -38,6 +40,12 @@ pub(crate) struct Engine {
     pub setting: tokio::sync::Mutex<()>,
     /// The stacks that were asked for in this epoch.
     stacks: Mutex<Stacks>,
+    /// Sees every stop first.
+    pub visitor: Mutex<Option<Arc<dyn Visitor>>>,
+    /// The program makes a step that somebody asked for.
+    pub stepping: AtomicBool,
+    /// Somebody waits for it to pause.
+    pub pausing: AtomicBool,
     /// What the walker needs to be told once.
     pub prepared: tokio::sync::Mutex<Option<Value>>,
     process: Mutex<Option<Process>>,
@@ -82,6 +90,9 @@ impl Engine {
             breakpoints: Mutex::default(),
             setting: tokio::sync::Mutex::default(),
             stacks: Mutex::default(),
+            visitor: Mutex::default(),
+            stepping: AtomicBool::new(false),
+            pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
             stderr: link.stderr,
@@ -126,13 +137,17 @@ impl Engine {
     }
 
     pub(crate) fn change(&self, change: Change) {
-        self.moment.send_if_modified(|moment| moment.change(change));
+        self.change_moment(|moment| moment.change(change));
+    }
+
+    pub(crate) fn change_moment(&self, change: impl FnOnce(&mut Moment) -> bool) {
+        self.moment.send_if_modified(change);
     }
 
     /// The present stop, or why there is none.
     pub(crate) fn paused(&self) -> Result<Paused> {
         let moment = self.moment();
-        match moment.state {
+        match moment.seen() {
             State::Stopped(stop) => Ok(Paused { epoch: moment.epoch, stop }),
             State::Starting | State::Running => Err(Error::new(Code::NotPaused, "the program is running")
                 .with_hint("pause it, or let it run into a breakpoint")),
@@ -234,7 +249,7 @@ impl Engine {
         }
     }
 
-    fn hear(&self, name: &str, body: Value) {
+    fn hear(self: &Arc<Self>, name: &str, body: Value) {
         match name {
             "initialized" => drop(self.initialized.send_replace(true)),
             "stopped" => self.hear_stop(types::read(body)),
@@ -268,7 +283,7 @@ impl Engine {
         }
     }
 
-    fn hear_stop(&self, body: types::StoppedBody) {
+    fn hear_stop(self: &Arc<Self>, body: types::StoppedBody) {
         let description = body.text.filter(|text| !text.is_empty()).or(body.description);
         let stop = Stop {
             reason: body.reason,
@@ -277,7 +292,11 @@ impl Engine {
             all_threads: body.all_threads_stopped.unwrap_or(false),
             hits: body.hit_breakpoint_ids,
         };
+        let visits_already = self.moment.borrow().is_visiting();
         self.change(Change::Stopped { stop, aside: body.preserve_focus_hint == Some(true) });
+        if !visits_already && self.moment.borrow().is_visiting() {
+            tokio::spawn(Arc::clone(self).visit());
+        }
     }
 
     fn hear_output(&self, body: types::OutputBody) {

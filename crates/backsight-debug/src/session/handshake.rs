@@ -8,7 +8,7 @@ use std::time::Duration;
 use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 
-use super::breakpoints::{BreakpointRequest, Place};
+use super::breakpoints::{BreakpointRequest, Place, Purpose};
 use super::engine::{Engine, PATIENCE};
 use super::state::{Change, Moment};
 use crate::adapters::Walker;
@@ -56,7 +56,7 @@ pub(crate) async fn open(engine: &Arc<Engine>, opening: Opening) -> Result<()> {
         }
     }
     for request in opening.breakpoints {
-        engine.breakpoints().add(request, false);
+        engine.breakpoints().add(request, Purpose::Pause)?;
     }
     configure(engine).await?;
     if !answered {
@@ -173,12 +173,12 @@ pub(crate) fn values(
 }
 
 /// Commands that make LLDB show Rust's own types as Rust does, when its toolchain is here.
-pub(crate) fn init_commands(walker: Walker, sysroot: Option<PathBuf>) -> Value {
+pub(crate) fn init_commands(walker: Walker, sysroot: impl FnOnce() -> Option<PathBuf>) -> Value {
     if walker != Walker::Lldb {
         return Value::Null;
     }
     let mut commands = Vec::new();
-    let formatters = sysroot.map(|sysroot| sysroot.join("lib/rustlib/etc"));
+    let formatters = sysroot().map(|sysroot| sysroot.join("lib/rustlib/etc"));
     if let Some(folder) = formatters.filter(|folder| folder.join("lldb_lookup.py").is_file()) {
         commands.push(format!("command script import \"{}\"", folder.join("lldb_lookup.py").display()));
         if folder.join("lldb_commands").is_file() {

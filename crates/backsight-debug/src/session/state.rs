@@ -49,6 +49,10 @@ pub struct Stop {
 pub(crate) struct Moment {
     pub epoch: u64,
     pub state: State,
+    /// Whether stops are looked at before anybody hears of them.
+    visits: bool,
+    /// The present stop is being looked at: for everybody else the program runs.
+    visiting: bool,
 }
 
 /// Something that changes where a program is.
@@ -69,13 +73,30 @@ pub(crate) enum Change {
         thread: Option<i64>,
         all: bool,
     },
+    /// The stop that was being looked at is everybody's.
+    Shown,
     Exited(Option<i64>),
     Lost(String),
 }
 
 impl Moment {
     pub(crate) fn new() -> Self {
-        Moment { epoch: 0, state: State::Starting }
+        Moment { epoch: 0, state: State::Starting, visits: false, visiting: false }
+    }
+
+    /// From the next stop on, stops are looked at before anybody hears of them.
+    pub(crate) fn visit_stops(&mut self) {
+        self.visits = true;
+    }
+
+    /// Whether the present stop is being looked at and nobody has heard of it.
+    pub(crate) fn is_visiting(&self) -> bool {
+        self.visiting
+    }
+
+    /// Where the program is as far as anybody has heard.
+    pub(crate) fn seen(&self) -> State {
+        if self.visiting { State::Running } else { self.state.clone() }
     }
 
     /// Whether nothing can come any more.
@@ -85,8 +106,13 @@ impl Moment {
 
     /// Takes note of a change; false: it changes nothing.
     pub(crate) fn change(&mut self, change: Change) -> bool {
+        let was_seen = matches!(self.state, State::Stopped(_)) && !self.visiting;
+        let is_stop = matches!(change, Change::Stopped { .. });
+        let is_shown = change == Change::Shown;
         let Some(state) = self.after(change) else { return false };
         self.epoch += 1;
+        let is_stopped = matches!(state, State::Stopped(_));
+        self.visiting = is_stopped && !is_shown && (self.visiting || (is_stop && self.visits && !was_seen));
         self.state = state;
         true
     }
@@ -96,6 +122,8 @@ impl Moment {
             // A program ends once, and its code may become known a moment later.
             (State::Exited { code: None }, Change::Exited(Some(code))) => Some(State::Exited { code: Some(code) }),
             (State::Exited { .. } | State::Disconnected { .. }, _) => None,
+            (State::Stopped(now), Change::Shown) if self.visiting => Some(State::Stopped(now.clone())),
+            (_, Change::Shown) => None,
             (_, Change::Exited(code)) => Some(State::Exited { code }),
             (_, Change::Lost(reason)) => Some(State::Disconnected { reason }),
             (State::Starting, Change::Started) => Some(State::Running),
@@ -190,10 +218,25 @@ mod tests {
         assert!(!moment.change(Change::Refused(stop(7))));
     }
 
+    #[test]
+    fn a_stop_that_is_looked_at_is_nobodys_until_it_is_shown() {
+        let mut moment = Moment::new();
+        moment.visit_stops();
+        assert!(moment.change(Change::Started) && moment.change(stopped(1)));
+        assert!(moment.is_visiting() && moment.seen() == State::Running);
+        assert!(moment.change(Change::Shown));
+        assert_eq!(moment.seen(), State::Stopped(stop(1)));
+        assert!(!moment.change(Change::Shown), "once");
+        // Another thread reports its stop: what everybody knows is not taken back.
+        assert!(moment.change(stopped(2)) && !moment.is_visiting());
+        assert!(moment.change(Change::Resuming) && moment.change(stopped(1)) && moment.is_visiting());
+    }
+
     fn any_change() -> impl Strategy<Value = Change> {
         prop_oneof![
             Just(Change::Started),
             Just(Change::Resuming),
+            Just(Change::Shown),
             (0..3i64).prop_map(|thread| Change::Refused(stop(thread))),
             (0..3i64, any::<bool>()).prop_map(|(thread, aside)| Change::Stopped { stop: stop(thread), aside }),
             (prop::option::of(0..3i64), any::<bool>()).prop_map(|(thread, all)| Change::Continued { thread, all }),
@@ -204,14 +247,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_runs_in_between_moves_the_epoch(changes in prop::collection::vec(any_change(), 0..30)) {
+        fn whatever_runs_in_between_moves_the_epoch(
+            changes in prop::collection::vec(any_change(), 0..30),
+            visits in any::<bool>(),
+        ) {
             let mut moment = Moment::new();
+            if visits {
+                moment.visit_stops();
+            }
             let mut ran_at = None;
             for change in changes {
                 let before = moment.clone();
                 let changed = moment.change(change);
                 prop_assert_eq!(changed, before != moment);
                 prop_assert!(!changed || moment.epoch == before.epoch + 1);
+                prop_assert!(!moment.is_visiting() || (visits && matches!(moment.state, State::Stopped(_))));
                 if moment.state == State::Running {
                     ran_at = Some(moment.epoch);
                 }

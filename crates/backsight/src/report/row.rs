@@ -54,6 +54,8 @@ kinds! {
     DebuggerStop, "debugger_stop";
     /// The variables of a paused program were captured.
     Capture, "capture";
+    /// A debug session is over; its snapshots were cleared.
+    DebugEnd, "debug_end";
 }
 
 /// One row of the timeline.

@@ -7,17 +7,17 @@ use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
 use backsight_browser::cdp::{Attach, Launch, Place, Watching};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
-use backsight_browser::{Ask, Browser, Health, Kept, Limits, Notable, NotableKind, Options};
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options};
+use backsight_core::{Code, Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Opened, Workspace};
 use crate::report::{
-    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, Kind, Origin, RuleEntry, RuleList, RulesAdded,
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
 };
 use crate::request::AttachBrowser;
-use crate::timeline::{Item, KeptKind, NewEvent};
+use crate::timeline::{Item, KeptKind};
 
 /// The name under which the salt of secrets' tags is kept.
 const SALT: &str = "salt";
@@ -37,8 +37,6 @@ struct Lane {
     /// Decimal; written down with the first thing that is kept.
     salt: String,
     damaged: Mutex<Vec<Damaged>>,
-    /// Taken from the lane and not yet in the timeline.
-    notables: Mutex<Vec<Notable>>,
 }
 
 /// Something that is kept and cannot be used.
@@ -102,8 +100,7 @@ impl Workspace {
             .parse()
             .unwrap_or_else(|_| salt.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31) ^ u64::from(byte)));
         let options = Options { clock: self.settings.clock.clone(), salt: number, limits: Limits::default() };
-        let (damaged, notables) = Default::default();
-        Lane { browser: Arc::new(Browser::new(options)), salt, damaged, notables }
+        Lane { browser: Arc::new(Browser::new(options)), salt, damaged: Mutex::default() }
     }
 
     /// A lane with what earlier processes kept.
@@ -341,46 +338,6 @@ impl Workspace {
         let key = Item { name: INGEST_KEY.to_owned(), body: format!("{:016x}{:016x}", random()?, random()?) };
         self.made()?.timeline.keep_first(KeptKind::Secret, self.settings.now(), &key)
     }
-
-    /// Records in the timeline what was notable in the app since the last time; how many rows that made. What cannot be
-    /// recorded just now is recorded the next time.
-    pub fn note_browser(&self) -> Result<usize> {
-        let Some(lane) = self.shared.browser.lane.get() else { return Ok(0) };
-        let mut waiting = lane.notables.lock().unwrap_or_else(PoisonError::into_inner);
-        // While some wait for a timeline that could not be written to, the lane keeps and counts the others.
-        if waiting.is_empty() {
-            *waiting = lane.browser.take_notables();
-        }
-        if waiting.is_empty() {
-            return Ok(0);
-        }
-        let events = waiting.iter().map(|notable| self.event_of(notable)).collect::<Result<Vec<NewEvent>>>()?;
-        let (opened, _lock) = self.writing()?;
-        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
-        opened.timeline.append_events(&events, used)?;
-        waiting.clear();
-        Ok(events.len())
-    }
-
-    fn event_of(&self, notable: &Notable) -> Result<NewEvent> {
-        let kind = match notable.kind {
-            NotableKind::FirstError => Kind::FirstError,
-            NotableKind::Recovery => Kind::Recovery,
-            NotableKind::Navigation => Kind::Navigation,
-        };
-        let mut details = notable.details.clone();
-        if let Some(details) = details.as_object_mut() {
-            details.insert("time".to_owned(), serde_json::json!(notable.time));
-        }
-        Ok(NewEvent {
-            id: self.new_id()?,
-            kind,
-            timestamp: self.settings.now(),
-            description: notable.description.clone(),
-            origin: Origin::default(),
-            details,
-        })
-    }
 }
 
 fn item(name: &str, value: &impl Serialize) -> Result<Item> {
@@ -405,7 +362,7 @@ fn readable<T: DeserializeOwned>(opened: &Opened, kind: KeptKind, damaged: &mut 
     Ok(values)
 }
 
-fn random() -> Result<u64> {
+pub(super) fn random() -> Result<u64> {
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;

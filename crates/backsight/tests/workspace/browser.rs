@@ -166,12 +166,12 @@ fn the_salt_and_the_key_of_a_workspace_stay_the_same() {
 fn what_is_notable_becomes_rows_that_are_no_news_of_files() {
     let scene = Scene::of(&["a"]);
     let workspace = &scene.workspace;
-    assert_eq!(workspace.note_browser().unwrap(), 0);
+    assert_eq!(workspace.note_lanes().unwrap(), 0);
     let before = workspace.newest_row().unwrap();
     report(workspace, vec![error("it broke"), error("it broke"), request("http://localhost/api", 500)]);
     report(workspace, vec![request("http://localhost/api", 200)]);
-    let count = workspace.note_browser().unwrap();
-    assert_eq!(workspace.note_browser().unwrap(), 0, "each is told once");
+    let count = workspace.note_lanes().unwrap();
+    assert_eq!(workspace.note_lanes().unwrap(), 0, "each is told once");
     let of = |kind| workspace.log(&Log { kind: Some(kind), ..Log::default() }).unwrap().rows;
     let rows = [of(Kind::FirstError), of(Kind::Recovery)].concat();
     assert_eq!(rows.len(), count);
@@ -194,7 +194,7 @@ fn rows_about_the_app_make_no_capture_walk_everything() {
     let before = walks();
     for number in 0..5 {
         report(workspace, vec![error(&format!("broken in way {}", "x".repeat(number + 1)))]);
-        workspace.note_browser().unwrap();
+        workspace.note_lanes().unwrap();
         assert!(!workspace.track().unwrap().created);
     }
     assert_eq!(walks(), before);
@@ -206,11 +206,11 @@ fn what_cannot_be_recorded_now_is_recorded_later() {
     report(&scene.workspace, vec![error("it broke")]);
     let blocker = database(&scene);
     blocker.execute_batch("ALTER TABLE rows RENAME TO hidden").unwrap();
-    assert!(scene.workspace.note_browser().is_err());
+    assert!(scene.workspace.note_lanes().is_err());
     blocker.execute_batch("ALTER TABLE hidden RENAME TO rows").unwrap();
     report(&scene.workspace, vec![error("it broke in another way")]);
-    assert_eq!(scene.workspace.note_browser().unwrap(), 1);
-    assert_eq!(scene.workspace.note_browser().unwrap(), 1);
+    assert_eq!(scene.workspace.note_lanes().unwrap(), 1);
+    assert_eq!(scene.workspace.note_lanes().unwrap(), 1);
 }
 
 #[test]

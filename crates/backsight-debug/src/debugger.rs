@@ -1,0 +1,340 @@
+//! The debug lane: programs that are being debugged, each with its snapshots. One is the usual number; more are told apart by
+//! name. Snapshots live as long as their session: when the program ends or the debugger goes, they are cleared and counted.
+
+mod answer;
+mod held;
+mod points;
+mod shelf;
+mod snapshots;
+mod step;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use backsight_core::{Code, Error, Notables, Result, Timestamp};
+use serde_json::json;
+
+pub use answer::{
+    BreakpointList, Cleared, Deleted, Disconnected, Moved, Notable, NotableKind, PointList, PointState, PointView,
+    SessionList, SessionView, SnapshotCreated, SnapshotList, StepDiff,
+};
+pub use points::PointRequest;
+
+use crate::session::{
+    Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
+    Purpose, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
+};
+use held::Held;
+use shelf::Shelf;
+
+/// The name of a session that nobody named.
+pub const MAIN: &str = "main";
+/// The longest time a call waits for the program.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// How long a call waits for the program when nobody says.
+pub const USUAL_WAIT: Duration = Duration::from_secs(10);
+/// A wait looks this often whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(200);
+/// More sessions at once are a mistake.
+const MOST_SESSIONS: usize = 8;
+
+/// Draws a random number.
+pub type Random = Arc<dyn Fn() -> Result<u128> + Send + Sync>;
+
+/// What the lane is made with.
+#[derive(Clone)]
+pub struct Options {
+    /// The machine and its debuggers.
+    pub setup: Setup,
+    /// What paths are relative to.
+    pub root: PathBuf,
+    /// Makes the marks that stand for secrets unguessable.
+    pub salt: u64,
+    /// Names snapshots.
+    pub random: Random,
+}
+
+/// The debug lane.
+pub struct Debugger {
+    options: Options,
+    sessions: Mutex<Vec<Arc<Held>>>,
+    /// Held while a session begins, which takes long: two of one name must not.
+    beginning: Mutex<()>,
+    notables: Arc<Mutex<Notables<NotableKind>>>,
+}
+
+impl Debugger {
+    /// One without sessions.
+    pub fn new(options: Options) -> Self {
+        Debugger { options, sessions: Mutex::default(), beginning: Mutex::default(), notables: Arc::default() }
+    }
+
+    /// What belongs into the timeline and was not taken yet.
+    pub fn take_notables(&self) -> Vec<Notable> {
+        lock(&self.notables).take()
+    }
+
+    /// Starts a program under its debugger and waits for its first stop. Paths are relative to the root.
+    pub fn launch(&self, name: Option<&str>, mut launch: Launch, cancelled: &dyn Fn() -> bool) -> Result<Moved> {
+        launch.program = self.options.root.join(&launch.program);
+        launch.directory = self.options.root.join(&launch.directory);
+        launch.runtime = launch.runtime.map(|runtime| self.runtime(runtime));
+        self.locate(launch.breakpoints.iter_mut())?;
+        let (wait, program) = (launch.wait, launch.program.display().to_string());
+        launch.wait = Duration::ZERO;
+        self.begin(name, program, wait, cancelled, |setup| Session::launch(setup, launch))
+    }
+
+    /// Attaches to a program that runs already.
+    pub fn attach(&self, name: Option<&str>, mut attach: Attach, cancelled: &dyn Fn() -> bool) -> Result<Moved> {
+        attach.runtime = attach.runtime.map(|runtime| self.runtime(runtime));
+        self.locate(attach.breakpoints.iter_mut())?;
+        let program = match (attach.pid, attach.port) {
+            (Some(pid), _) => format!("process {pid}"),
+            (None, Some(port)) => format!("port {port}"),
+            (None, None) => return Err(usage("say what to attach to: `pid` or `port`")),
+        };
+        let wait = attach.wait;
+        attach.wait = Duration::ZERO;
+        self.begin(name, program, wait, cancelled, |setup| Session::attach(setup, attach))
+    }
+
+    fn begin(
+        &self,
+        name: Option<&str>,
+        program: String,
+        wait: Duration,
+        cancelled: &dyn Fn() -> bool,
+        open: impl FnOnce(&Setup) -> Result<(Session, Outcome)>,
+    ) -> Result<Moved> {
+        let name = name.unwrap_or(MAIN);
+        check_name(name)?;
+        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check_room(name)?;
+        let (session, outcome) = open(&self.options.setup)?;
+        let shelf = Shelf::new(
+            name.to_owned(),
+            self.options.salt,
+            Arc::clone(&self.options.random),
+            Arc::clone(&self.options.setup.clock),
+            Arc::clone(&self.notables),
+        );
+        let held = Arc::new(Held::new(program, session, shelf));
+        {
+            let mut sessions = self.sessions();
+            sessions.retain(|other| other.name() != name);
+            sessions.push(Arc::clone(&held));
+        }
+        held.settle(outcome, Instant::now(), wait, 0, cancelled)
+    }
+
+    fn check_room(&self, name: &str) -> Result<()> {
+        let sessions = self.sessions();
+        let live: Vec<&str> = sessions.iter().filter(|held| !held.is_over()).map(|held| held.name()).collect();
+        if live.contains(&name) {
+            let message = format!("session `{name}` is being debugged already");
+            return Err(Error::new(Code::Conflict, message)
+                .with_hint("end it with debug_disconnect, or name another one with `session`"));
+        }
+        if live.len() >= MOST_SESSIONS {
+            let message = format!("{MOST_SESSIONS} programs are being debugged: {}", live.join(", "));
+            return Err(Error::new(Code::Conflict, message).with_hint("end one with debug_disconnect"));
+        }
+        Ok(())
+    }
+
+    fn runtime(&self, runtime: PathBuf) -> PathBuf {
+        // A bare name is looked for on the search path.
+        if runtime.components().count() > 1 { self.options.root.join(runtime) } else { runtime }
+    }
+
+    fn locate<'a>(&self, requests: impl Iterator<Item = &'a mut BreakpointRequest>) -> Result<()> {
+        requests.into_iter().try_for_each(|request| held::check(request, &self.options.root))
+    }
+
+    /// Every session, the oldest first, also those that are over and whose name is not taken again.
+    pub fn list(&self) -> SessionList {
+        SessionList { sessions: self.sessions().iter().map(|held| held.view(None)).collect() }
+    }
+
+    /// Where the program is; of a running one, after waiting for its next stop up to a limit.
+    pub fn state(&self, name: Option<&str>, wait: Duration, cancelled: &dyn Fn() -> bool) -> Result<SessionView> {
+        let held = self.session(name)?;
+        let outcome = held.session.outcome()?;
+        let moved = held.settle(outcome, Instant::now(), wait, held.session.status().output, cancelled)?;
+        Ok(held.view(Some(moved.outcome)))
+    }
+
+    /// Lets the program go on, or pauses it, and waits up to a limit for what comes of it.
+    pub fn control(
+        &self,
+        name: Option<&str>,
+        control: Control,
+        thread: Option<i64>,
+        wait: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Moved> {
+        let control = match control {
+            Control::RunTo { file, line } => {
+                let file = held::source(&self.options.root, &file)?;
+                Control::RunTo { file, line: held::line(line)? }
+            }
+            control => control,
+        };
+        self.session(name)?.control(control, thread, wait, cancelled)
+    }
+
+    /// Ends a session: a program that was started ends unless it shall go on, one that was attached to goes on unless it
+    /// shall end. Its snapshots are cleared.
+    pub fn disconnect(&self, name: Option<&str>, end_program: Option<bool>) -> Result<Disconnected> {
+        let held = self.session(name)?;
+        let ended = end_program.unwrap_or(!held.session.status().attached);
+        held.session.disconnect(ended)?;
+        held.shelf.end("it was disconnected");
+        self.sessions().retain(|other| !Arc::ptr_eq(other, &held));
+        let cleared = held.shelf.cleared();
+        Ok(Disconnected { session: held.name().to_owned(), ended_program: ended, cleared_snapshots: cleared })
+    }
+
+    /// Ends all sessions.
+    pub fn disconnect_all(&self) {
+        let sessions = std::mem::take(&mut *self.sessions());
+        for held in sessions {
+            // A debugger that does not answer is ended with its session.
+            let _ = held.session.disconnect(!held.session.status().attached);
+            held.shelf.end("the server ended");
+        }
+    }
+
+    /// Sets a breakpoint and tells whether it is bound. One at the same place gets the new conditions.
+    pub fn set_breakpoint(&self, name: Option<&str>, mut request: BreakpointRequest) -> Result<Breakpoint> {
+        held::check(&mut request, &self.options.root)?;
+        self.session(name)?.session.set_breakpoint(request)
+    }
+
+    /// The breakpoints, those of snapshot points too.
+    pub fn breakpoints(&self, name: Option<&str>) -> Result<BreakpointList> {
+        Ok(BreakpointList { breakpoints: self.session(name)?.session.status().breakpoints })
+    }
+
+    /// Removes a breakpoint; that of a snapshot point ends the point.
+    pub fn remove_breakpoint(&self, name: Option<&str>, id: &str) -> Result<Breakpoint> {
+        let held = self.session(name)?;
+        let removed = held.session.remove_breakpoint(id)?;
+        if let Purpose::Snapshots(point) = &removed.purpose {
+            held.shelf.finish_point(point);
+        }
+        Ok(removed)
+    }
+
+    /// The program's threads.
+    pub fn threads(&self, name: Option<&str>) -> Result<Vec<ThreadView>> {
+        self.session(name)?.session.threads()
+    }
+
+    /// Frames of a thread.
+    pub fn stack(&self, name: Option<&str>, thread: Option<i64>, start: u32, count: u32) -> Result<StackView> {
+        self.session(name)?.session.stack(thread, start, count)
+    }
+
+    /// Variables of a frame, or what is inside one of them.
+    pub fn variables(&self, name: Option<&str>, request: VariablesRequest) -> Result<VariablesPage> {
+        let held = self.session(name)?;
+        let mut page = held.session.variables(request)?;
+        for variable in &mut page.variables {
+            held.shelf.redactor().named(&variable.name, &mut variable.value);
+        }
+        Ok(page)
+    }
+
+    /// The value of an expression.
+    pub fn evaluate(&self, name: Option<&str>, request: EvaluateRequest) -> Result<EvaluatedView> {
+        let held = self.session(name)?;
+        let expression = request.expression.clone();
+        let mut view = held.session.evaluate(request)?;
+        held.shelf.redactor().named(&expression, &mut view.value);
+        Ok(view)
+    }
+
+    /// What the program printed from piece `since` on, up to about so many bytes.
+    pub fn output(&self, name: Option<&str>, since: u64, most_bytes: usize) -> Result<OutputPage> {
+        let held = self.session(name)?;
+        let mut page = held.session.output(since, most_bytes);
+        for piece in &mut page.pieces {
+            piece.text = held.shelf.redactor().text(&piece.text).into_owned();
+        }
+        Ok(page)
+    }
+
+    /// The session of a name; without one the only one, or the one without a name.
+    fn session(&self, name: Option<&str>) -> Result<Arc<Held>> {
+        let sessions = self.sessions();
+        let named = |name: &str| sessions.iter().find(|held| held.name() == name).cloned();
+        let names: Vec<&str> = sessions.iter().map(|held| held.name()).collect();
+        match (name, sessions.as_slice()) {
+            (Some(name), all) => named(name).ok_or_else(|| {
+                let hint = match all {
+                    [] => "start one with debug_launch".to_owned(),
+                    _ => format!("there are: {}", names.join(", ")),
+                };
+                Error::new(Code::NoSession, format!("no session is called `{}`", crate::render::safe(name)))
+                    .with_hint(hint)
+            }),
+            (None, [only]) => Ok(Arc::clone(only)),
+            (None, []) => Err(Error::new(Code::NoSession, "no program is being debugged")
+                .with_hint("start one with debug_launch, or attach to one with debug_attach")),
+            (None, _) => named(MAIN).ok_or_else(|| {
+                Error::new(Code::Usage, format!("several programs are being debugged: {}", names.join(", ")))
+                    .with_hint("name one with `session`")
+            }),
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Held>>> {
+        lock(&self.sessions)
+    }
+}
+
+impl std::fmt::Debug for Debugger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Debugger").field("sessions", &self.list()).finish_non_exhaustive()
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_good = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    match (1..=40).contains(&name.len()) && name.chars().all(is_good) {
+        true => Ok(()),
+        false => Err(Error::new(Code::InvalidName, format!("`{}` cannot name a session", crate::render::safe(name)))
+            .with_hint("use letters, digits, `-`, `_` and `.`, at most 40")),
+    }
+}
+
+fn usage(message: impl Into<String>) -> Error {
+    Error::new(Code::Usage, message)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes something for the timeline.
+fn note(
+    notables: &Mutex<Notables<NotableKind>>,
+    kind: NotableKind,
+    time: Timestamp,
+    description: String,
+    details: serde_json::Value,
+) {
+    // The end of a session is told whatever came before it.
+    match kind {
+        NotableKind::End => lock(notables).insist(kind, time, description, details),
+        _ => lock(notables).tell(kind, time, description, details),
+    }
+}
+
+/// The facts about a session every row has.
+fn facts(session: &str) -> serde_json::Value {
+    json!({ "debug_session": session })
+}

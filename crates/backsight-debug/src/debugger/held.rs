@@ -1,0 +1,155 @@
+//! One session and what is kept of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use backsight_core::{Code, Error, Result};
+
+use super::answer::{Moved, SessionView};
+use super::shelf::Shelf;
+use super::{SLICE, usage};
+use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State};
+
+/// How much of what a program printed is told with where it is.
+const PRINTED: usize = 600;
+
+/// One session.
+pub(super) struct Held {
+    program: String,
+    pub session: Session,
+    pub shelf: Arc<Shelf>,
+}
+
+impl Held {
+    pub(super) fn new(program: String, session: Session, shelf: Arc<Shelf>) -> Self {
+        let at_end = Arc::clone(&shelf);
+        session.at_end(move |state| at_end.end(&why(&state)));
+        Held { program, session, shelf }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.shelf.session
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.session.status().state, State::Exited { .. } | State::Disconnected { .. })
+    }
+
+    pub(super) fn control(
+        &self,
+        control: Control,
+        thread: Option<i64>,
+        wait: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Moved> {
+        let (started, printed) = (Instant::now(), self.session.status().output);
+        let outcome = self.session.control(control, thread, wait.min(SLICE))?;
+        self.settle(outcome, started, wait, printed, cancelled)
+    }
+
+    /// Waits until the program pauses or ends, or the limit comes, and tells where it is.
+    pub(super) fn settle(
+        &self,
+        mut outcome: Outcome,
+        started: Instant,
+        wait: Duration,
+        printed: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Moved> {
+        let captured = self.shelf.captured();
+        while let Outcome::StillRunning { waited_ms } = &mut outcome {
+            *waited_ms = started.elapsed().as_millis() as u64;
+            let left = wait.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            if cancelled() {
+                return Err(Error::new(Code::Cancelled, "the wait was taken back; the program goes on"));
+            }
+            outcome = self.session.wait(left.min(SLICE))?;
+        }
+        match &outcome {
+            Outcome::Stopped(stop) => self.shelf.note_stop(stop),
+            Outcome::StillRunning { .. } => {}
+            // Whoever is told that it is over finds nothing kept any more.
+            Outcome::Exited { .. } | Outcome::Disconnected { .. } => self.shelf.end(&why(&self.session.status().state)),
+        }
+        let (printed, printed_before) = self.printed(printed);
+        let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
+        let captured = self.shelf.captured() - captured;
+        Ok(Moved { session: self.name().to_owned(), outcome, printed, printed_before, captured, unbound })
+    }
+
+    /// The end of what was printed since a piece, and how many bytes came before it.
+    fn printed(&self, since: u64) -> (Option<String>, u64) {
+        let page = self.session.output(since, usize::MAX);
+        let pieces = page.pieces.iter().filter(|piece| matches!(&*piece.category, "stdout" | "stderr"));
+        let all: String = pieces.map(|piece| piece.text.as_str()).collect();
+        let all = self.shelf.redactor().text(&all);
+        let before = all.ceil_char_boundary(all.len().saturating_sub(PRINTED));
+        let end = all.get(before..).unwrap_or_default();
+        ((!end.is_empty()).then(|| end.to_owned()), before as u64)
+    }
+
+    pub(super) fn view(&self, outcome: Option<Outcome>) -> SessionView {
+        let status = self.session.status();
+        let outcome = outcome.unwrap_or_else(|| match status.state {
+            State::Exited { code } => Outcome::Exited { code },
+            State::Disconnected { reason } => Outcome::Disconnected { reason },
+            State::Stopped(stop) => Outcome::stopped(status.epoch, stop),
+            State::Starting | State::Running => Outcome::StillRunning { waited_ms: 0 },
+        });
+        SessionView {
+            session: self.name().to_owned(),
+            adapter: status.adapter,
+            program: self.program.clone(),
+            attached: status.attached,
+            process: status.process,
+            outcome,
+            bound: status.breakpoints.iter().filter(|breakpoint| breakpoint.bound).count(),
+            breakpoints: status.breakpoints.len(),
+            snapshots: self.shelf.count(),
+            cleared_snapshots: self.shelf.cleared_at_end(),
+            output_next: status.output,
+            misread: status.misread,
+        }
+    }
+}
+
+fn why(state: &State) -> String {
+    match state {
+        State::Exited { code: Some(code) } => format!("the program ended with exit code {code}"),
+        State::Exited { code: None } => "the program ended".to_owned(),
+        State::Disconnected { reason } => reason.clone(),
+        State::Starting | State::Running | State::Stopped(_) => "it was ended".to_owned(),
+    }
+}
+
+/// Makes a breakpoint's file absolute, and refuses what no program has.
+pub(super) fn check(request: &mut BreakpointRequest, root: &Path) -> Result<()> {
+    match &mut request.at {
+        Place::Line { file, line: number } => {
+            *file = source(root, file)?;
+            line(*number)?;
+        }
+        Place::Function(name) | Place::Exception(name) if name.trim().is_empty() => {
+            return Err(usage("a breakpoint needs a line of a file, a function or an exception"));
+        }
+        Place::Function(_) | Place::Exception(_) => {}
+    }
+    Ok(())
+}
+
+/// A source file by its path, which must exist: a mistyped one would never be hit.
+pub(super) fn source(root: &Path, file: &Path) -> Result<PathBuf> {
+    let path = root.join(file);
+    path.canonicalize().map_err(|_| {
+        Error::new(Code::PathNotFound, format!("there is no file `{}`", file.display()))
+            .with_hint("paths are relative to the workspace")
+    })
+}
+
+pub(super) fn line(line: u32) -> Result<u32> {
+    if line == 0 { Err(usage("lines are counted from 1")) } else { Ok(line) }
+}

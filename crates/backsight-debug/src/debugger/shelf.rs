@@ -1,0 +1,193 @@
+//! What is kept of one session: its snapshots and its snapshot points. It outlives the session by what it has to say about
+//! its end.
+
+use std::sync::{Arc, Mutex};
+
+use backsight_core::{Code, Error, Notables, Result};
+use serde_json::json;
+
+use super::answer::{NotableKind, PointState, PointView};
+use super::points::Point;
+use super::{Random, facts, lock, note};
+use crate::capture::Capture;
+use crate::redact::Redactor;
+use crate::session::{Clock, StopReport};
+use crate::store::{Created, Naming, Store};
+
+/// What is kept of a session.
+pub(super) struct Shelf {
+    pub session: String,
+    redactor: Redactor,
+    snapshots: Mutex<Snapshots>,
+    points: Mutex<Vec<Point>>,
+    pub random: Random,
+    clock: Clock,
+    notables: Arc<Mutex<Notables<NotableKind>>>,
+    /// The epoch of the last stop that was noted.
+    noted: Mutex<u64>,
+}
+
+/// The snapshots of a session, as long as it lives.
+enum Snapshots {
+    Open(Store),
+    Cleared { count: usize, reason: String },
+}
+
+impl Shelf {
+    pub(super) fn new(
+        session: String,
+        salt: u64,
+        random: Random,
+        clock: Clock,
+        notables: Arc<Mutex<Notables<NotableKind>>>,
+    ) -> Arc<Self> {
+        let store = Store::new(salt);
+        Arc::new(Shelf {
+            session,
+            redactor: store.redactor().clone(),
+            snapshots: Mutex::new(Snapshots::Open(store)),
+            points: Mutex::default(),
+            random,
+            clock,
+            notables,
+            noted: Mutex::default(),
+        })
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Does something with the snapshots, unless they are gone.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        match &mut *lock(&self.snapshots) {
+            Snapshots::Open(store) => work(store),
+            Snapshots::Cleared { count, reason } => {
+                let message =
+                    format!("session `{}` is over ({reason}); its {count} snapshots were cleared", self.session);
+                Err(Error::new(Code::NoSession, message).with_hint("start the program again with debug_launch"))
+            }
+        }
+    }
+
+    /// Keeps a capture.
+    pub(super) fn keep(&self, capture: Capture, naming: Naming) -> Result<Created> {
+        let random = (self.random)()?;
+        self.with(|store| store.create(capture, naming, random))
+    }
+
+    /// How many snapshots there are.
+    pub(super) fn count(&self) -> usize {
+        match &*lock(&self.snapshots) {
+            Snapshots::Open(store) => store.len(),
+            Snapshots::Cleared { .. } => 0,
+        }
+    }
+
+    /// How many were cleared; none as long as the session lives.
+    pub(super) fn cleared_at_end(&self) -> Option<usize> {
+        match &*lock(&self.snapshots) {
+            Snapshots::Open(_) => None,
+            Snapshots::Cleared { count, .. } => Some(*count),
+        }
+    }
+
+    /// How many were cleared.
+    pub(super) fn cleared(&self) -> usize {
+        self.cleared_at_end().unwrap_or(0)
+    }
+
+    /// The session is over: what was kept is cleared, and the timeline is told how much. Once.
+    pub(super) fn end(&self, reason: &str) {
+        let count = {
+            let mut snapshots = lock(&self.snapshots);
+            let Snapshots::Open(store) = &mut *snapshots else { return };
+            let count = store.clear();
+            *snapshots = Snapshots::Cleared { count, reason: reason.to_owned() };
+            count
+        };
+        let names: Vec<String> = self.points().into_iter().map(|point| point.name).collect();
+        names.iter().for_each(|name| self.note_series(name));
+        let mut details = facts(&self.session);
+        details["reason"] = json!(reason);
+        details["cleared_snapshots"] = json!(count);
+        let what = if count == 1 { "1 snapshot was".to_owned() } else { format!("{count} snapshots were") };
+        let description = format!("debug session `{}` is over: {reason}; {what} cleared", self.session);
+        note(&self.notables, NotableKind::End, (self.clock)(), description, details);
+    }
+
+    /// Notes a stop for the timeline, once. Steps are too many to be told.
+    pub(super) fn note_stop(&self, stop: &StopReport) {
+        let is_new = std::mem::replace(&mut *lock(&self.noted), stop.epoch) != stop.epoch;
+        if !is_new || stop.stop.reason == "step" {
+            return;
+        }
+        let frame = stop.frame.as_ref();
+        let function = frame.map_or("", |frame| frame.function.as_str());
+        let place = frame.and_then(|frame| Some(format!(" ({}:{})", frame.file.as_deref()?, frame.line?)));
+        let about = stop.stop.description.as_deref().filter(|about| !about.is_empty());
+        let about = about.map(|about| format!(": {}", self.redactor.text(about))).unwrap_or_default();
+        let place = place.unwrap_or_default();
+        let description = format!("{} in {function}{place}{about}", stop.stop.reason);
+        let mut details = facts(&self.session);
+        details["reason"] = json!(stop.stop.reason);
+        details["function"] = json!(function);
+        details["file"] = json!(frame.and_then(|frame| frame.file.as_ref()));
+        details["line"] = json!(frame.and_then(|frame| frame.line));
+        note(&self.notables, NotableKind::Stop, (self.clock)(), description, details);
+    }
+
+    /// Notes a snapshot, or the last one of a series, for the timeline.
+    pub(super) fn note_capture(&self, capture: &Capture, series: Option<(&str, u64)>) {
+        let place = crate::store::place(capture);
+        let mut details = facts(&self.session);
+        details["snapshot_id"] = json!(capture.id);
+        details["label"] = json!(capture.label);
+        details["variables"] = json!(capture.variable_count());
+        let description = match series {
+            None => format!("captured `{}` in {place}", capture.label),
+            Some((name, count)) => {
+                details["series"] = json!(name);
+                details["captured"] = json!(count);
+                format!("captured `{name}` {count} times in {place}")
+            }
+        };
+        note(&self.notables, NotableKind::Capture, (self.clock)(), description, details);
+    }
+
+    /// Notes what a point took, for the timeline: once for all its hits.
+    pub(super) fn note_series(&self, name: &str) {
+        if let Some((last, count)) = self.with_point(name, Point::taken).flatten() {
+            self.note_capture(&last, Some((name, count)));
+        }
+    }
+
+    pub(super) fn drop_point(&self, name: &str) {
+        lock(&self.points).retain(|point| point.view.name != name);
+    }
+
+    pub(super) fn add_point(&self, point: Point) {
+        let mut points = lock(&self.points);
+        points.retain(|other| other.view.name != point.view.name);
+        points.push(point);
+    }
+
+    /// Does something with the point of a name.
+    pub(super) fn with_point<T>(&self, name: &str, work: impl FnOnce(&mut Point) -> T) -> Option<T> {
+        lock(&self.points).iter_mut().find(|point| point.view.name == name).map(work)
+    }
+
+    /// The point was removed.
+    pub(super) fn finish_point(&self, name: &str) {
+        self.with_point(name, |point| point.view.state = PointState::Finished);
+    }
+
+    pub(super) fn points(&self) -> Vec<PointView> {
+        lock(&self.points).iter().map(|point| point.view.clone()).collect()
+    }
+
+    /// How many snapshots the points took in all.
+    pub(super) fn captured(&self) -> u64 {
+        lock(&self.points).iter().map(|point| point.view.captured).sum()
+    }
+}

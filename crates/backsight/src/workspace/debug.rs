@@ -1,0 +1,114 @@
+//! The debug lane of a workspace: one for all handles, made at its first use. What is debugged lives in this process and
+//! nowhere else; only a snapshot that somebody exports outlives its session.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use backsight_core::{Code, Error, RelPath, Result};
+use backsight_debug::debugger::{Debugger, Moved, Options, SessionView, StepDiff};
+use backsight_debug::session::{Attach, Control, Launch, Setup};
+use backsight_debug::walk::CapturePlan;
+use backsight_debug::{adapters, diff};
+
+use super::Workspace;
+use super::browser::random;
+use crate::report::Exported;
+
+/// Where the lane is, once it is made.
+pub(super) type Slot = OnceLock<Arc<Debugger>>;
+
+impl Workspace {
+    /// The debug lane: whatever it does not wait for.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let workspace = backsight::Workspace::open(directory.path())?;
+    /// let debugger = workspace.debugger()?;
+    /// let error = debugger.snapshots(None).unwrap_err();
+    /// assert_eq!(error.code(), backsight::Code::NoSession, "nothing is being debugged");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn debugger(&self) -> Result<Arc<Debugger>> {
+        if let Some(lane) = self.shared.debugger.get() {
+            return Ok(Arc::clone(lane));
+        }
+        let mut setup = Setup::new(self.settings.search_path.clone(), self.settings.clock.clone());
+        setup.adapters = adapters::with(self.config()?.adapters);
+        let options = Options {
+            setup,
+            root: self.root.clone(),
+            salt: random()?,
+            random: Arc::new(|| Ok(u128::from(random()?) << 64 | u128::from(random()?))),
+        };
+        Ok(Arc::clone(self.shared.debugger.get_or_init(|| Arc::new(Debugger::new(options)))))
+    }
+
+    /// The same, unless nobody used it yet.
+    pub fn debugger_if_used(&self) -> Option<Arc<Debugger>> {
+        self.shared.debugger.get().cloned()
+    }
+
+    /// Starts a program under its debugger and waits for its first stop.
+    pub fn debug_launch(&self, session: Option<&str>, launch: Launch) -> Result<Moved> {
+        self.debugger()?.launch(session, launch, &*self.settings.cancelled)
+    }
+
+    /// Attaches to a program that runs already.
+    pub fn debug_attach(&self, session: Option<&str>, attach: Attach) -> Result<Moved> {
+        self.debugger()?.attach(session, attach, &*self.settings.cancelled)
+    }
+
+    /// Where the program is; of a running one, after waiting for its next stop up to a limit.
+    pub fn debug_state(&self, session: Option<&str>, wait: Duration) -> Result<SessionView> {
+        self.debugger()?.state(session, wait, &*self.settings.cancelled)
+    }
+
+    /// Lets the program go on, or pauses it, and waits up to a limit for what comes of it.
+    pub fn debug_control(
+        &self,
+        session: Option<&str>,
+        control: Control,
+        thread: Option<i64>,
+        wait: Duration,
+    ) -> Result<Moved> {
+        self.debugger()?.control(session, control, thread, wait, &*self.settings.cancelled)
+    }
+
+    /// What a step changes.
+    pub fn step_and_diff(
+        &self,
+        session: Option<&str>,
+        control: Control,
+        plan: CapturePlan,
+        wait: Duration,
+        options: &diff::Options,
+    ) -> Result<StepDiff> {
+        self.debugger()?.step_and_diff(session, control, plan, wait, options, &*self.settings.cancelled)
+    }
+
+    /// Writes a snapshot of a program's variables, without its secrets, into a new file of the workspace.
+    pub fn export_snapshot(&self, session: Option<&str>, reference: &str, file: &RelPath) -> Result<Exported> {
+        let capture = self.debugger()?.snapshot(session, reference)?;
+        let mut text = serde_json::to_string_pretty(&*capture)
+            .map_err(|error| Error::new(Code::Io, format!("the snapshot cannot be written: {error}")))?;
+        text.push('\n');
+        let path = self.root.join(file.as_path());
+        let inside = path.parent().and_then(|parent| parent.canonicalize().ok());
+        if !inside.is_some_and(|parent| parent.starts_with(&self.root)) {
+            return Err(Error::new(Code::InvalidPath, format!("`{file}` is in no directory of the workspace"))
+                .with_hint("create the directory first, or choose another one"));
+        }
+        let mut written =
+            OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => {
+                    Error::new(Code::Conflict, format!("`{file}` exists; nothing was written"))
+                        .with_hint("choose a name that is free")
+                }
+                _ => Error::io(format!("create `{file}`"), error),
+            })?;
+        written.write_all(text.as_bytes()).map_err(|error| Error::io(format!("write `{file}`"), error))?;
+        Ok(Exported { snapshot_id: capture.id.clone(), file: file.to_string(), bytes: text.len() as u64 })
+    }
+}
