@@ -207,11 +207,16 @@ impl Debugger {
     /// Ends all sessions.
     pub fn disconnect_all(&self) {
         let sessions = std::mem::take(&mut *self.sessions());
-        for held in sessions {
-            // A debugger that does not answer is ended with its session.
-            let _ = held.session.disconnect(!held.session.status().attached);
-            held.shelf.end("the server ended");
-        }
+        // All at once: whoever ends them has no time to wait for one debugger after the other.
+        std::thread::scope(|scope| {
+            for held in &sessions {
+                scope.spawn(move || {
+                    // A debugger that does not answer is ended with its session.
+                    let _ = held.session.disconnect(!held.session.status().attached);
+                    held.shelf.end("the server ended");
+                });
+            }
+        });
     }
 
     /// Sets a breakpoint and tells whether it is bound. One at the same place gets the new conditions.

@@ -7,6 +7,7 @@ mod resources;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use backsight::debug::render;
 use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
@@ -16,6 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::door::{Door, Said};
 use crate::office::Caller;
 use crate::tool::{self, Effect, Group, Groups};
+use resources::Debugged;
 
 type McpError = ErrorData;
 
@@ -31,6 +33,10 @@ const INSTRUCTIONS: &str = "Backsight records this workspace's files step by ste
 
 const BROWSER_INSTRUCTIONS: &str = "Backsight also watches the app in the browser: after an edit ask get_changes_since \
     (wait_ms lets the page settle) for new errors, failed requests and lost sockets, instead of reading the whole console.";
+
+const DEBUG_INSTRUCTIONS: &str = "Backsight also debugs programs: debug_launch with breakpoints, then step_and_diff or two \
+    snapshot_create and one snapshot_diff tell what changed, without reading variables one by one. Every debug tool takes \
+    `session`, for when several programs are debugged, and `max_tokens`; snapshots live as long as their session.";
 
 /// One workspace as an MCP server.
 #[derive(Clone)]
@@ -101,7 +107,8 @@ impl ServerHandler for Mcp {
             .enable_resources_subscribe();
         let mut server = Implementation::new("backsight", env!("CARGO_PKG_VERSION"));
         server.title = Some("Backsight".to_owned());
-        let texts = [(Group::Files, INSTRUCTIONS), (Group::Browser, BROWSER_INSTRUCTIONS)];
+        let texts =
+            [(Group::Files, INSTRUCTIONS), (Group::Browser, BROWSER_INSTRUCTIONS), (Group::Debug, DEBUG_INSTRUCTIONS)];
         let texts: Vec<&str> =
             texts.into_iter().filter(|(group, _)| self.groups.has(*group)).map(|(_, text)| text).collect();
         ServerConfig::new(capabilities.build()).with_server_info(server).with_instructions(texts.join(" "))
@@ -185,8 +192,10 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, McpError> {
-        let mut result =
-            ListResourceTemplatesResult::with_all_items(resources::templates(self.groups.has(Group::Browser)));
+        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates(
+            self.groups.has(Group::Browser),
+            self.groups.has(Group::Debug),
+        ));
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
     }
@@ -199,6 +208,17 @@ impl ServerHandler for Mcp {
         if let Some(checkpoint) = resources::checkpoint_of(&request.uri) {
             let changes = self.door.app_changes(checkpoint).await;
             return resources::app_changes(changes, &request.uri).map(Into::into);
+        }
+        if let Some(wanted) = resources::debugged_of(&request.uri) {
+            let page = match wanted {
+                Debugged::Diff(first, second) => {
+                    self.door.debug_diff(&first, &second).await.map(|diff| render::markdown(&diff))
+                }
+                Debugged::Series(name) => {
+                    self.door.debug_series(&name).await.map(|series| render::markdown_series(&series))
+                }
+            };
+            return resources::debugged(page, &request.uri).map(Into::into);
         }
         let read = self.door.local(move |workspace| resources::read(workspace, &request.uri)).await?;
         Ok(read.into())

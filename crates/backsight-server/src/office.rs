@@ -97,7 +97,9 @@ impl Office {
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
         let client = common.client.clone().unwrap_or_else(|| self.name_of(caller));
-        let session = arguments.get("session").and_then(Value::as_str).map(str::to_owned);
+        // A session of the debugger is no session of the timeline.
+        let tracks = self.tools.iter().any(|tool| tool.name == name && tool.group != Group::Debug);
+        let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
         let now = Timestamp::from_system(SystemTime::now());
         let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
         let call = Call { workspace, client: &client, now, max_tokens: common.max_tokens };
