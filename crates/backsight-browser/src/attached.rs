@@ -10,6 +10,7 @@ use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
 use crate::event::{Category, Event};
 use crate::sources::{Source, SourceId};
+use crate::under_way::UnderWay;
 
 /// The lane's ear at a browser.
 struct Ear {
@@ -64,6 +65,8 @@ impl Ear {
     fn end(&self, lost: bool, reason: &str) {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
+            // Nobody hears any more how they end.
+            browser.requests_under_way(&[]);
             browser.end_source(source, lost, reason);
         }
     }
@@ -73,6 +76,12 @@ impl Listener for Ear {
     fn heard(&self, events: Vec<Event>) {
         if let Some(browser) = self.browser.upgrade() {
             browser.record(events);
+        }
+    }
+
+    fn under_way(&self, requests: &[UnderWay]) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.requests_under_way(requests);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::notable::Notable;
 use crate::report::{Changes, CheckpointEntry, Gap, Severity};
 use crate::sources::{Source, SourceId, Sources};
 use crate::telemetry::{Limits, Mark, Telemetry};
+use crate::under_way::UnderWay;
 use crate::window::{Known, Start, Window};
 
 /// The longest anybody waits for something to happen.
@@ -63,7 +64,8 @@ pub struct Ask {
     pub max_tokens: Option<usize>,
 }
 
-/// How to wait: until the first error, or until nothing happened for a while, or until it takes too long.
+/// How to wait: until the first error, or until nothing happened for a while and no request is under way that began in the
+/// window, or until it takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// At most.
@@ -129,6 +131,7 @@ struct State {
     started: Timestamp,
     marks: u64,
     heard_at: Instant,
+    under_way: Vec<UnderWay>,
 }
 
 /// Where a window begins, and what it is compared with.
@@ -137,6 +140,9 @@ struct Resolved {
     from: Timestamp,
     known: Option<Known>,
     reference: String,
+    /// Requests that began since then belong to the window: some of them earlier, if the last answer said that they were
+    /// still under way.
+    requests_from: Timestamp,
     /// Whether the checkpoint is older than this run.
     earlier_run: bool,
 }
@@ -154,6 +160,7 @@ impl Browser {
             started,
             marks: 0,
             heard_at: Instant::now(),
+            under_way: Vec::new(),
         };
         Browser {
             state: Mutex::new(state),
@@ -175,6 +182,12 @@ impl Browser {
         events.into_iter().for_each(|event| state.telemetry.record(event));
         state.heard_at = Instant::now();
         drop(state);
+        self.heard.notify_all();
+    }
+
+    /// The requests that are under way, all of them, whenever that changes.
+    pub fn requests_under_way(&self, requests: &[UnderWay]) {
+        self.lock().under_way = requests.to_vec();
         self.heard.notify_all();
     }
 
@@ -231,8 +244,8 @@ impl Browser {
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
         let mut state = self.lock();
         if let Some(wait) = ask.wait {
-            let start = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?.start;
-            state = self.wait(state, start, wait, is_cancelled);
+            let resolved = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?;
+            state = self.wait(state, &resolved, wait, is_cancelled);
             if is_cancelled() {
                 return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
             }
@@ -244,7 +257,8 @@ impl Browser {
         let changes = state.changes(&resolved, ask, now);
         if advances {
             let mark = state.mark();
-            state.checkpoints.advance(client, Look { mark, time: now });
+            let under_way_since = state.awaited(resolved.requests_from, now).map(|request| request.since).min();
+            state.checkpoints.advance(client, Look { mark, time: now, under_way_since });
         }
         Ok(changes)
     }
@@ -252,7 +266,7 @@ impl Browser {
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
-        start: Start,
+        resolved: &Resolved,
         wait: Wait,
         is_cancelled: &dyn Fn() -> bool,
     ) -> MutexGuard<'a, State> {
@@ -260,7 +274,7 @@ impl Browser {
         let mut most = wait.most.min(LONGEST_WAIT);
         let mut is_settling = false;
         loop {
-            let is_error = match start {
+            let is_error = match resolved.start {
                 Start::Mark(mark) => state.telemetry.has_error_since(mark),
                 Start::Time(_) => false,
             };
@@ -270,10 +284,12 @@ impl Browser {
             }
             let left = most.saturating_sub(began.elapsed());
             let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
-            if left.is_zero() || quiet.is_zero() || is_cancelled() {
+            let is_busy = state.awaited(resolved.requests_from, (self.clock)()).next().is_some();
+            if left.is_zero() || (quiet.is_zero() && !is_busy) || is_cancelled() {
                 return state;
             }
-            let waited = self.heard.wait_timeout(state, left.min(quiet).min(GLANCE));
+            let glance = if quiet.is_zero() { GLANCE } else { quiet.min(GLANCE) };
+            let waited = self.heard.wait_timeout(state, left.min(glance));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -312,6 +328,7 @@ impl Browser {
             from: latest.map_or_else(|| state.beginning(), |look| look.time),
             known: None,
             reference: String::new(),
+            requests_from: now,
             earlier_run: false,
         };
         let changes = state.changes(&since, &Ask::default(), now);
@@ -483,10 +500,14 @@ impl State {
             from,
             known: None,
             reference: reference.to_owned(),
+            requests_from: from,
             earlier_run: false,
         };
         let look = |look: Option<Look>, reference| match look {
-            Some(look) => at(look.mark, look.time, reference),
+            Some(look) => Resolved {
+                requests_from: look.under_way_since.unwrap_or(look.time),
+                ..at(look.mark, look.time, reference)
+            },
             None => at(Mark::START, self.beginning(), reference),
         };
         Ok(match reference {
@@ -527,6 +548,11 @@ impl State {
         })
     }
 
+    /// The requests without which a window is not over.
+    fn awaited(&self, from: Timestamp, now: Timestamp) -> impl Iterator<Item = &UnderWay> {
+        self.under_way.iter().filter(move |request| request.is_awaited(from, now))
+    }
+
     fn changes(&self, resolved: &Resolved, ask: &Ask, now: Timestamp) -> Changes {
         let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
         let mut gaps = Vec::new();
@@ -543,6 +569,7 @@ impl State {
             to: now,
             coverage: self.sources.coverage(window.backfilled()),
             gaps,
+            in_flight: self.awaited(resolved.requests_from, now).count() as u64,
             include: &ask.include,
             filter: ask.severity,
             max_tokens: ask.max_tokens.unwrap_or(usize::MAX),

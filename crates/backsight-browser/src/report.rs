@@ -74,6 +74,10 @@ pub struct Changes {
     /// Times within the window when something was not seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gap: Vec<Gap>,
+    /// Requests of the window that are not over, so that nobody knows how they end. Sockets, event streams and what takes
+    /// longer than 10 s without being a document are held open on purpose and do not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_flight: u64,
     /// Who watched.
     pub coverage: Coverage,
     /// Bytes of this as JSON, divided by 4.

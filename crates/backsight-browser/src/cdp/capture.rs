@@ -17,6 +17,7 @@ use super::origins::Origins;
 use super::translate::Replays;
 use super::watch::{self, Order};
 use crate::event::Event;
+use crate::under_way::UnderWay;
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -26,6 +27,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub trait Listener: Send + Sync + 'static {
     /// Things happened.
     fn heard(&self, events: Vec<Event>);
+    /// The requests that are under way, all of them, whenever that changes.
+    fn under_way(&self, requests: &[UnderWay]);
     /// The whole picture, whenever it changes.
     fn watching(&self, state: &Watching);
     /// Nothing is seen from now on: the browser was closed or the connection lost. `watching` follows when it is back.

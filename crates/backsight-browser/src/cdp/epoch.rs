@@ -454,6 +454,9 @@ impl<'a> Epoch<'a> {
         if !self.events.is_empty() {
             self.watch.listener.heard(std::mem::take(&mut self.events));
         }
+        if let Some(requests) = self.translator.take_under_way() {
+            self.watch.listener.under_way(&requests);
+        }
         let counts = self.translator.counts();
         let malformed = self.connection.malformed() + counts.malformed + self.losses.misread;
         let lost = [

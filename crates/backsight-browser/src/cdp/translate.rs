@@ -40,6 +40,7 @@ use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
 use crate::event::{ActionKind, Event, Level};
+use crate::under_way::UnderWay;
 
 /// The isolated world that listens for actions; pages cannot see into it.
 const WORLD: &str = "backsight";
@@ -237,6 +238,11 @@ impl Translator {
             || self.sockets.pending()
             || self.earlier.pending()
             || self.maps.pending()
+    }
+
+    /// The requests that are under way, if that changed since it was asked last.
+    pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
+        self.requests.take_under_way()
     }
 
     /// Commands to send to a fresh session of this kind, in order, before `Runtime.runIfWaitingForDebugger`.

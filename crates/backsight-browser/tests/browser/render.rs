@@ -40,6 +40,7 @@ fn empty() -> Changes {
         dropped: BTreeMap::new(),
         omitted: BTreeMap::new(),
         gap: Vec::new(),
+        in_flight: 0,
         coverage: Coverage { attached: true, watching: vec!["chromium: 2 pages".into()], ..Coverage::default() },
         token_count: 90,
         est_tokens: 128,
