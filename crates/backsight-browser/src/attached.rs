@@ -51,6 +51,14 @@ impl Browser {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::watching)
     }
 
+    /// Finds out whether pages stand still that are watched.
+    pub(crate) fn check_pages(&self) {
+        let check = self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::check);
+        if let Some(check) = check {
+            check();
+        }
+    }
+
     /// Takes a page of a browser that was launched here to an address.
     pub fn navigate(&self, url: &str) -> Result<()> {
         let navigation = match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -61,12 +69,22 @@ impl Browser {
     }
 }
 
+/// Why nothing is heard of a page, although it is watched.
+fn held(state: PageState) -> Option<&'static str> {
+    match state {
+        PageState::Watching | PageState::Crashed => None,
+        PageState::Dialog => Some("a page stands still until somebody answers its dialog"),
+        PageState::Unresponsive => Some("a page does not answer: a script runs on and on, or a debugger holds it"),
+    }
+}
+
 impl Ear {
     fn end(&self, lost: bool, reason: &str) {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
             // Nobody hears any more how they end.
             browser.requests_under_way(&[]);
+            browser.hold(Vec::new());
             browser.end_source(source, lost, reason);
         }
     }
@@ -91,6 +109,8 @@ impl Listener for Ear {
         if pages == 0 {
             return self.end(true, "no page was open that is watched");
         }
+        let held = state.pages.iter().filter_map(|page| held(page.state)).map(str::to_owned);
+        browser.hold(held.collect());
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         match *source {

@@ -206,6 +206,11 @@ impl Browser {
         self.lock().sources.end(id, lost, reason, (self.clock)());
     }
 
+    /// Why nothing is heard of pages that are watched, for each of them; none when all of them are heard.
+    pub fn hold(&self, reasons: Vec<String>) {
+        self.lock().sources.hold(reasons, (self.clock)());
+    }
+
     /// Browsers that were lost are not waited for any more.
     pub(crate) fn give_up_browsers(&self) {
         self.lock().sources.give_up_browsers((self.clock)());
@@ -242,14 +247,16 @@ impl Browser {
 
     /// What happened, for a client. A question that is taken back while it waits leaves the client's place where it was.
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
-        let mut state = self.lock();
         if let Some(wait) = ask.wait {
+            let state = self.lock();
             let resolved = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?;
-            state = self.wait(state, &resolved, wait, is_cancelled);
+            drop(self.wait(state, &resolved, wait, is_cancelled));
             if is_cancelled() {
                 return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
             }
         }
+        self.check_pages();
+        let mut state = self.lock();
         let now = (self.clock)();
         let resolved = state.resolve(client, ask.checkpoint.as_deref(), now)?;
         state.sources.fade(now);

@@ -429,7 +429,8 @@ impl Verdict<'_> {
         let doubt = match frame.coverage.attached {
             false => Some("nothing is attached now".to_owned()),
             true if !frame.gaps.is_empty() && severity == Severity::Unknown => {
-                Some("not all of the time was watched".to_owned())
+                let lasting = frame.gaps.iter().find(|gap| gap.to.is_none()).map(|gap| gap.reason.clone());
+                Some(lasting.unwrap_or_else(|| "not all of the time was watched".to_owned()))
             }
             true if !frame.coverage.not_watched.is_empty() => {
                 let names: Vec<&str> = frame.coverage.not_watched.iter().map(|category| category.as_str()).collect();

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::launch::Launch;
 use super::origins::Origins;
 use super::translate::Replays;
-use super::watch::{self, Order};
+use super::watch::{self, LIVENESS, Order};
 use crate::event::Event;
 use crate::under_way::UnderWay;
 
@@ -220,6 +220,19 @@ impl Capture {
         move || {
             sent?;
             answered.recv().map_err(|_| gone())?
+        }
+    }
+
+    /// Finds out which pages stand still; done when that is known, or when it takes too long, and the listener has heard of
+    /// it. Something to wait for.
+    pub(crate) fn check(&self) -> impl FnOnce() + use<> {
+        let (answer, answered) = sync_channel(1);
+        let sent = self.orders.send(Order::Check { answer });
+        move || {
+            // Without a browser nobody answers, and its pages are not watched anyway.
+            if sent.is_ok() {
+                let _ = answered.recv_timeout(LIVENESS * 2);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! very beginning: a page that crashed or stands still never answers.
 
 mod leaving;
+mod liveness;
 mod navigation;
 
 use std::collections::{BTreeSet, HashMap};
@@ -67,6 +68,8 @@ pub(crate) struct Epoch<'a> {
     notes: BTreeSet<String>,
     losses: Losses,
     next_tick: Instant,
+    /// Those who want to know which pages stand still, once that is in the picture.
+    checked: Vec<SyncSender<()>>,
 }
 
 /// What is lost, and how much of it was already said.
@@ -106,6 +109,11 @@ enum Answered {
     Left {
         session: String,
     },
+    /// These pages did not answer in time.
+    Checked {
+        silent: Vec<String>,
+        to: SyncSender<()>,
+    },
     Create {
         url: String,
         answer: Answer,
@@ -137,6 +145,7 @@ impl<'a> Epoch<'a> {
             base,
             losses: Losses::default(),
             next_tick: Instant::now(),
+            checked: Vec::new(),
         }
     }
 
@@ -165,6 +174,10 @@ impl<'a> Epoch<'a> {
             begun = begun || (self.beginnings == 0 && self.wishes.is_empty());
             if begun {
                 self.publish();
+                for to in self.checked.drain(..) {
+                    // Whoever asked may have gone.
+                    let _ = to.send(());
+                }
                 if let Some(ready) = ready.take() {
                     // Whoever started this has gone if it cannot be told, and the order to stop follows.
                     let _ = ready.send(Ok(()));
@@ -177,6 +190,7 @@ impl<'a> Epoch<'a> {
                         self.let_go(&mut incoming).await;
                         return End::Stopped;
                     }
+                    Some(Order::Check { answer }) => self.check(answer),
                     Some(Order::Navigate { page, url, answer }) => self.navigate(page.as_deref(), url, Some(answer)),
                 },
                 open = incoming.take(&mut batch, BATCH) => {
@@ -349,7 +363,11 @@ impl<'a> Epoch<'a> {
     }
 
     fn take_answer(&mut self, answered: Option<Answered>) {
-        if !matches!(answered, None | Some(Answered::Translator { .. } | Answered::Left { .. })) {
+        let is_beginning = match &answered {
+            None | Some(Answered::Translator { .. } | Answered::Left { .. } | Answered::Checked { .. }) => false,
+            Some(_) => true,
+        };
+        if is_beginning {
             self.beginnings = self.beginnings.saturating_sub(1);
         }
         match answered {
@@ -366,6 +384,7 @@ impl<'a> Epoch<'a> {
             }
             Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
+            Some(Answered::Checked { silent, to }) => self.is_checked(&silent, to),
             Some(Answered::Runs) => {}
             Some(Answered::Left { session }) => {
                 self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));

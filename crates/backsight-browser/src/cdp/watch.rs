@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use backsight_core::{Code, Error, Result};
 use tokio::sync::mpsc;
@@ -20,7 +21,13 @@ pub(crate) enum Order {
     Stop,
     /// Take a page to an address.
     Navigate { page: Option<String>, url: String, answer: SyncSender<Result<()>> },
+    /// Find out which pages stand still.
+    Check { answer: SyncSender<()> },
 }
+
+/// A page that does not answer within this time stands still as far as anybody can tell. Long for a page, and not too long
+/// for whoever asks.
+pub(crate) const LIVENESS: Duration = Duration::from_secs(1);
 
 /// Where orders come from. Nobody left to give any is an order to stop.
 pub(crate) type Orders = mpsc::UnboundedReceiver<Order>;
@@ -112,6 +119,7 @@ async fn stopped(orders: &mut Orders) {
     while let Some(order) = orders.recv().await {
         match order {
             Order::Stop => return,
+            Order::Check { answer } => drop(answer),
             Order::Navigate { answer, .. } => {
                 let _ = answer.send(Err(Error::new(Code::BrowserUnreachable, "there is no browser to navigate")));
             }
