@@ -16,6 +16,8 @@ use crate::under_way::UnderWay;
 struct Ear {
     browser: Weak<Browser>,
     source: Mutex<Option<SourceId>>,
+    /// What is left in the pages that are watched.
+    mark: String,
 }
 
 impl Browser {
@@ -30,8 +32,9 @@ impl Browser {
                 .with_next("browser_attach", json!({ "action": "detach" })));
         }
         self.detach();
-        let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None) });
-        let started = Capture::start(Attach { memory: self.memory.clone(), ..attach }, ear)?;
+        let mark = self.new_mark();
+        let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None), mark: mark.clone() });
+        let started = Capture::start(Attach { memory: self.memory.clone(), mark: Some(mark), ..attach }, ear)?;
         let watching = started.watching();
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         Ok(watching)
@@ -85,6 +88,7 @@ impl Ear {
             // Nobody hears any more how they end.
             browser.requests_under_way(&[]);
             browser.hold(Vec::new());
+            browser.watched_by(None);
             browser.end_source(source, lost, reason);
         }
     }
@@ -93,7 +97,7 @@ impl Ear {
 impl Listener for Ear {
     fn heard(&self, events: Vec<Event>) {
         if let Some(browser) = self.browser.upgrade() {
-            browser.record(events);
+            browser.record_watched(events);
         }
     }
 
@@ -111,6 +115,7 @@ impl Listener for Ear {
         }
         let held = state.pages.iter().filter_map(|page| held(page.state)).map(str::to_owned);
         browser.hold(held.collect());
+        browser.watched_by(Some(self.mark.clone()));
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         match *source {

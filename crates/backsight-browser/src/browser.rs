@@ -14,12 +14,13 @@ use crate::cdp::Capture;
 use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
+use crate::doubles::{self, Doubles};
 use crate::event::{Category, Event};
 use crate::health::Health;
 use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
-use crate::report::{Changes, CheckpointEntry, Gap, Severity};
+use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
 use crate::sources::{Source, SourceId, Sources};
 use crate::telemetry::{Limits, Mark, Telemetry};
 use crate::under_way::UnderWay;
@@ -107,6 +108,8 @@ pub struct Ingest {
     pub events: Vec<Event>,
     /// Why it is the last report, if it is.
     pub ended: Option<String>,
+    /// The mark that whoever watches the page over its browser's protocol left in it.
+    pub watched_by: Option<String>,
 }
 
 /// The browser lane.
@@ -126,6 +129,7 @@ struct State {
     telemetry: Telemetry,
     sources: Sources,
     reporters: HashMap<String, SourceId>,
+    doubles: Doubles,
     checkpoints: Checkpoints,
     baselines: BTreeMap<String, Baseline>,
     started: Timestamp,
@@ -155,6 +159,7 @@ impl Browser {
             telemetry: Telemetry::new(options.limits, options.salt),
             sources: Sources::default(),
             reporters: HashMap::new(),
+            doubles: Doubles::default(),
             checkpoints: Checkpoints::default(),
             baselines: BTreeMap::new(),
             started,
@@ -183,6 +188,32 @@ impl Browser {
         state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
+    }
+
+    /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
+    pub(crate) fn record_watched(&self, events: Vec<Event>) {
+        let state = self.lock();
+        let is_told = |event: &Event| {
+            let told = |source: &String| state.reporters.contains_key(source) || state.doubles.knows(source);
+            doubles::reporter(event).as_ref().is_some_and(told)
+        };
+        let events = events.into_iter().filter_map(doubles::without_script);
+        let (told, events): (Vec<Event>, Vec<Event>) = events.partition(is_told);
+        drop(state);
+        self.lock().telemetry.told_otherwise(told.len() as u64);
+        if !events.is_empty() {
+            self.record(events);
+        }
+    }
+
+    /// A mark for pages that nobody left in any before, also in an earlier run.
+    pub(crate) fn new_mark(&self) -> String {
+        format!("{:x}", (self.clock)().0)
+    }
+
+    /// Pages that bear this mark are watched over their browser's protocol; without one, none.
+    pub fn watched_by(&self, mark: Option<String>) {
+        self.lock().doubles.watched_by(mark);
     }
 
     /// The requests that are under way, all of them, whenever that changes.
@@ -221,11 +252,15 @@ impl Browser {
         self.lock().sources.lost(reason, (self.clock)());
     }
 
-    /// A page or process reports; how many events were taken.
+    /// A page or process reports; how many events were taken. None are of a page that is watched otherwise.
     pub fn ingest(&self, report: Ingest) -> usize {
         let now = (self.clock)();
         let mut state = self.lock();
         state.sources.fade(now);
+        if state.doubles.is_double(report.watched_by.as_deref()) {
+            state.pass_over(&report, now);
+            return 0;
+        }
         let known = state.reporters.get(&report.source).copied().filter(|id| state.sources.has(*id));
         let id = known.unwrap_or_else(|| {
             let watches = if report.watches.is_empty() { Category::ALL.to_vec() } else { report.watches };
@@ -468,7 +503,7 @@ impl Browser {
     }
 
     /// Who watches.
-    pub fn coverage(&self) -> crate::report::Coverage {
+    pub fn coverage(&self) -> Coverage {
         let now = (self.clock)();
         let mut state = self.lock();
         state.sources.fade(now);
@@ -477,6 +512,16 @@ impl Browser {
 }
 
 impl State {
+    /// A page reports what its browser tells anyway.
+    fn pass_over(&mut self, report: &Ingest, now: Timestamp) {
+        self.telemetry.told_otherwise(report.events.len() as u64);
+        self.doubles.remember(&report.source);
+        // It is not missed when it falls silent.
+        if let Some(id) = self.reporters.remove(&report.source) {
+            self.sources.end(id, false, "the page is watched over its browser's protocol", now);
+        }
+    }
+
     /// When this run can have seen anything.
     fn beginning(&self) -> Timestamp {
         self.sources.first().unwrap_or(self.started)
@@ -574,7 +619,7 @@ impl State {
             reference: resolved.reference.clone(),
             from: resolved.from,
             to: now,
-            coverage: self.sources.coverage(window.backfilled()),
+            coverage: Coverage { seen_twice: window.told_otherwise(), ..self.sources.coverage(window.backfilled()) },
             gaps,
             in_flight: self.awaited(resolved.requests_from, now).count() as u64,
             include: &ask.include,

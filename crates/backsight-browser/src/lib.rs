@@ -12,6 +12,7 @@ mod changes;
 mod checkpoint;
 #[doc(hidden)]
 pub mod corpus;
+mod doubles;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;

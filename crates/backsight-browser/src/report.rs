@@ -299,6 +299,9 @@ pub struct Coverage {
     /// How many events of the window happened before anybody watched and were told afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub backfilled: u64,
+    /// How many events of the window were told twice, by the browser and by the script in the page; they count once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seen_twice: u64,
 }
 
 fn is_zero(number: &u64) -> bool {

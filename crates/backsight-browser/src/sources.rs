@@ -194,6 +194,7 @@ impl Sources {
             not_watched: Category::ALL.into_iter().filter(|category| attached && !watched(category)).collect(),
             since: self.since,
             backfilled,
+            seen_twice: 0,
         }
     }
 }

@@ -66,6 +66,8 @@ pub struct Attach {
     pub all_pages: bool,
     /// Whether scripts of ours run in the pages: user actions and the close codes of WebSockets need them.
     pub page_hooks: bool,
+    /// A mark to leave in the pages, by which a script in them can say who watches them.
+    pub mark: Option<String>,
     /// What was told of this browser before. Whoever attaches anew with the same memory is told nothing twice.
     pub memory: Memory,
     /// Tells the time.
@@ -82,6 +84,7 @@ impl Attach {
             origins: Vec::new(),
             all_pages: false,
             page_hooks: true,
+            mark: None,
             memory: Memory::default(),
             clock,
             timeout: Duration::from_secs(30),

@@ -60,11 +60,13 @@ pub struct TranslateOptions {
     pub source_maps: bool,
     /// Ask for the bodies of JSON answers, for their shapes.
     pub bodies: bool,
+    /// A mark to leave in pages, for the script with which a page reports by itself.
+    pub mark: Option<String>,
 }
 
 impl Default for TranslateOptions {
     fn default() -> Self {
-        TranslateOptions { page_hooks: true, source_maps: true, bodies: true }
+        TranslateOptions { page_hooks: true, source_maps: true, bodies: true, mark: None }
     }
 }
 
@@ -262,6 +264,7 @@ impl Translator {
         if document && options.page_hooks {
             // Only after these domains are enabled do new worlds get the functions that scripts report through.
             commands.extend(page_hooks());
+            commands.extend(options.mark.as_deref().map(marking));
         }
         if options.source_maps {
             commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
@@ -490,6 +493,13 @@ fn page_hooks() -> [(&'static str, Value); 4] {
         ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
     ]
+}
+
+/// Leaves a mark that nobody comes across who does not look for it; one of an earlier attach makes room.
+fn marking(mark: &str) -> (&'static str, Value) {
+    let (key, value) = (r#"Symbol.for("backsight.watcher")"#, json!(mark));
+    let source = format!("Object.defineProperty(globalThis, {key}, {{ value: {value}, configurable: true }})");
+    ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source, "runImmediately": true }))
 }
 
 /// The text of a body, if it is one.

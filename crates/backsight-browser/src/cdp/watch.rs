@@ -103,7 +103,8 @@ impl Watch {
     }
 
     fn options(&self) -> TranslateOptions {
-        TranslateOptions { page_hooks: self.attach.page_hooks, ..TranslateOptions::default() }
+        let (page_hooks, mark) = (self.attach.page_hooks, self.attach.mark.clone());
+        TranslateOptions { page_hooks, mark, ..TranslateOptions::default() }
     }
 
     fn interrupted(&self, reason: &str) {

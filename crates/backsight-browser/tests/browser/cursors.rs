@@ -137,7 +137,7 @@ fn waiting_goes_on_while_a_request_of_the_window_is_under_way() {
     std::thread::scope(|scope| {
         let (answer, answered) = channel();
         let asked = &app;
-        scope.spawn(move || answer.send(asked.ask(&waiting(30_000, 50)).unwrap()));
+        scope.spawn(move || answer.send(asked.ask(&waiting(30_000, 50)).unwrap()).unwrap());
         let early = answered.recv_timeout(Duration::from_millis(400));
         assert!(early.is_err(), "it is not quiet while the page waits for an answer: {early:?}");
         app.request("GET", "/api/slow", 500);

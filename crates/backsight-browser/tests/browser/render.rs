@@ -131,6 +131,7 @@ fn full() -> Changes {
             not_watched: vec![Category::Actions],
             since: Some(Timestamp(START - 60_000)),
             backfilled: 12,
+            seen_twice: 0,
         },
         token_count: 412,
         est_tokens: 588,
