@@ -62,8 +62,8 @@ impl Browser {
         }
     }
 
-    /// Takes a page of a browser that was launched here to an address.
-    pub fn navigate(&self, url: &str) -> Result<()> {
+    /// Takes a page of a browser that was launched here to an address; where it arrived.
+    pub fn navigate(&self, url: &str) -> Result<String> {
         let navigation = match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(capture) => capture.navigation(None, url),
             None => return Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),

@@ -209,13 +209,14 @@ impl Capture {
         lock(&self.state).clone()
     }
 
-    /// Takes a page of a browser that was started here to an address; without a page the first one, or a new one.
-    pub fn navigate(&self, page: Option<&str>, url: &str) -> Result<()> {
+    /// Takes a page of a browser that was started here to an address; without a page the first one, or a new one. The address
+    /// at which it arrived, which [`Capture::watching`] has by then too.
+    pub fn navigate(&self, page: Option<&str>, url: &str) -> Result<String> {
         self.navigation(page, url)()
     }
 
     /// The same as something to wait for.
-    pub(crate) fn navigation(&self, page: Option<&str>, url: &str) -> impl FnOnce() -> Result<()> + use<> {
+    pub(crate) fn navigation(&self, page: Option<&str>, url: &str) -> impl FnOnce() -> Result<String> + use<> {
         let gone = || Error::new(Code::BrowserUnreachable, "the browser is gone");
         let (answer, answered) = sync_channel(1);
         let order = Order::Navigate { page: page.map(str::to_owned), url: url.to_owned(), answer };

@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use self::navigation::{Wish, first_blank_page};
+use self::navigation::{Departure, Wish, first_blank_page};
 use super::capture::{PageState, Watching, lock};
 use super::connection::{Answer, Connection, Heard, Incoming, Refused};
 use super::targets::{Hears, Info, Step, Targets};
 use super::translate::{Target, Told, TranslateOptions, Translator};
-use super::watch::{Order, Orders, Watch};
+use super::watch::{Order, Orders, Reply, Watch};
 use crate::event::Event;
 
 /// How long a page may take to answer.
@@ -61,6 +61,10 @@ pub(crate) struct Epoch<'a> {
     early_count: usize,
     /// Pages that are to be sent somewhere as soon as they are watched.
     wishes: HashMap<String, Wish>,
+    /// Pages that are on their way, of which the browser has not yet said where they are.
+    departures: HashMap<String, Departure>,
+    /// Those who want to know where a page arrived, once that is in the picture.
+    arrivals: Vec<(Reply, String)>,
     /// What happened and was not told yet.
     events: Vec<Event>,
     /// The picture without what the targets say.
@@ -99,9 +103,16 @@ enum Answered {
         answer: Answer,
     },
     Navigate {
+        target: String,
+        /// Where the page was before.
+        from: String,
         url: String,
         answer: Answer,
-        to: Option<SyncSender<Result<()>>>,
+        to: Option<Reply>,
+    },
+    /// A page that was sent somewhere is there, as far as anybody will ever say.
+    Arrived {
+        target: String,
     },
     /// A session was let run, or will not be.
     Runs,
@@ -117,7 +128,7 @@ enum Answered {
     Create {
         url: String,
         answer: Answer,
-        to: Option<SyncSender<Result<()>>>,
+        to: Option<Reply>,
     },
 }
 
@@ -140,6 +151,8 @@ impl<'a> Epoch<'a> {
             early: HashMap::new(),
             early_count: 0,
             wishes: HashMap::new(),
+            departures: HashMap::new(),
+            arrivals: Vec::new(),
             events: Vec::new(),
             notes: base.notes.iter().cloned().collect(),
             base,
@@ -174,6 +187,10 @@ impl<'a> Epoch<'a> {
             begun = begun || (self.beginnings == 0 && self.wishes.is_empty());
             if begun {
                 self.publish();
+                for (to, address) in self.arrivals.drain(..) {
+                    // Whoever asked may have gone.
+                    let _ = to.send(Ok(address));
+                }
                 for to in self.checked.drain(..) {
                     // Whoever asked may have gone.
                     let _ = to.send(());
@@ -299,6 +316,7 @@ impl<'a> Epoch<'a> {
             _ => Vec::new(),
         };
         self.take_steps(steps);
+        self.look_for_arrivals();
     }
 
     fn take_steps(&mut self, steps: Vec<Step>) {
@@ -364,7 +382,8 @@ impl<'a> Epoch<'a> {
 
     fn take_answer(&mut self, answered: Option<Answered>) {
         let is_beginning = match &answered {
-            None | Some(Answered::Translator { .. } | Answered::Left { .. } | Answered::Checked { .. }) => false,
+            None | Some(Answered::Translator { .. } | Answered::Left { .. }) => false,
+            Some(Answered::Checked { .. } | Answered::Arrived { .. }) => false,
             Some(_) => true,
         };
         if is_beginning {
@@ -382,7 +401,11 @@ impl<'a> Epoch<'a> {
                 let told = self.translator.answered(token, answer, self.now());
                 self.carry_out(told);
             }
-            Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
+            Some(Answered::Navigate { target, from, url, answer, to }) => match answer {
+                Ok(answer) => self.departed(&target, from, &url, &answer, to),
+                Err(refused) => self.not_sent(&url, &refused.to_string(), to),
+            },
+            Some(Answered::Arrived { target }) => self.arrived(&target),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
             Some(Answered::Checked { silent, to }) => self.is_checked(&silent, to),
             Some(Answered::Runs) => {}
@@ -421,7 +444,7 @@ impl<'a> Epoch<'a> {
             self.note(format!("`{}` cannot be watched: {why}", info.url));
         }
         if let Some(Wish { url, answer }) = self.wishes.remove(target) {
-            self.navigated(&url, Err(Refused::Answered(why.to_owned())), answer);
+            self.not_sent(&url, why, answer);
         }
     }
 

@@ -14,13 +14,16 @@ use super::find::{Finder, Missing, Opened, backoff};
 use super::origins::Origins;
 use super::translate::{TranslateOptions, Translator};
 
+/// Where to say which address a page was taken to.
+pub(crate) type Reply = SyncSender<Result<String>>;
+
 /// What the owner of the watching can ask for.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// No more.
     Stop,
     /// Take a page to an address.
-    Navigate { page: Option<String>, url: String, answer: SyncSender<Result<()>> },
+    Navigate { page: Option<String>, url: String, answer: Reply },
     /// Find out which pages stand still.
     Check { answer: SyncSender<()> },
 }

@@ -17,17 +17,19 @@ struct Browser {
     profile: tempfile::TempDir,
 }
 
+fn chromium() -> PathBuf {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = std::env::split_paths(&search).flat_map(|folder| names.map(|name| folder.join(name)));
+    candidates
+        .find(|program| program.exists())
+        .expect("there is no Chromium: sudo apt-get install --no-install-recommends chromium")
+}
+
 impl Browser {
     fn open(url: &str) -> Browser {
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        let search = std::env::var_os("PATH").unwrap_or_default();
-        let candidates = std::env::split_paths(&search).flat_map(|folder| names.map(|name| folder.join(name)));
-        let program: PathBuf = candidates
-            .into_iter()
-            .find(|program| program.exists())
-            .expect("there is no Chromium: sudo apt-get install --no-install-recommends chromium");
         let profile = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program);
+        let mut command = Command::new(chromium());
         command.args([
             "--headless=new",
             "--no-sandbox",
@@ -236,7 +238,8 @@ fn a_page_with_the_script_in_a_browser_that_is_watched_is_told_once() {
     let server = Server::start(&fixture);
     let script = format!("http://{}/backsight.js?key={}", server.authority, server.ingest_key);
     let site = Site::start(ONCE.replace("{{script}}", &script));
-    let launch = json!({ "launch": true, "headless": true, "open": format!("{}/", site.origin) });
+    let open = format!("{}/", site.origin);
+    let launch = json!({ "launch": true, "headless": true, "program": chromium(), "open": open });
     server.post("/api/browser/attach", &launch).ok();
     let both = |changes: &Value| {
         let failed = changes["network"]["failures"].is_array();
