@@ -1,5 +1,6 @@
 //! Variables of a frame, or what is inside one.
 
+use backsight::debug::capture::Safety;
 use backsight::debug::session::{VariableView, VariablesRequest};
 use backsight_core::Result;
 use schemars::JsonSchema;
@@ -23,8 +24,11 @@ pub struct Arguments {
     frame: Option<u32>,
     /// default: locals
     scope: Option<String>,
-    /// what is inside this
+    /// path or expression: what is inside it
     expand: Option<String>,
+    #[serde(default)]
+    #[schemars(skip)]
+    safety: Safety,
     #[serde(default, deserialize_with = "number")]
     start: Option<u64>,
     #[serde(default, deserialize_with = "number")]
@@ -46,7 +50,8 @@ impl Definition for VariablesGet {
         ("scopes", "array"),
         ("epoch", "integer"),
         ("total", "integer"),
-        ("unreadable", "integer"),
+        ("value", "string"),
+        ("incomplete", "array"),
     ];
     const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
@@ -59,15 +64,16 @@ impl Definition for VariablesGet {
         };
         let again = json!({
             "thread": arguments.thread, "frame": arguments.frame, "scope": arguments.scope, "expand": arguments.expand,
-            "count": arguments.count,
+            "count": arguments.count, "safety": (arguments.safety != Safety::Pure).then_some(arguments.safety),
         });
         let request = VariablesRequest {
             thread: arguments.thread,
             frame: arguments.frame.unwrap_or(0),
             scope: arguments.scope,
-            reference: arguments.expand,
+            expand: arguments.expand,
             start,
             count: arguments.count.unwrap_or(0),
+            safety: arguments.safety,
         };
         let page = call.workspace.debugger()?.variables(session, request)?;
         let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();
@@ -79,23 +85,28 @@ impl Definition for VariablesGet {
         let mut draft = Draft::new(summary)
             .fact("epoch", page.epoch)
             .maybe("total", page.total)
-            .maybe("unreadable", (page.unreadable > 0).then_some(page.unreadable))
+            .maybe("value", page.value.as_ref().map(|value| line(call, value)))
             .onward(&more, page.next_start.map(|next| next.to_string()))
             .list_after("variables", lines, cursors, more);
         if !page.scopes.is_empty() {
             draft = draft.list("scopes", page.scopes.iter().map(|scope| short(call, scope)).collect(), None);
         }
+        if !page.incomplete.is_empty() {
+            let unseen = page.incomplete.iter().map(|one| short(call, &format!("{}: {}", one.path, one.reason)));
+            draft = draft.list("incomplete", unseen.collect(), None);
+        }
         Ok(draft)
     }
 }
 
-/// `items: list = [1, 2] (2 inside: v7-12)`
+/// `items: list = list of 2 (expand: order.items)`
 fn line(call: &Call<'_>, variable: &VariableView) -> String {
     let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty());
     let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
-    let length = variable.length.map(|length| format!("{length} ")).unwrap_or_default();
-    let lazy = if variable.lazy { ", runs code" } else { "" };
-    let inside = variable.reference.as_ref().map(|expand| format!(" ({length}inside: {expand}{lazy})"));
-    let value = words::clip(&backsight::debug::render::safe(&variable.value));
+    let inside = variable.expandable.then(|| format!(" (expand: {})", short(call, &variable.path)));
+    let value = match variable.unset {
+        true => "(no value yet)".to_owned(),
+        false => words::clip(&backsight::debug::render::safe(&variable.value)),
+    };
     format!("{}: {kind}{value}{}", short(call, &variable.name), inside.unwrap_or_default())
 }
