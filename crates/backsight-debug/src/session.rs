@@ -250,11 +250,12 @@ impl Session {
     }
 
     /// Does something once the program has ended or the debugger is gone, unless this is dropped before.
-    pub fn at_end(&self, work: impl FnOnce(State) + Send + 'static) {
-        let mut moment = self.engine.follow();
+    pub fn at_end(&self, work: impl FnOnce(Outcome) + Send + 'static) {
+        let engine = Arc::clone(&self.engine);
         self.runtime.spawn(async move {
-            if let Ok(end) = moment.wait_for(|now| now.is_over()).await.map(|now| now.state.clone()) {
-                work(end);
+            let is_over = engine.follow().wait_for(|now| now.is_over()).await.is_ok();
+            if is_over {
+                work(engine.unpaused().await);
             }
         });
     }
