@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub(crate) use find::is_rust;
 pub use find::{choose, locate};
 
 /// A debugger.

@@ -364,10 +364,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    values.insert(
-        "init_commands".to_owned(),
-        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
-    );
+    let sysroot = setup.rust_sysroot.clone().filter(|_| adapters::is_rust(&launch.program));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, sysroot));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -395,10 +393,9 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
-    values.insert(
-        "init_commands".to_owned(),
-        handshake::init_commands(adapter.quirks.walker, setup.rust_sysroot.clone()),
-    );
+    let program = attach.pid.map(|pid| PathBuf::from(format!("/proc/{pid}/exe")));
+    let sysroot = setup.rust_sysroot.clone().filter(|_| program.is_some_and(|program| adapters::is_rust(&program)));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, sysroot));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     let opened = opened(adapter, link, sink, &setup, opening, None).await;
