@@ -1,5 +1,6 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
+mod by_pid;
 mod expectations;
 mod fifty;
 mod go;
