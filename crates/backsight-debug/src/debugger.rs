@@ -110,7 +110,7 @@ impl Debugger {
     ) -> Result<Moved> {
         let name = name.unwrap_or(MAIN);
         check_name(name)?;
-        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        let beginning = lock(&self.beginning);
         self.check_room(name)?;
         let (session, outcome) = open(&self.options.setup)?;
         let shelf = Shelf::new(
@@ -121,12 +121,19 @@ impl Debugger {
             Arc::clone(&self.notables),
         );
         let held = Arc::new(Held::new(program, session, shelf));
-        {
-            let mut sessions = self.sessions();
-            sessions.retain(|other| other.name() != name);
-            sessions.push(Arc::clone(&held));
-        }
+        let replaced = self.replace(&held);
+        // Nobody waits for what is over, nor for this one to pause.
+        drop(beginning);
+        drop(replaced);
         held.settle(outcome, Instant::now(), wait, 0, cancelled)
+    }
+
+    /// Takes a session in; one of that name is over and goes.
+    fn replace(&self, held: &Arc<Held>) -> Option<Arc<Held>> {
+        let mut sessions = self.sessions();
+        let old = sessions.iter().position(|other| other.name() == held.name()).map(|at| sessions.remove(at));
+        sessions.push(Arc::clone(held));
+        old
     }
 
     fn check_room(&self, name: &str) -> Result<()> {

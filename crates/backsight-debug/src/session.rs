@@ -224,10 +224,9 @@ impl Session {
         self.run(move |engine| async move { engine.stack_view(thread, start, count).await })
     }
 
-    /// Variables as the debugger shows them. Some debuggers run the program's code to show a value; [`Session::capture`]
-    /// does not.
+    /// Variables, or what is inside one of them, page by page. Nothing of the program runs unless the request allows it.
     pub fn variables(&self, request: VariablesRequest) -> Result<VariablesPage> {
-        self.run(move |engine| async move { engine.variables(&request).await })
+        self.run(move |engine| async move { walk::page::variables(&engine, &request).await })
     }
 
     /// The value of an expression.

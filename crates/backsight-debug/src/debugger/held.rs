@@ -69,8 +69,12 @@ impl Held {
             }
             outcome = self.session.wait(left.min(SLICE))?;
         }
-        match &outcome {
-            Outcome::Stopped(stop) => self.shelf.note_stop(stop),
+        match &mut outcome {
+            Outcome::Stopped(stop) => {
+                let about = stop.stop.description.as_deref();
+                stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
+                self.shelf.note_stop(stop);
+            }
             Outcome::StillRunning { .. } => {}
             // Whoever is told that it is over finds nothing kept any more.
             Outcome::Exited { .. } | Outcome::Disconnected { .. } => self.shelf.end(&why(&self.session.status().state)),

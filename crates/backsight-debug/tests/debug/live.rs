@@ -5,5 +5,6 @@ mod fifty;
 mod go;
 mod javascript;
 mod native;
+mod pages;
 mod python;
 mod subject;
