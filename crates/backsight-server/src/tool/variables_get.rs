@@ -1,5 +1,7 @@
 //! Variables of a frame, or what is inside one.
 
+use backsight::debug::capture::{Safety, Scope};
+use backsight::debug::render;
 use backsight::debug::session::{VariableView, VariablesRequest};
 use backsight_core::Result;
 use schemars::JsonSchema;
@@ -23,12 +25,15 @@ pub struct Arguments {
     frame: Option<u32>,
     /// default: locals
     scope: Option<String>,
-    /// what is inside this
+    /// path or expression to look into
     expand: Option<String>,
     #[serde(default, deserialize_with = "number")]
     start: Option<u64>,
     #[serde(default, deserialize_with = "number")]
     count: Option<u64>,
+    #[serde(default)]
+    #[schemars(skip)]
+    safety: Safety,
     #[schemars(skip)]
     cursor: Option<String>,
 }
@@ -46,7 +51,7 @@ impl Definition for VariablesGet {
         ("scopes", "array"),
         ("epoch", "integer"),
         ("total", "integer"),
-        ("unreadable", "integer"),
+        ("incomplete", "array"),
     ];
     const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
@@ -59,43 +64,53 @@ impl Definition for VariablesGet {
         };
         let again = json!({
             "thread": arguments.thread, "frame": arguments.frame, "scope": arguments.scope, "expand": arguments.expand,
-            "count": arguments.count,
+            "count": arguments.count, "safety": (arguments.safety != Safety::Pure).then_some(arguments.safety),
         });
         let request = VariablesRequest {
             thread: arguments.thread,
             frame: arguments.frame.unwrap_or(0),
             scope: arguments.scope,
-            reference: arguments.expand,
+            expand: arguments.expand,
             start,
             count: arguments.count.unwrap_or(0),
+            safety: arguments.safety,
         };
         let page = call.workspace.debugger()?.variables(session, request)?;
         let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();
         let cursors = (start + 1..).take(lines.len()).map(|next| next.to_string()).collect();
+        let whole = page.value.as_ref().map(|value| format!("{}; ", line(call, value)));
         let of = page.total.filter(|total| *total > lines.len() as u64).map(|total| format!(" of {total}"));
         let rest = if page.next_start.is_some() { ", and there are more" } else { "" };
-        let summary = format!("{}{}{rest}", words::count(lines.len(), "variable"), of.unwrap_or_default());
+        let (whole, of) = (whole.unwrap_or_default(), of.unwrap_or_default());
+        let summary = format!("{whole}{}{of}{rest}", words::count(lines.len(), "variable"));
         let more = Next::new(Self::NAME, with_session(again, session));
         let mut draft = Draft::new(summary)
             .fact("epoch", page.epoch)
             .maybe("total", page.total)
-            .maybe("unreadable", (page.unreadable > 0).then_some(page.unreadable))
             .onward(&more, page.next_start.map(|next| next.to_string()))
             .list_after("variables", lines, cursors, more);
-        if !page.scopes.is_empty() {
-            draft = draft.list("scopes", page.scopes.iter().map(|scope| short(call, scope)).collect(), None);
+        let scopes: Vec<String> = page.scopes.iter().map(|scope| short(call, scope)).collect();
+        let missed =
+            page.incomplete.iter().map(|one| format!("{} {}", short(call, &one.path), short(call, &one.reason)));
+        for (name, lines) in [("incomplete", missed.collect()), ("scopes", scopes)] {
+            if !lines.is_empty() {
+                draft = draft.list(name, lines, None);
+            }
         }
         Ok(draft)
     }
 }
 
-/// `items: list = [1, 2] (2 inside: v7-12)`
+/// `order.items: list = 3 elements (expandable)`
 fn line(call: &Call<'_>, variable: &VariableView) -> String {
-    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty());
+    let path = short(call, &variable.path);
+    if variable.unset {
+        return format!("{path}: no value yet");
+    }
+    let value = words::clip(&render::safe(&variable.value));
+    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty() && !variable.value.starts_with(kind));
     let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
-    let length = variable.length.map(|length| format!("{length} ")).unwrap_or_default();
-    let lazy = if variable.lazy { ", runs code" } else { "" };
-    let inside = variable.reference.as_ref().map(|expand| format!(" ({length}inside: {expand}{lazy})"));
-    let value = words::clip(&backsight::debug::render::safe(&variable.value));
-    format!("{}: {kind}{value}{}", short(call, &variable.name), inside.unwrap_or_default())
+    let argument = if variable.scope == Some(Scope::Argument) { " (argument)" } else { "" };
+    let inside = if variable.expandable { " (expandable)" } else { "" };
+    format!("{path}: {kind}{value}{argument}{inside}")
 }
