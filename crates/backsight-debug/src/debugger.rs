@@ -253,9 +253,12 @@ impl Debugger {
     /// Variables of a frame, or what is inside one of them.
     pub fn variables(&self, name: Option<&str>, request: VariablesRequest) -> Result<VariablesPage> {
         let held = self.session(name)?;
+        let around = request.expand.clone().unwrap_or_default();
         let mut page = held.session.variables(request)?;
-        for variable in &mut page.variables {
+        for variable in page.variables.iter_mut().chain(&mut page.value) {
+            // What is inside something secret is secret too.
             held.shelf.redactor().named(&variable.name, &mut variable.value);
+            held.shelf.redactor().named(&around, &mut variable.value);
         }
         Ok(page)
     }

@@ -51,6 +51,7 @@ impl Definition for VariablesGet {
         ("scopes", "array"),
         ("epoch", "integer"),
         ("total", "integer"),
+        ("value", "string"),
         ("incomplete", "array"),
     ];
     const SHOWS_OUTPUT: bool = false;
@@ -87,6 +88,7 @@ impl Definition for VariablesGet {
         let mut draft = Draft::new(summary)
             .fact("epoch", page.epoch)
             .maybe("total", page.total)
+            .maybe("value", page.value.as_ref().map(|value| line(call, value)))
             .onward(&more, page.next_start.map(|next| next.to_string()))
             .list_after("variables", lines, cursors, more);
         let scopes: Vec<String> = page.scopes.iter().map(|scope| short(call, scope)).collect();
