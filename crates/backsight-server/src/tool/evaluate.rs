@@ -42,6 +42,7 @@ impl Definition for Evaluate {
         ("value", "string"),
         ("type", "string"),
         ("length", "integer"),
+        ("expandable", "boolean"),
         ("epoch", "integer"),
         ("may_have_run_code", "boolean"),
     ];
@@ -67,6 +68,7 @@ impl Definition for Evaluate {
         Ok(Draft::new(format!("{}{kind}{ran}", short(call, expression)))
             .maybe("type", value.kind.as_deref().map(|kind| short(call, kind)))
             .maybe("length", value.length)
+            .maybe("expandable", value.expandable.then_some(true))
             .fact("epoch", value.epoch)
             .fact("may_have_run_code", value.may_have_run_code)
             .body("value", &render::safe(&value.value), cursor(arguments.cursor.as_deref())?, more))

@@ -1,6 +1,7 @@
 //! Variables of a frame, or what is inside one.
 
-use backsight::debug::capture::Safety;
+use backsight::debug::capture::{Safety, Scope};
+use backsight::debug::render;
 use backsight::debug::session::{VariableView, VariablesRequest};
 use backsight_core::Result;
 use schemars::JsonSchema;
@@ -24,15 +25,15 @@ pub struct Arguments {
     frame: Option<u32>,
     /// default: locals
     scope: Option<String>,
-    /// path or expression: what is inside it
+    /// path or expression to look into
     expand: Option<String>,
-    #[serde(default)]
-    #[schemars(skip)]
-    safety: Safety,
     #[serde(default, deserialize_with = "number")]
     start: Option<u64>,
     #[serde(default, deserialize_with = "number")]
     count: Option<u64>,
+    #[serde(default)]
+    #[schemars(skip)]
+    safety: Safety,
     #[schemars(skip)]
     cursor: Option<String>,
 }
@@ -78,9 +79,11 @@ impl Definition for VariablesGet {
         let page = call.workspace.debugger()?.variables(session, request)?;
         let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();
         let cursors = (start + 1..).take(lines.len()).map(|next| next.to_string()).collect();
+        let whole = page.value.as_ref().map(|value| format!("{}; ", line(call, value)));
         let of = page.total.filter(|total| *total > lines.len() as u64).map(|total| format!(" of {total}"));
         let rest = if page.next_start.is_some() { ", and there are more" } else { "" };
-        let summary = format!("{}{}{rest}", words::count(lines.len(), "variable"), of.unwrap_or_default());
+        let (whole, of) = (whole.unwrap_or_default(), of.unwrap_or_default());
+        let summary = format!("{whole}{}{of}{rest}", words::count(lines.len(), "variable"));
         let more = Next::new(Self::NAME, with_session(again, session));
         let mut draft = Draft::new(summary)
             .fact("epoch", page.epoch)
@@ -88,25 +91,28 @@ impl Definition for VariablesGet {
             .maybe("value", page.value.as_ref().map(|value| line(call, value)))
             .onward(&more, page.next_start.map(|next| next.to_string()))
             .list_after("variables", lines, cursors, more);
-        if !page.scopes.is_empty() {
-            draft = draft.list("scopes", page.scopes.iter().map(|scope| short(call, scope)).collect(), None);
-        }
-        if !page.incomplete.is_empty() {
-            let unseen = page.incomplete.iter().map(|one| short(call, &format!("{}: {}", one.path, one.reason)));
-            draft = draft.list("incomplete", unseen.collect(), None);
+        let scopes: Vec<String> = page.scopes.iter().map(|scope| short(call, scope)).collect();
+        let missed =
+            page.incomplete.iter().map(|one| format!("{} {}", short(call, &one.path), short(call, &one.reason)));
+        for (name, lines) in [("incomplete", missed.collect()), ("scopes", scopes)] {
+            if !lines.is_empty() {
+                draft = draft.list(name, lines, None);
+            }
         }
         Ok(draft)
     }
 }
 
-/// `items: list = list of 2 (expand: order.items)`
+/// `order.items: list = 3 elements (expandable)`
 fn line(call: &Call<'_>, variable: &VariableView) -> String {
-    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty());
+    let path = short(call, &variable.path);
+    if variable.unset {
+        return format!("{path}: no value yet");
+    }
+    let value = words::clip(&render::safe(&variable.value));
+    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty() && !variable.value.starts_with(kind));
     let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
-    let inside = variable.expandable.then(|| format!(" (expand: {})", short(call, &variable.path)));
-    let value = match variable.unset {
-        true => "(no value yet)".to_owned(),
-        false => words::clip(&backsight::debug::render::safe(&variable.value)),
-    };
-    format!("{}: {kind}{value}{}", short(call, &variable.name), inside.unwrap_or_default())
+    let argument = if variable.scope == Some(Scope::Argument) { " (argument)" } else { "" };
+    let inside = if variable.expandable { " (expandable)" } else { "" };
+    format!("{path}: {kind}{value}{argument}{inside}")
 }
