@@ -9,7 +9,7 @@ use std::time::Duration;
 use backsight_debug::capture::Scope;
 
 use super::expectations::median;
-use super::subject::{Subject, absent, capture, on_path, stopped};
+use super::subject::{Subject, capture, installed, stopped};
 
 /// How a language writes things.
 struct Language {
@@ -100,8 +100,8 @@ impl Language {
         source + self.after
     }
 
-    /// The program, where its compiler and its debugger are here.
-    fn subject(&self, folder: &Path) -> Option<Subject> {
+    /// The program, built where it needs to be.
+    fn subject(&self, folder: &Path) -> Subject {
         let source = folder.join(self.file);
         std::fs::write(&source, self.source()).unwrap();
         let plain = |program| Subject {
@@ -111,15 +111,14 @@ impl Language {
             rust_sysroot: super::native::sysroot(),
         };
         let Some([compiler, arguments @ ..]) = self.build else {
-            let runtime = if self.name == "debugpy" { super::python::python() } else { on_path(&["node"]) };
-            return Some(Subject { runtime: Some(runtime?), ..plain(source.clone()) });
+            let runtime = if self.name == "debugpy" { super::python::python() } else { installed(&["node"]) };
+            return Subject { runtime: Some(runtime), ..plain(source.clone()) };
         };
-        let debugger = if self.name == "delve" { on_path(&["dlv"]) } else { on_path(&super::native::LLDB) };
-        let (_compiler, _debugger) = (on_path(&[compiler])?, debugger?);
+        installed(if self.name == "delve" { &["dlv"] } else { &super::native::LLDB });
         let program = folder.join("fifty");
-        let built = Command::new(compiler).args(arguments).arg(&program).arg(&source).output().unwrap();
+        let built = Command::new(installed(&[compiler])).args(arguments).arg(&program).arg(&source).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        Some(plain(program))
+        plain(program)
     }
 }
 
@@ -127,10 +126,7 @@ impl Language {
 fn fifty_locals_are_captured_at_once() {
     for language in LANGUAGES {
         let folder = tempfile::tempdir().unwrap();
-        let Some(subject) = language.subject(folder.path()) else {
-            absent(language.name);
-            continue;
-        };
+        let subject = language.subject(folder.path());
         let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
         stopped(outcome);
         let captured = capture(&session, 2);

@@ -6,9 +6,7 @@ use backsight_debug::capture::{Inside, Scope};
 use backsight_debug::session::{Attach, BreakpointRequest, Outcome, Session};
 
 use super::expectations::{self, Ways};
-use super::subject::{
-    PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, names, on_path, scope, stopped,
-};
+use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, installed, names, scope, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["null"],
@@ -25,21 +23,15 @@ const WAYS: Ways = Ways {
     exit_code: 3,
 };
 
-fn subject() -> Option<Subject> {
-    if on_path(&["node"]).is_none() {
-        absent("Node");
-        return None;
-    }
-    Some(Subject::script("table.js", None))
+fn subject() -> Subject {
+    Subject::script("table.js", Some(installed(&["node"])))
 }
 
 macro_rules! table {
     ($($name:ident: $check:expr;)*) => { $(
         #[test]
         fn $name() {
-            if let Some(subject) = subject() {
-                ($check)(&subject);
-            }
+            ($check)(&subject());
         }
     )* };
 }
@@ -59,7 +51,7 @@ table! {
 /// Getters, `toString`, `toJSON` and a proxy's traps count their calls.
 #[test]
 fn a_capture_runs_nothing_of_the_program() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
     stopped(outcome);
     for depth in 0..5 {
@@ -80,7 +72,7 @@ fn a_capture_runs_nothing_of_the_program() {
 /// A breakpoint that prints, and one that counts.
 #[test]
 fn log_messages_and_hit_counts() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let log = BreakpointRequest { log_message: Some("deep {n + 1}".to_owned()), ..subject.at("DEEP") };
     let count = BreakpointRequest { hit_count: Some("10".to_owned()), ..subject.at("LOOP") };
     let (session, outcome) = subject.launch(vec![log, count]);
@@ -93,7 +85,7 @@ fn log_messages_and_hit_counts() {
 /// A program whose inspector is open already.
 #[test]
 fn a_running_program_is_attached_to() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let port = free_port();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("wait a bit.js");

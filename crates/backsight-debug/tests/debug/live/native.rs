@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::expectations::{self, Ways};
-use super::subject::{Subject, absent, on_path, programs};
+use super::subject::{Subject, installed, programs};
 
 const CPP: Ways = Ways {
     nothing: &["null"],
@@ -23,24 +23,21 @@ const CPP: Ways = Ways {
 
 pub const LLDB: [&str; 6] = ["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"];
 
-fn built(source: &str, compiler: &str, arguments: &[&str]) -> Option<(Subject, tempfile::TempDir)> {
-    if on_path(&LLDB).is_none() || on_path(&[compiler]).is_none() {
-        absent(&format!("lldb-dap or {compiler}"));
-        return None;
-    }
+fn built(source: &str, compiler: &str, arguments: &[&str]) -> (Subject, tempfile::TempDir) {
+    installed(&LLDB);
     let folder = tempfile::tempdir().unwrap();
     let source = programs().join(source);
     let program = folder.path().join("table");
-    let mut build = Command::new(compiler);
+    let mut build = Command::new(installed(&[compiler]));
     let built = build.args(arguments).arg("-o").arg(&program).arg(&source).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    Some((Subject { source, program, runtime: None, rust_sysroot: None }, folder))
+    (Subject { source, program, runtime: None, rust_sysroot: None }, folder)
 }
 
 mod cpp {
     use super::*;
 
-    fn subject() -> Option<(Subject, tempfile::TempDir)> {
+    fn subject() -> (Subject, tempfile::TempDir) {
         built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"])
     }
 
@@ -48,9 +45,8 @@ mod cpp {
         ($($name:ident: $check:expr;)*) => { $(
             #[test]
             fn $name() {
-                if let Some((subject, _folder)) = subject() {
-                    ($check)(&subject);
-                }
+                let (subject, _folder) = subject();
+                ($check)(&subject);
             }
         )* };
     }
@@ -81,18 +77,17 @@ mod rust {
         ..CPP
     };
 
-    fn subject() -> Option<(Subject, tempfile::TempDir)> {
-        let (subject, folder) = built("table.rs", "rustc", &["-g", "--edition", "2024"])?;
-        Some((Subject { rust_sysroot: sysroot(), ..subject }, folder))
+    fn subject() -> (Subject, tempfile::TempDir) {
+        let (subject, folder) = built("table.rs", "rustc", &["-g", "--edition", "2024"]);
+        (Subject { rust_sysroot: sysroot(), ..subject }, folder)
     }
 
     macro_rules! table {
         ($($name:ident: $check:expr;)*) => { $(
             #[test]
             fn $name() {
-                if let Some((subject, _folder)) = subject() {
-                    ($check)(&subject);
-                }
+                let (subject, _folder) = subject();
+                ($check)(&subject);
             }
         )* };
     }

@@ -8,7 +8,7 @@ use backsight_debug::capture::Inside;
 use backsight_debug::session::{Attach, Outcome, Session};
 
 use super::expectations::{self, Ways};
-use super::subject::{PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, on_path, stopped};
+use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -25,29 +25,23 @@ const WAYS: Ways = Ways {
     exit_code: 3,
 };
 
-/// A Python that has debugpy: the one `make test` prepares, or whichever is there.
-pub fn python() -> Option<PathBuf> {
-    let prepared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
-    let found = Some(prepared).filter(|python| python.exists()).or_else(|| on_path(&["python3", "python"]))?;
-    let asked = std::process::Command::new(&found).args(["-c", "import debugpy"]).output().ok()?;
-    asked.status.success().then_some(found)
+/// The Python with debugpy that `tests/tools/install` prepares.
+pub fn python() -> PathBuf {
+    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tools");
+    let debugpy = tools.join("venv/bin/debugpy");
+    assert!(debugpy.exists(), "debugpy is missing in `{}`: install it with `make tools`", tools.display());
+    debugpy.with_file_name("python")
 }
 
-fn subject() -> Option<Subject> {
-    let python = python();
-    if python.is_none() {
-        absent("a Python with debugpy");
-    }
-    Some(Subject::script("table.py", Some(python?)))
+fn subject() -> Subject {
+    Subject::script("table.py", Some(python()))
 }
 
 macro_rules! table {
     ($($name:ident: $check:expr;)*) => { $(
         #[test]
         fn $name() {
-            if let Some(subject) = subject() {
-                ($check)(&subject);
-            }
+            ($check)(&subject());
         }
     )* };
 }
@@ -68,7 +62,7 @@ table! {
 /// `__repr__`, properties, `__eq__` and `__hash__` of the program count their calls.
 #[test]
 fn a_capture_runs_nothing_of_the_program() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
     stopped(outcome);
     for depth in 0..5 {
@@ -91,7 +85,7 @@ fn a_capture_runs_nothing_of_the_program() {
 /// Capture and resume, a thousand times.
 #[test]
 fn a_thousand_hits_of_a_loop() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("LOOP")]);
     let started = Instant::now();
     let mut outcome = outcome;
@@ -110,7 +104,7 @@ fn a_thousand_hits_of_a_loop() {
 /// An object that is captured at its nearest place is pointed to from the others.
 #[test]
 fn the_same_object_is_captured_once() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
     stopped(outcome);
     let captured = capture(&session, 2);
@@ -121,7 +115,7 @@ fn the_same_object_is_captured_once() {
 /// A program that waits for a debugger at a port, through the adapter that comes with debugpy.
 #[test]
 fn a_program_that_waits_for_a_debugger_is_attached_to() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let port = free_port();
     let mut command = Command::new(subject.runtime.as_ref().unwrap());
     command.args([
