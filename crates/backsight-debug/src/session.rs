@@ -2,6 +2,7 @@
 //! debugger holds nobody else up.
 
 mod breakpoints;
+mod by_pid;
 mod control;
 pub(crate) mod engine;
 mod handshake;
@@ -224,10 +225,9 @@ impl Session {
         self.run(move |engine| async move { engine.stack_view(thread, start, count).await })
     }
 
-    /// Variables as the debugger shows them. Some debuggers run the program's code to show a value; [`Session::capture`]
-    /// does not.
+    /// Variables, or what is inside one of them, page by page. Nothing of the program runs unless the request allows it.
     pub fn variables(&self, request: VariablesRequest) -> Result<VariablesPage> {
-        self.run(move |engine| async move { engine.variables(&request).await })
+        self.run(move |engine| async move { walk::page::variables(&engine, &request).await })
     }
 
     /// The value of an expression.
@@ -403,24 +403,16 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     let sink = Sink::default();
     let link = match (attach.port, attach.pid) {
         (Some(port), _) => link::attach(&adapter, &attach.host, port, setup.timeout).await?,
-        (None, Some(_)) if matches!(adapter.reach, adapters::Reach::Stdio | adapters::Reach::Opens) => {
-            let directory = Path::new("/");
-            let runtime = adapters::locate(&adapter, attach.runtime.as_deref(), directory, &setup.search)?;
-            let start = Start {
-                adapter: &adapter,
-                runtime,
-                program: Path::new(""),
-                arguments: &[],
-                directory,
-                environment: &[],
-                patience: setup.timeout,
-            };
-            start.open(&sink).await?
+        (None, Some(pid)) => {
+            let runtime = attach.runtime.as_deref();
+            let opened = by_pid::open(&adapter, pid, runtime, &setup.search, setup.timeout, &sink).await;
+            opened.map_err(|error| by_pid::explained(error, &adapter))?
         }
-        (None, _) => {
-            return Err(Error::new(Code::Usage, format!("`{}` attaches to a port: name it with `port`", adapter.name)));
+        (None, None) => {
+            return Err(Error::new(Code::Usage, "nothing to attach to: name a process with `pid` or a `port`"));
         }
     };
+    let attaches_to_process = attach.port.is_none().then(|| adapter.clone());
     let mut values = Map::new();
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
@@ -428,7 +420,11 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
-    opened(adapter, link, sink, &setup, opening, None).await
+    let opened = opened(adapter, link, sink, &setup, opening, None).await;
+    opened.map_err(|error| match attaches_to_process {
+        Some(adapter) => by_pid::explained(error, &adapter),
+        None => error,
+    })
 }
 
 async fn opened(

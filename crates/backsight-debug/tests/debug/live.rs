@@ -1,5 +1,6 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
+mod by_pid;
 mod expectations;
 mod facade;
 mod facade_points;
@@ -9,5 +10,6 @@ mod fifty;
 mod go;
 mod javascript;
 mod native;
+mod pages;
 mod python;
 mod subject;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use backsight_debug::session::{Control, Launch, Outcome, Session};
 
 use super::expectations::{self, Ways};
+use super::pages;
 use super::subject::{PATIENCE, Subject, at, capture, installed, programs, stopped};
 
 const WAYS: Ways = Ways {
@@ -18,6 +19,7 @@ const WAYS: Ways = Ways {
     recurse: "recurse",
     looping: Some("main.loop"),
     counts_hits: false,
+    assignment: None,
     safe_sum: true,
     unsafe_expression: "call use(number)",
     exceptions: None,
@@ -53,7 +55,8 @@ table! {
     frames: |subject| expectations::frames_and_threads(subject, WAYS);
     other_threads: expectations::other_threads;
     control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
-    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    expressions: |subject| expectations::expressions(subject, WAYS);
+    variables: |subject| pages::all(subject, WAYS.shadows);
     the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
     no_process_is_left: expectations::no_process_is_left;
     speed: |subject| expectations::speed(subject, "delve");

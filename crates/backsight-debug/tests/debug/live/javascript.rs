@@ -2,11 +2,15 @@
 
 use std::process::{Command, Stdio};
 
-use backsight_debug::capture::{Inside, Scope};
-use backsight_debug::session::{Attach, BreakpointRequest, Outcome, Session};
+use backsight_debug::capture::{Inside, Safety, Scope};
+use backsight_debug::session::{Attach, BreakpointRequest, Outcome, Session, VariablesRequest};
+use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
-use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, installed, names, scope, stopped};
+use super::pages;
+use super::subject::{
+    PATIENCE, Running, Subject, at, capture, free_port, go_on, installed, names, plan, scope, stopped,
+};
 
 const WAYS: Ways = Ways {
     nothing: &["null"],
@@ -17,6 +21,7 @@ const WAYS: Ways = Ways {
     recurse: "recurse",
     looping: None,
     counts_hits: true,
+    assignment: Some("number = 41"),
     safe_sum: true,
     unsafe_expression: "order.total",
     exceptions: Some("all"),
@@ -42,7 +47,8 @@ table! {
     frames: |subject| expectations::frames_and_threads(subject, WAYS);
     control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
     exceptions: |subject| expectations::exceptions(subject, WAYS);
-    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    expressions: |subject| expectations::expressions(subject, WAYS);
+    variables: |subject| pages::all(subject, WAYS.shadows);
     the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
     no_process_is_left: expectations::no_process_is_left;
     speed: |subject| expectations::speed(subject, "node");
@@ -67,6 +73,38 @@ fn a_capture_runs_nothing_of_the_program() {
     assert_eq!(outcome, Outcome::Exited { code: Some(3) });
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
     assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// Nor do pages of variables, unless it is allowed.
+#[test]
+fn variables_run_nothing_of_the_program() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    for path in ["order", "order.customer", "proxy", "watch(order.items)", "prices", "this"] {
+        pages::ask(&session, path, 0, 0).unwrap();
+    }
+    let getter = pages::ask(&session, "order.total", 0, 0).unwrap_err();
+    assert!(getter.message().contains("computed by code"), "{getter}");
+    let inherited = pages::ask(&session, "order.customer.shout", 0, 0).unwrap_err();
+    assert!(inherited.message().contains("change the program"), "{inherited}");
+    let closure = VariablesRequest { scope: Some("closure".to_owned()), ..VariablesRequest::default() };
+    let closure = session.variables(closure).unwrap();
+    let runs = closure.variables.iter().find(|variable| variable.name == "runs").unwrap();
+    assert_eq!((runs.value.as_str(), runs.path.as_str()), ("0", "runs"));
+}
+
+/// The debugger itself runs no getter; when everything is allowed they run, and the capture says so.
+#[test]
+fn a_capture_that_may_run_code_does_and_says_so() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    for (safety, total, runs) in [(Safety::Adapter, "(getter)", "0"), (Safety::Full, "30", "1")] {
+        let captured = session.capture(CapturePlan { safety, ..plan(1) }).unwrap();
+        assert_eq!((captured.safety, at(&captured, "order.total").text.as_str()), (safety, total));
+        assert_eq!(pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value, runs, "{safety:?}");
+    }
 }
 
 /// A breakpoint that prints, and one that counts.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::expectations::{self, Ways};
+use super::pages;
 use super::subject::{Subject, installed, programs};
 
 const CPP: Ways = Ways {
@@ -15,6 +16,7 @@ const CPP: Ways = Ways {
     recurse: "recurse",
     looping: Some("loop"),
     counts_hits: true,
+    assignment: Some("number = 41"),
     safe_sum: false,
     unsafe_expression: "recurse(3)",
     exceptions: Some("all"),
@@ -58,7 +60,8 @@ mod cpp {
         other_threads: expectations::other_threads;
         control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, CPP);
         exceptions: |subject| expectations::exceptions(subject, CPP);
-        expressions_and_variables: |subject| expectations::expressions_and_variables(subject, CPP);
+        expressions: |subject| expectations::expressions(subject, CPP);
+        variables: |subject| pages::all(subject, CPP.shadows);
         the_end: |subject| expectations::running_pausing_and_the_end(subject, CPP);
         no_process_is_left: expectations::no_process_is_left;
         speed: |subject| expectations::speed(subject, "lldb-dap, C++");
@@ -98,7 +101,8 @@ mod rust {
         frames: |subject| expectations::frames_and_threads(subject, RUST);
         other_threads: expectations::other_threads;
         control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, RUST);
-        expressions_and_variables: |subject| expectations::expressions_and_variables(subject, RUST);
+        expressions: |subject| expectations::expressions(subject, RUST);
+        variables: |subject| pages::all(subject, RUST.shadows);
         the_end: |subject| expectations::running_pausing_and_the_end(subject, RUST);
         no_process_is_left: expectations::no_process_is_left;
         speed: |subject| expectations::speed(subject, "lldb-dap, Rust");

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use backsight_debug::capture::Inside;
-use backsight_debug::session::{Attach, Outcome, Session};
+use backsight_debug::capture::{Inside, Safety};
+use backsight_debug::session::{Attach, Outcome, Session, VariablesRequest};
+use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
-use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, stopped};
+use super::pages;
+use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, plan, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -19,6 +21,7 @@ const WAYS: Ways = Ways {
     recurse: "recurse",
     looping: Some("loop"),
     counts_hits: true,
+    assignment: None,
     safe_sum: true,
     unsafe_expression: "order.customer.shout",
     exceptions: Some("all"),
@@ -53,7 +56,8 @@ table! {
     other_threads: expectations::other_threads;
     control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
     exceptions: |subject| expectations::exceptions(subject, WAYS);
-    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    expressions: |subject| expectations::expressions(subject, WAYS);
+    variables: |subject| pages::all(subject, WAYS.shadows);
     the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
     no_process_is_left: expectations::no_process_is_left;
     speed: |subject| expectations::speed(subject, "debugpy");
@@ -80,6 +84,53 @@ fn a_capture_runs_nothing_of_the_program() {
     assert_eq!(outcome, Outcome::Exited { code: Some(3) });
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
     assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// Nor do pages of variables, unless it is allowed.
+#[test]
+fn variables_run_nothing_of_the_program() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    for path in ["order", "order.customer", "order.items[0]", "watch(order.customer)", "also", "watch(order is also)"] {
+        pages::ask(&session, path, 0, 0).unwrap();
+    }
+    let property = pages::ask(&session, "order.customer.shout", 0, 0).unwrap_err();
+    assert!(property.message().contains("computed by code"), "{property}");
+    assert!(property.hint().unwrap().contains("safety"), "{property:?}");
+    let globals = VariablesRequest { scope: Some("globals".to_owned()), ..VariablesRequest::default() };
+    let globals = session.variables(globals).unwrap();
+    let runs = globals.variables.iter().find(|variable| variable.name == "runs").unwrap();
+    assert_eq!(runs.value, "0");
+    assert_eq!(pages::ask(&session, &runs.path, 0, 0).unwrap().value.unwrap().value, "0");
+    let allowed = VariablesRequest {
+        expand: Some("order.customer".to_owned()),
+        safety: Safety::Adapter,
+        ..VariablesRequest::default()
+    };
+    let allowed = session.variables(allowed).unwrap();
+    assert_eq!(allowed.safety, Safety::Adapter);
+    assert_eq!(allowed.variables.iter().find(|it| it.name == "shout").unwrap().value, "'ANN'", "{allowed:#?}");
+    let runs = pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value;
+    assert_ne!(runs, "0", "what was allowed ran");
+}
+
+/// What the debugger itself shows runs the program's code, and the capture says that it was allowed to.
+#[test]
+fn a_capture_that_may_run_code_does_and_says_so() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    let runs = || pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value.parse::<u64>().unwrap();
+    assert_eq!(runs(), 0);
+    let mut before = 0;
+    for safety in [Safety::Adapter, Safety::Full] {
+        let captured = session.capture(CapturePlan { safety, ..plan(2) }).unwrap();
+        assert_eq!(captured.safety, safety);
+        assert_eq!(at(&captured, "order.customer.shout").text, "'ANN'", "properties are evaluated");
+        assert!(runs() > before, "{safety:?} ran nothing");
+        before = runs();
+    }
 }
 
 /// Capture and resume, a thousand times.
