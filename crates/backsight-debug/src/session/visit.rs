@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use backsight_core::{Code, Result};
+use serde_json::Value;
 
 use super::control::StopReport;
-use super::engine::{Engine, Paused, lock};
+use super::engine::{Engine, PATIENCE, Paused, lock};
 use super::state::{Change, State, Stop};
 use crate::capture::Capture;
+use crate::dap::types;
 use crate::walk::{self, CapturePlan};
 
 /// Decides what becomes of a stop.
@@ -84,6 +86,9 @@ impl Engine {
     /// Whether the program shall go on from a stop of one or several threads.
     async fn call_at_all(&self, paused: &Paused) -> Result<bool> {
         let mut goes_on = self.call_at(paused).await?;
+        if let (true, Some(words)) = (goes_on, &self.adapter.quirks.running_words) {
+            self.find_others(paused, words).await?;
+        }
         while goes_on && let Some(stop) = self.also_stopped(paused) {
             let also = Paused { epoch: paused.epoch, stop };
             goes_on = self.call_at(&also).await?;
@@ -96,6 +101,27 @@ impl Engine {
         }
         self.still(paused)?;
         Ok(goes_on)
+    }
+
+    /// Finds the threads that hit the same breakpoint at the same time, of which the debugger says nothing: it would run
+    /// them past it.
+    async fn find_others(&self, paused: &Paused, words: &str) -> Result<()> {
+        let Some(thread) = paused.stop.thread_id else { return Ok(()) };
+        let at = self.instruction(paused, thread).await?;
+        let told = self.ask("threads", Value::Null, PATIENCE).await?;
+        let (threads, _) = types::list::<types::Thread>(told, "threads");
+        for other in threads.into_iter().filter(|other| other.id != thread && other.name.contains(words)) {
+            if at.is_some() && self.instruction(paused, other.id).await? == at {
+                lock(&self.also_stopped).push(Stop { thread_id: Some(other.id), ..paused.stop.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where exactly a thread is.
+    async fn instruction(&self, paused: &Paused, thread: i64) -> Result<Option<String>> {
+        let frames = self.stack(paused, thread, 1).await?;
+        Ok(frames.first().and_then(|frame| frame.instruction_pointer_reference.clone()))
     }
 
     /// What happened at a stop in a thread that was not looked at yet.

@@ -6,6 +6,7 @@
 mod facade;
 mod facade_ends;
 mod facade_points;
+mod facade_reference;
 mod fake_adapter;
 mod fake_tests;
 mod live;

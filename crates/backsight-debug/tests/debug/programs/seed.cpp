@@ -1,7 +1,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,7 +12,8 @@ struct Customer {
 
 struct Order {
   int total = 7;
-  std::unique_ptr<Customer> customer = std::make_unique<Customer>(Customer{"Warsaw"});
+  // No `unique_ptr`: LLDB 22 cannot read one that g++ 12 compiled.
+  Customer *customer = new Customer{"Warsaw"};
 };
 
 template <typename... Values> void mark(const Values &...) {}
