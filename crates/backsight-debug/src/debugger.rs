@@ -265,8 +265,9 @@ impl Debugger {
         let mut page = held.session.variables(request)?;
         for variable in page.variables.iter_mut().chain(&mut page.value) {
             // What is inside something secret is secret too.
-            held.shelf.redactor().named(&variable.name, &mut variable.value);
-            held.shelf.redactor().named(&around, &mut variable.value);
+            for name in [&variable.name, &around] {
+                variable.value = held.shelf.redactor().redact_text(name, &variable.value).into_owned();
+            }
         }
         Ok(page)
     }
@@ -276,7 +277,7 @@ impl Debugger {
         let held = self.session(name)?;
         let expression = request.expression.clone();
         let mut view = held.session.evaluate(request)?;
-        held.shelf.redactor().named(&expression, &mut view.value);
+        view.value = held.shelf.redactor().redact_text(&expression, &view.value).into_owned();
         Ok(view)
     }
 

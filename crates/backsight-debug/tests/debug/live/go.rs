@@ -18,7 +18,6 @@ const WAYS: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: Some("main.loop"),
-    counts_hits: false,
     assignment: None,
     safe_sum: true,
     unsafe_expression: "call use(number)",

@@ -20,7 +20,6 @@ const WAYS: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: None,
-    counts_hits: true,
     assignment: Some("number = 41"),
     safe_sum: true,
     unsafe_expression: "order.total",

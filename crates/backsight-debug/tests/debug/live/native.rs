@@ -15,7 +15,6 @@ const CPP: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: Some("loop"),
-    counts_hits: true,
     assignment: Some("number = 41"),
     safe_sum: false,
     unsafe_expression: "recurse(3)",

@@ -20,7 +20,6 @@ const WAYS: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: Some("loop"),
-    counts_hits: true,
     assignment: None,
     safe_sum: true,
     unsafe_expression: "order.customer.shout",
