@@ -21,7 +21,7 @@ pub struct Arguments {
 impl Definition for BreakpointRemove {
     const NAME: &'static str = "breakpoint_remove";
     const TITLE: &'static str = "Remove a breakpoint";
-    const DESCRIPTION: &'static str = "Remove a breakpoint; a snapshot point's ends the point.";
+    const DESCRIPTION: &'static str = "Remove a breakpoint or snapshot point.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];

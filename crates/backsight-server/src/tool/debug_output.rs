@@ -24,7 +24,7 @@ pub struct DebugOutput;
 pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
-    /// next_since of the last reply
+    /// from next_since
     #[serde(default, deserialize_with = "number")]
     since: Option<u64>,
     #[schemars(skip)]
@@ -34,7 +34,7 @@ pub struct Arguments {
 impl Definition for DebugOutput {
     const NAME: &'static str = "debug_output";
     const TITLE: &'static str = "What the program printed";
-    const DESCRIPTION: &'static str = "What the program printed since a number, oldest first.";
+    const DESCRIPTION: &'static str = "What the program printed, oldest first.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;

@@ -12,7 +12,6 @@ use super::{Call, Definition, Effect, Group, one_or_many};
 use crate::reply::Draft;
 use crate::words;
 
-/// Whose frames.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Threads {
@@ -40,10 +39,9 @@ pub struct Arguments {
     frames: Option<Value>,
     #[serde(default)]
     threads: Threads,
-    /// expressions
     #[serde(default, deserialize_with = "one_or_many")]
     watch: Vec<String>,
-    /// pure runs no code
+    /// default pure: runs no code
     #[serde(default)]
     safety: Safety,
 }
