@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub(crate) use find::rust_sysroot;
 pub use find::{choose, locate};
+pub(crate) use find::{is_rust, rust_sysroot};
 
 /// A debugger.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub struct Adapter {
     pub launch: Map<String, Value>,
     /// What `attach` carries; `{pid}`, `{host}`, `{port}`. Empty: it cannot attach.
     pub attach: Map<String, Value>,
+    /// What puts a debugger that calls us into a process: `{pid}`, `{port}`. Empty: it cannot be put there.
+    pub attach_arguments: Vec<String>,
     /// How it differs.
     #[serde(flatten)]
     pub quirks: Quirks,
@@ -71,6 +73,8 @@ pub struct Quirks {
     pub calls: bool,
     /// The first answer to `threads` is about the moment the program started, whenever it is asked.
     pub first_threads_old: bool,
+    /// Of several threads that hit a breakpoint at once it tells one: words in the names of those that may be the others.
+    pub running_words: Option<String>,
     /// Where the program's own output is: in `output` events, or in the pipes of the process we started.
     pub output: Output,
     /// Words before the exit code in what the debugger says when it knows no other way to tell it.
@@ -128,6 +132,7 @@ impl Default for Quirks {
             synthetic: Vec::new(),
             calls: false,
             first_threads_old: false,
+            running_words: None,
             output: Output::Events,
             exit_words: None,
             is_program: false,
@@ -155,6 +160,7 @@ impl Default for Adapter {
             launch: object(json!({ "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
                 "env": "{environment}", "stopOnEntry": "{stop_on_entry}" })),
             attach: Map::new(),
+            attach_arguments: Vec::new(),
             quirks: Quirks::default(),
         }
     }
@@ -196,6 +202,16 @@ fn debugpy() -> Adapter {
         launch: object(json!({ "stopOnEntry": "{stop_on_entry}", "justMyCode": false,
             "variablePresentation": { "all": "inline" } })),
         attach: object(json!({ "justMyCode": false })),
+        attach_arguments: texts(&[
+            "-m",
+            "debugpy",
+            "--configure-subProcess",
+            "False",
+            "--connect",
+            "127.0.0.1:{port}",
+            "--pid",
+            "{pid}",
+        ]),
         quirks: Quirks {
             // With two evaluations on their way each takes 200 ms: the paused thread misses that there is more.
             window: 1,
@@ -249,6 +265,7 @@ fn delve() -> Adapter {
             asks_indexed: true,
             calls: true,
             output: Output::Pipes,
+            running_words: Some("(Thread ".to_owned()),
             exit_words: Some("has exited with status ".to_owned()),
             runs_code: false,
             address_of: Some("uintptr({})".to_owned()),

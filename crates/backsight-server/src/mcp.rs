@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::door::{Door, Said};
-use crate::office::Caller;
+use crate::office::{Caller, Session};
 use crate::tool::{self, Effect, Group, Groups};
 use resources::Debugged;
 
@@ -45,6 +45,8 @@ pub struct Mcp {
     door: Arc<Door>,
     /// The process that speaks for the client, when it speaks for only one.
     process: Option<u32>,
+    /// The session in which it speaks, when this process speaks for many.
+    session: Session,
     /// The tools it offers.
     groups: Groups,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
@@ -54,7 +56,7 @@ pub struct Mcp {
 impl Mcp {
     /// Answers through `door`, with some groups of tools.
     pub fn new(door: Arc<Door>, groups: Groups) -> Self {
-        Mcp { door, process: None, groups, subscriptions: Arc::default() }
+        Mcp { door, process: None, session: Session::default(), groups, subscriptions: Arc::default() }
     }
 
     /// The same for the one client whose stdin and stdout this process has.
@@ -72,6 +74,13 @@ impl Mcp {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, DropGuard>> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a request came over HTTP in a session of the older handshake. Without one each request has a handler of its own,
+/// and nobody can tell two clients of the same name apart.
+fn is_in_session(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<http::request::Parts>();
+    parts.is_some_and(|parts| parts.headers.contains_key("mcp-session-id"))
 }
 
 /// The tools as the protocol wants them, with their groups.
@@ -138,7 +147,8 @@ impl ServerHandler for Mcp {
             return Err(McpError::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
         let name = context.client_info().map(|info| info.name);
-        let caller = Caller { name, process: self.process, groups: self.groups.clone() };
+        let session = is_in_session(&context).then(|| self.session.clone());
+        let caller = Caller { name, process: self.process, session, groups: self.groups.clone() };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
         let work = self.door.call(&request.name, arguments, caller, says);

@@ -39,7 +39,32 @@ def hurry():
         pass
 
 
+def wake():
+    """A thread that is told to go on is meant to be woken, but where there are several threads the debugger wakes any of them,
+    and the right one sleeps on until a fifth of a second is over."""
+    try:
+        from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+        run = lifecycle.internal_run_thread
+        if getattr(run, 'wakes', False):
+            return
+
+        def run_and_wake(thread, set_additional_thread_info):
+            run(thread, set_additional_thread_info=set_additional_thread_info)
+            try:
+                debugger = sys.modules['pydevd'].get_global_debugger()
+                debugger.get_internal_queue_and_event(get_thread_id(thread))[1].set()
+            except Exception:
+                pass
+
+        run_and_wake.wakes = True
+        lifecycle.internal_run_thread = run_and_wake
+    except Exception:
+        pass
+
+
 hurry()
+wake()
 
 
 class Refused(Exception):
@@ -540,9 +565,17 @@ def stack_of(frame):
 
 
 def stack_here(frame):
-    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source."""
+    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source.
+    After a step out of a function the debugger shows its caller, though the function is there until it has returned."""
     while OWN and frame is not None and not frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
+    own = frame
+    while OWN and own is not None and own.f_code.co_filename.startswith(OWN):
+        if own.f_code.co_name == 'do_wait_suspend':
+            shown = own.f_locals.get('frame')
+            if type(shown) is type(own):
+                return stack_of(shown)
+        own = own.f_back
     return stack_of(frame)
 
 

@@ -1,6 +1,11 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
+mod by_pid;
 mod expectations;
+mod facade;
+mod facade_points;
+mod facade_seed;
+mod facade_steps;
 mod fifty;
 mod go;
 mod javascript;

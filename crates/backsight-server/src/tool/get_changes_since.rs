@@ -26,7 +26,7 @@ pub struct Arguments {
     /// do not move your place
     #[serde(default)]
     peek: bool,
-    /// wait for the first error or quiet without requests in flight, at most 60000
+    /// wait for the first error or quiet, at most 60000
     wait_ms: Option<u64>,
     /// default 500
     quiet_ms: Option<u64>,

@@ -170,12 +170,12 @@ impl Workspace {
         };
         let browser = self.browser()?;
         browser.attach(attach)?;
-        if let Some(url) = &request.open {
-            if let Err(error) = browser.navigate(url) {
-                // Nobody asked for a browser without the page.
-                browser.detach();
-                return Err(error);
-            }
+        if let Some(url) = &request.open
+            && let Err(error) = browser.navigate(url)
+        {
+            // Nobody asked for a browser without the page.
+            browser.detach();
+            return Err(error);
         }
         self.browser_status()
     }

@@ -23,6 +23,7 @@ const WAYS: Ways = Ways {
     safe_sum: true,
     unsafe_expression: "call use(number)",
     exceptions: None,
+    exception: "",
     exit_code: 3,
 };
 

@@ -25,6 +25,7 @@ const WAYS: Ways = Ways {
     safe_sum: true,
     unsafe_expression: "order.total",
     exceptions: Some("all"),
+    exception: "caught it",
     exit_code: 3,
 };
 

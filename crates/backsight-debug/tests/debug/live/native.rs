@@ -20,6 +20,7 @@ const CPP: Ways = Ways {
     safe_sum: false,
     unsafe_expression: "recurse(3)",
     exceptions: Some("all"),
+    exception: "C++ Throw",
     exit_code: 3,
 };
 
@@ -40,7 +41,9 @@ mod cpp {
     use super::*;
 
     fn subject() -> (Subject, tempfile::TempDir) {
-        built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"])
+        let (subject, folder) = built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"]);
+        // That Rust is here too must not matter.
+        (Subject { rust_sysroot: sysroot(), ..subject }, folder)
     }
 
     macro_rules! table {
