@@ -59,8 +59,7 @@ pub struct Arguments {
 impl Definition for DebugControl {
     const NAME: &'static str = "debug_control";
     const TITLE: &'static str = "Run, step, pause";
-    const DESCRIPTION: &'static str =
-        "Let the program go on, step or pause, and wait for its next stop; still_running is an answer too.";
+    const DESCRIPTION: &'static str = "Let the program go on, step or pause, and wait for its next stop.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const WAITS: bool = true;

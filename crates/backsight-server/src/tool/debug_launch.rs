@@ -35,7 +35,6 @@ pub struct Arguments {
     #[serde(default)]
     stop_on_entry: bool,
     adapter: Option<String>,
-    /// interpreter
     runtime: Option<String>,
     wait_ms: Option<u64>,
     /// More for the debugger's own `launch`.

@@ -31,7 +31,6 @@ pub struct Arguments {
     thread: Option<i64>,
     #[serde(default, deserialize_with = "number")]
     frame: Option<u32>,
-    /// default 0
     #[serde(default, deserialize_with = "number")]
     depth: Option<u32>,
     /// top, all or a number
@@ -41,7 +40,7 @@ pub struct Arguments {
     threads: Threads,
     #[serde(default, deserialize_with = "one_or_many")]
     watch: Vec<String>,
-    /// default pure: runs no code
+    /// default pure
     #[serde(default)]
     safety: Safety,
 }

@@ -22,7 +22,6 @@ pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
     thread: Option<i64>,
-    /// list these instead
     #[serde(default)]
     threads: bool,
     #[serde(default, deserialize_with = "number")]

@@ -24,7 +24,6 @@ pub struct Spot {
     /// all, uncaught
     pub exception: Option<String>,
     pub condition: Option<String>,
-    /// as `>= 5`
     #[serde(default, deserialize_with = "text")]
     #[schemars(with = "Option<String>")]
     pub hit_count: Option<String>,
