@@ -26,9 +26,9 @@ def work(things):
 def deep(depth):
     if depth == 0:
         things = [Thing(number) for number in range(12)]
-        table = {'key %d' % number: Thing(number) for number in range(60)}
+        table = [{'key %d' % number: Thing(number) for number in range(10)} for _ in range(8)]
         before = 1
-        for thing in table.values():
+        for thing in [thing for shelf in table for thing in shelf.values()]:
             thing.a_rather_long_name_of_a_field += 1000
         after = 2
         return work(things)
