@@ -36,7 +36,8 @@ const BROWSER_INSTRUCTIONS: &str = "Backsight also watches the app in the browse
 
 const DEBUG_INSTRUCTIONS: &str = "Backsight also debugs programs: debug_launch with breakpoints, then step_and_diff or two \
     snapshot_create and one snapshot_diff tell what changed, without reading variables one by one. Every debug tool takes \
-    `session`, for when several programs are debugged, and `max_tokens`; snapshots live as long as their session.";
+    `session`, for when several programs are debugged, and those that look or step take `thread`; snapshots live as long \
+    as their session.";
 
 /// One workspace as an MCP server.
 #[derive(Clone)]

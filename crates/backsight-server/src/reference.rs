@@ -101,6 +101,11 @@ Every answer begins with `summary`, one sentence, and fits `max_tokens`; what wa
 is the call that fetches it. `external_changes` counts files that others changed since this client last asked, and `news`
 names them; it also says when the app has errors this client has not seen. A failure has `error` with a code, a message, a
 hint and, where it helps, the `next` call.
+
+Every tool of the group `debug` also takes `session`, the name of one of several programs that are debugged; without it the
+only one, or the one called `main`, is meant. `debug_control`, `variables_get` and `evaluate` take `thread`, `debug_attach`
+takes `host`, `breakpoints` and `wait_ms`, and `debug_launch` and `debug_attach` take `options`, which the debugger gets as
+they are. A breakpoint in `breakpoints` may be an object with the arguments of `breakpoint_set`.
 ";
 
 #[test]

@@ -1,10 +1,11 @@
 //! Removes a breakpoint.
 
-use backsight_core::Result;
+use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
-use super::debugging::breakpoint;
+use super::debugging::{breakpoint, with_session};
 use super::{Call, Definition, Effect, Group};
 use crate::reply::Draft;
 
@@ -21,7 +22,7 @@ pub struct Arguments {
 impl Definition for BreakpointRemove {
     const NAME: &'static str = "breakpoint_remove";
     const TITLE: &'static str = "Remove a breakpoint";
-    const DESCRIPTION: &'static str = "Remove a breakpoint; a snapshot point's ends the point.";
+    const DESCRIPTION: &'static str = "Remove a breakpoint or snapshot point.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
@@ -30,7 +31,15 @@ impl Definition for BreakpointRemove {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let removed = call.workspace.debugger()?.remove_breakpoint(arguments.session.as_deref(), &arguments.id)?;
+        let session = arguments.session.as_deref();
+        let removed = call.workspace.debugger()?.remove_breakpoint(session, &arguments.id);
+        let removed = removed.map_err(|error| match error.code() {
+            Code::RefNotFound => {
+                let error = error.with_hint("name one as breakpoint_list does");
+                error.with_next("breakpoint_list", with_session(json!({}), session))
+            }
+            _ => error,
+        })?;
         Ok(Draft::new(format!("removed {}", breakpoint(call, &removed))).fact("id", removed.id))
     }
 }

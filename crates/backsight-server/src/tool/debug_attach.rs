@@ -26,12 +26,13 @@ pub struct Arguments {
     /// debugpy, node, delve, lldb-dap
     adapter: String,
     pid: Option<u32>,
-    /// of a debugger that waits
     port: Option<u16>,
+    #[schemars(skip)]
     host: Option<String>,
     #[serde(default, deserialize_with = "one_or_many")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(skip)]
     breakpoints: Vec<Value>,
+    #[schemars(skip)]
     wait_ms: Option<u64>,
     #[schemars(skip)]
     runtime: Option<String>,
@@ -44,7 +45,7 @@ pub struct Arguments {
 impl Definition for DebugAttach {
     const NAME: &'static str = "debug_attach";
     const TITLE: &'static str = "Debug a running program";
-    const DESCRIPTION: &'static str = "Debug a program that runs already; it goes on when you disconnect.";
+    const DESCRIPTION: &'static str = "Debug a program that runs already.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const WAITS: bool = true;

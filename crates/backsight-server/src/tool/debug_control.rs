@@ -12,7 +12,6 @@ use crate::reply::Draft;
 
 pub struct DebugControl;
 
-/// What the program shall do.
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -51,6 +50,7 @@ pub struct Arguments {
     /// for run_to
     file: Option<String>,
     line: Option<u32>,
+    #[schemars(skip)]
     thread: Option<i64>,
     /// default 10000, at most 60000
     wait_ms: Option<u64>,
@@ -59,8 +59,7 @@ pub struct Arguments {
 impl Definition for DebugControl {
     const NAME: &'static str = "debug_control";
     const TITLE: &'static str = "Run, step, pause";
-    const DESCRIPTION: &'static str =
-        "Let the program go on, step or pause, and wait for its next stop; still_running is an answer too.";
+    const DESCRIPTION: &'static str = "Let the program go on, step or pause, and wait for its next stop.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const WAITS: bool = true;

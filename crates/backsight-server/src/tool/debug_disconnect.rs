@@ -15,7 +15,7 @@ pub struct DebugDisconnect;
 pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
-    /// default: if it was launched here
+    /// default: if launched here
     end_program: Option<bool>,
 }
 

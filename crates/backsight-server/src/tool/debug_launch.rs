@@ -30,13 +30,11 @@ pub struct Arguments {
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "Vec<String>")]
     breakpoints: Vec<Value>,
-    /// pause at: all, uncaught
+    /// all, uncaught
     exceptions: Option<String>,
     #[serde(default)]
     stop_on_entry: bool,
-    /// default: by the program
     adapter: Option<String>,
-    /// interpreter or debugger
     runtime: Option<String>,
     wait_ms: Option<u64>,
     /// More for the debugger's own `launch`.

@@ -27,8 +27,7 @@ pub struct Arguments {
 impl Definition for DebugState {
     const NAME: &'static str = "debug_state";
     const TITLE: &'static str = "Where the program is";
-    const DESCRIPTION: &'static str =
-        "Where the program is, after waiting for it; lists the sessions when there are several.";
+    const DESCRIPTION: &'static str = "Where the program is; lists the sessions when there are several.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const WAITS: bool = true;

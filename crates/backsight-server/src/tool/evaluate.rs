@@ -21,8 +21,9 @@ pub struct Arguments {
     expression: String,
     #[serde(default, deserialize_with = "number")]
     frame: Option<u32>,
+    #[schemars(skip)]
     thread: Option<i64>,
-    /// default true: refuse what would run code
+    /// default true: runs no code
     safe: Option<bool>,
     #[schemars(skip)]
     timeout_ms: Option<u64>,

@@ -12,7 +12,6 @@ use super::{Call, Definition, Effect, Group, one_or_many};
 use crate::reply::Draft;
 use crate::words;
 
-/// Whose frames.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Threads {
@@ -32,7 +31,6 @@ pub struct Arguments {
     thread: Option<i64>,
     #[serde(default, deserialize_with = "number")]
     frame: Option<u32>,
-    /// default 0
     #[serde(default, deserialize_with = "number")]
     depth: Option<u32>,
     /// top, all or a number
@@ -40,10 +38,9 @@ pub struct Arguments {
     frames: Option<Value>,
     #[serde(default)]
     threads: Threads,
-    /// expressions
     #[serde(default, deserialize_with = "one_or_many")]
     watch: Vec<String>,
-    /// pure runs no code
+    /// default pure
     #[serde(default)]
     safety: Safety,
 }

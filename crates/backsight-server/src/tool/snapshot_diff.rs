@@ -21,7 +21,6 @@ pub struct Arguments {
     /// id or label
     snapshot_id_1: String,
     snapshot_id_2: String,
-    /// as order.items
     path: Option<String>,
     #[serde(default, deserialize_with = "number")]
     offset: Option<usize>,
@@ -30,7 +29,7 @@ pub struct Arguments {
 impl Definition for SnapshotDiff {
     const NAME: &'static str = "snapshot_diff";
     const TITLE: &'static str = "Compare two snapshots";
-    const DESCRIPTION: &'static str = "What changed between two snapshots: added, removed and modified values.";
+    const DESCRIPTION: &'static str = "What changed between two snapshots.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;

@@ -21,7 +21,7 @@ pub struct Arguments {
 impl Definition for SnapshotExport {
     const NAME: &'static str = "snapshot_export";
     const TITLE: &'static str = "Keep a snapshot";
-    const DESCRIPTION: &'static str = "Write a snapshot into a new JSON file, without its secrets.";
+    const DESCRIPTION: &'static str = "Write a snapshot into a new file.";
     const EFFECT: Effect = Effect::AddsFile;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];

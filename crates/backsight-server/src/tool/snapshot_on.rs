@@ -46,7 +46,7 @@ impl Definition for SnapshotOn {
     const NAME: &'static str = "snapshot_on";
     const TITLE: &'static str = "Snapshots on the way";
     const DESCRIPTION: &'static str =
-        "Take a snapshot whenever the program comes by a place, and go on; without a place, list these points.";
+        "Take a snapshot whenever the program passes a place, and go on; without a place, list these.";
     const EFFECT: Effect = Effect::Debugs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];

@@ -25,8 +25,7 @@ pub struct Arguments {
 impl Definition for SnapshotSeries {
     const NAME: &'static str = "snapshot_series";
     const TITLE: &'static str = "A series as a table";
-    const DESCRIPTION: &'static str =
-        "The snapshots of a snapshot_on as a table: a row for each hit, a column for each value that changed.";
+    const DESCRIPTION: &'static str = "The snapshots of a snapshot_on as a table of what changed.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;

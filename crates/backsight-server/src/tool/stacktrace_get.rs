@@ -22,10 +22,10 @@ pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
     thread: Option<i64>,
-    /// list the threads instead
     #[serde(default)]
     threads: bool,
     #[serde(default, deserialize_with = "number")]
+    #[schemars(skip)]
     start: Option<u32>,
     /// default 20
     #[serde(default, deserialize_with = "number")]
@@ -37,7 +37,7 @@ pub struct Arguments {
 impl Definition for StacktraceGet {
     const NAME: &'static str = "stacktrace_get";
     const TITLE: &'static str = "Read the stack";
-    const DESCRIPTION: &'static str = "The frames of the paused thread or another, innermost first, or all threads.";
+    const DESCRIPTION: &'static str = "The frames of a paused thread, or all threads.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 700;

@@ -26,7 +26,8 @@ pub struct StepAndDiff;
 pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
-    /// default step_over
+    /// as in debug_control; default step_over
+    #[schemars(with = "Option<String>")]
     action: Option<Action>,
     file: Option<String>,
     line: Option<u32>,

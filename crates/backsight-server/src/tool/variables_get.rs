@@ -20,12 +20,12 @@ pub struct VariablesGet;
 pub struct Arguments {
     #[schemars(skip)]
     session: Option<String>,
+    #[schemars(skip)]
     thread: Option<i64>,
     #[serde(default, deserialize_with = "number")]
     frame: Option<u32>,
-    /// default: locals
     scope: Option<String>,
-    /// path or expression to look into
+    /// path or expression
     expand: Option<String>,
     #[serde(default, deserialize_with = "number")]
     start: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Arguments {
 impl Definition for VariablesGet {
     const NAME: &'static str = "variables_get";
     const TITLE: &'static str = "Read variables";
-    const DESCRIPTION: &'static str = "Variables of a frame with their values, or what is inside one, page by page.";
+    const DESCRIPTION: &'static str = "The variables of a frame, or what is inside one.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;

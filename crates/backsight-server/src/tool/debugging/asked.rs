@@ -21,14 +21,13 @@ pub struct Spot {
     pub file: Option<String>,
     pub line: Option<u32>,
     pub function: Option<String>,
-    /// all, uncaught or a debugger's filter
+    /// all, uncaught
     pub exception: Option<String>,
     pub condition: Option<String>,
-    /// as `>= 5`
     #[serde(default, deserialize_with = "text")]
     #[schemars(with = "Option<String>")]
     pub hit_count: Option<String>,
-    /// print it and go on; {x} is x's value
+    /// printed instead; {x} is x
     pub log_message: Option<String>,
 }
 

@@ -82,7 +82,7 @@ fn wrong_arguments_are_named() {
         ("breakpoint_set", json!({ "file": "shop.py" }), "USAGE", "go together"),
         ("breakpoint_set", json!({ "function": "f", "exception": "all" }), "USAGE", "one place"),
         ("breakpoint_set", json!({ "file": "shop.py", "line": 0 }), "USAGE", "from 1"),
-        ("breakpoint_remove", json!({ "id": "bp-9" }), "USAGE", "bp-9"),
+        ("breakpoint_remove", json!({ "id": "bp-9" }), "REF_NOT_FOUND", "bp-9"),
         ("snapshot_create", json!({ "frames": "some" }), "USAGE", "top, all or a number"),
         ("snapshot_create", json!({ "label": "snap-1" }), "INVALID_NAME", "snap-1"),
         ("snapshot_create", json!({ "frame": 99 }), "USAGE", "99"),

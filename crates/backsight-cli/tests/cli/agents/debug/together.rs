@@ -57,6 +57,7 @@ fn sessions_are_told_apart_by_name() {
     let moved = agent.ok("debug_control", json!({ "session": "other", "action": "continue" }));
     assert_eq!(moved["session"], "other");
     assert_eq!(agent.ok("debug_state", json!({ "session": "main" }))["frame"]["line"], 13);
+    agent.ok("files_track", json!({}));
     // A session of the debugger is no session of the timeline: what others record under its name is others'.
     agent.ok("workspace_status", json!({}));
     fixture.write("a.txt", "a\n");
