@@ -91,7 +91,7 @@ struct VariablesInput {
     /// The scope, by its name; the local ones when left out.
     scope: Option<String>,
     /// What is inside a variable that was read before.
-    reference: Option<String>,
+    expand: Option<String>,
     /// From which one on.
     #[serde(default)]
     start: u64,
@@ -102,11 +102,11 @@ struct VariablesInput {
 
 fn variables(workspace: &Workspace, input: About<VariablesInput>) -> Result<VariablesPage> {
     let (session, input) = input.parts();
-    let VariablesInput { thread, frame, scope, reference, start, count } = input;
+    let VariablesInput { thread, frame, scope, expand, start, count } = input;
     if count.is_some_and(|count| !(1..=MOST_VARIABLES).contains(&count)) {
         return Err(usage(format!("`count` is a number from 1 to {MOST_VARIABLES}")));
     }
-    let request = VariablesRequest { thread, frame, scope, reference, start, count: count.unwrap_or(0) };
+    let request = VariablesRequest { thread, frame, scope, reference: expand, start, count: count.unwrap_or(0) };
     workspace.debugger()?.variables(session.as_deref(), request)
 }
 
