@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub(crate) use find::rust_sysroot;
 pub use find::{choose, locate};
+pub(crate) use find::{is_rust, rust_sysroot};
 
 /// A debugger.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub struct Adapter {
     pub launch: Map<String, Value>,
     /// What `attach` carries; `{pid}`, `{host}`, `{port}`. Empty: it cannot attach.
     pub attach: Map<String, Value>,
+    /// What puts a debugger that calls us into a process: `{pid}`, `{port}`. Empty: it cannot be put there.
+    pub attach_arguments: Vec<String>,
     /// How it differs.
     #[serde(flatten)]
     pub quirks: Quirks,
@@ -155,6 +157,7 @@ impl Default for Adapter {
             launch: object(json!({ "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
                 "env": "{environment}", "stopOnEntry": "{stop_on_entry}" })),
             attach: Map::new(),
+            attach_arguments: Vec::new(),
             quirks: Quirks::default(),
         }
     }
@@ -196,6 +199,16 @@ fn debugpy() -> Adapter {
         launch: object(json!({ "stopOnEntry": "{stop_on_entry}", "justMyCode": false,
             "variablePresentation": { "all": "inline" } })),
         attach: object(json!({ "justMyCode": false })),
+        attach_arguments: texts(&[
+            "-m",
+            "debugpy",
+            "--configure-subProcess",
+            "False",
+            "--connect",
+            "127.0.0.1:{port}",
+            "--pid",
+            "{pid}",
+        ]),
         quirks: Quirks {
             // With two evaluations on their way each takes 200 ms: the paused thread misses that there is more.
             window: 1,

@@ -110,7 +110,7 @@ impl Debugger {
     ) -> Result<Moved> {
         let name = name.unwrap_or(MAIN);
         check_name(name)?;
-        let _beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
+        let beginning = lock(&self.beginning);
         self.check_room(name)?;
         let (session, outcome) = open(&self.options.setup)?;
         let shelf = Shelf::new(
@@ -121,12 +121,19 @@ impl Debugger {
             Arc::clone(&self.notables),
         );
         let held = Arc::new(Held::new(program, session, shelf));
-        {
-            let mut sessions = self.sessions();
-            sessions.retain(|other| other.name() != name);
-            sessions.push(Arc::clone(&held));
-        }
+        let replaced = self.replace(&held);
+        // Nobody waits for what is over, nor for this one to pause.
+        drop(beginning);
+        drop(replaced);
         held.settle(outcome, Instant::now(), wait, 0, cancelled)
+    }
+
+    /// Takes a session in; one of that name is over and goes.
+    fn replace(&self, held: &Arc<Held>) -> Option<Arc<Held>> {
+        let mut sessions = self.sessions();
+        let old = sessions.iter().position(|other| other.name() == held.name()).map(|at| sessions.remove(at));
+        sessions.push(Arc::clone(held));
+        old
     }
 
     fn check_room(&self, name: &str) -> Result<()> {
@@ -200,11 +207,16 @@ impl Debugger {
     /// Ends all sessions.
     pub fn disconnect_all(&self) {
         let sessions = std::mem::take(&mut *self.sessions());
-        for held in sessions {
-            // A debugger that does not answer is ended with its session.
-            let _ = held.session.disconnect(!held.session.status().attached);
-            held.shelf.end("the server ended");
-        }
+        // All at once: whoever ends them has no time to wait for one debugger after the other.
+        std::thread::scope(|scope| {
+            for held in &sessions {
+                scope.spawn(move || {
+                    // A debugger that does not answer is ended with its session.
+                    let _ = held.session.disconnect(!held.session.status().attached);
+                    held.shelf.end("the server ended");
+                });
+            }
+        });
     }
 
     /// Sets a breakpoint and tells whether it is bound. One at the same place gets the new conditions.
@@ -241,9 +253,12 @@ impl Debugger {
     /// Variables of a frame, or what is inside one of them.
     pub fn variables(&self, name: Option<&str>, request: VariablesRequest) -> Result<VariablesPage> {
         let held = self.session(name)?;
+        let around = request.expand.clone().unwrap_or_default();
         let mut page = held.session.variables(request)?;
-        for variable in &mut page.variables {
+        for variable in page.variables.iter_mut().chain(&mut page.value) {
+            // What is inside something secret is secret too.
             held.shelf.redactor().named(&variable.name, &mut variable.value);
+            held.shelf.redactor().named(&around, &mut variable.value);
         }
         Ok(page)
     }

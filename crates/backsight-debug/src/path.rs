@@ -72,12 +72,17 @@ fn push_key(path: &mut String, key: &str) {
 /// The path of every variable of a frame, in their order. Of those with the same name the innermost has the plain name, and
 /// the ones it hides have `#1`, `#2`.
 pub fn of_variables(frame: &FrameCapture) -> Vec<String> {
-    let mut order: Vec<usize> = (0..frame.variables.len()).collect();
-    order.sort_by_key(|index| frame.variables[*index].shadowed);
+    of_all(&frame.variables)
+}
+
+/// Likewise for variables that are no frame's yet.
+pub(crate) fn of_all(variables: &[Variable]) -> Vec<String> {
+    let mut order: Vec<usize> = (0..variables.len()).collect();
+    order.sort_by_key(|index| variables[*index].shadowed);
     let mut seen: HashMap<(Group, &str), usize> = HashMap::new();
-    let mut paths = vec![String::new(); frame.variables.len()];
+    let mut paths = vec![String::new(); variables.len()];
     for index in order {
-        let variable = &frame.variables[index];
+        let variable = &variables[index];
         let hidden = seen.entry((Group::of(variable), &variable.name)).or_default();
         paths[index] = root(variable, *hidden);
         *hidden += 1;

@@ -55,6 +55,15 @@ impl Redactor {
         scan::redact(self, text)
     }
 
+    /// The text of a value that has a name: all of it where the name says that it is a secret, else without its secrets.
+    pub fn redact_text<'a>(&self, name: &str, text: &'a str) -> Cow<'a, str> {
+        match names::judge(name).filter(|name| name.covers(scan::unquoted(text))) {
+            Some(_) if scan::is_marker(text) => Cow::Borrowed(text),
+            Some(name) => Cow::Owned(self.marker(name.kind, text.as_bytes(), None)),
+            None => self.text(text),
+        }
+    }
+
     /// What stands in the place of a secret: four digits tell it from others.
     fn marker(&self, kind: &str, secret: &[u8], hash: Option<u64>) -> String {
         let hash = Hash::default().number(self.salt).bytes(secret).number(hash.unwrap_or(0)).number(self.salt);

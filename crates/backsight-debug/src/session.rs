@@ -2,6 +2,7 @@
 //! debugger holds nobody else up.
 
 mod breakpoints;
+mod by_pid;
 mod control;
 pub(crate) mod engine;
 mod handshake;
@@ -224,10 +225,9 @@ impl Session {
         self.run(move |engine| async move { engine.stack_view(thread, start, count).await })
     }
 
-    /// Variables as the debugger shows them. Some debuggers run the program's code to show a value; [`Session::capture`]
-    /// does not.
+    /// Variables, or what is inside one of them, page by page. Nothing of the program runs unless the request allows it.
     pub fn variables(&self, request: VariablesRequest) -> Result<VariablesPage> {
-        self.run(move |engine| async move { engine.variables(&request).await })
+        self.run(move |engine| async move { walk::page::variables(&engine, &request).await })
     }
 
     /// The value of an expression.
@@ -251,11 +251,12 @@ impl Session {
     }
 
     /// Does something once the program has ended or the debugger is gone, unless this is dropped before.
-    pub fn at_end(&self, work: impl FnOnce(State) + Send + 'static) {
-        let mut moment = self.engine.follow();
+    pub fn at_end(&self, work: impl FnOnce(Outcome) + Send + 'static) {
+        let engine = Arc::clone(&self.engine);
         self.runtime.spawn(async move {
-            if let Ok(end) = moment.wait_for(|now| now.is_over()).await.map(|now| now.state.clone()) {
-                work(end);
+            let is_over = engine.follow().wait_for(|now| now.is_over()).await.is_ok();
+            if is_over {
+                work(engine.unpaused().await);
             }
         });
     }
@@ -384,7 +385,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
+    let rust = || adapters::is_rust(&launch.program).then(|| sysroot(&setup)).flatten();
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -398,32 +400,30 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     let sink = Sink::default();
     let link = match (attach.port, attach.pid) {
         (Some(port), _) => link::attach(&adapter, &attach.host, port, setup.timeout).await?,
-        (None, Some(_)) if matches!(adapter.reach, adapters::Reach::Stdio | adapters::Reach::Opens) => {
-            let directory = Path::new("/");
-            let runtime = adapters::locate(&adapter, attach.runtime.as_deref(), directory, &setup.search)?;
-            let start = Start {
-                adapter: &adapter,
-                runtime,
-                program: Path::new(""),
-                arguments: &[],
-                directory,
-                environment: &[],
-                patience: setup.timeout,
-            };
-            start.open(&sink).await?
+        (None, Some(pid)) => {
+            let runtime = attach.runtime.as_deref();
+            let opened = by_pid::open(&adapter, pid, runtime, &setup.search, setup.timeout, &sink).await;
+            opened.map_err(|error| by_pid::explained(error, &adapter))?
         }
-        (None, _) => {
-            return Err(Error::new(Code::Usage, format!("`{}` attaches to a port: name it with `port`", adapter.name)));
+        (None, None) => {
+            return Err(Error::new(Code::Usage, "nothing to attach to: name a process with `pid` or a `port`"));
         }
     };
+    let attaches_to_process = attach.port.is_none().then(|| adapter.clone());
     let mut values = Map::new();
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
+    let program = attach.pid.map(|pid| PathBuf::from(format!("/proc/{pid}/exe")));
+    let rust = || program.filter(|program| adapters::is_rust(program)).and_then(|_| sysroot(&setup));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
-    opened(adapter, link, sink, &setup, opening, None).await
+    let opened = opened(adapter, link, sink, &setup, opening, None).await;
+    opened.map_err(|error| match attaches_to_process {
+        Some(adapter) => by_pid::explained(error, &adapter),
+        None => error,
+    })
 }
 
 async fn opened(

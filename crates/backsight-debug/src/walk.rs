@@ -5,6 +5,7 @@ mod asked;
 mod decode;
 mod lldb;
 mod memory;
+pub(crate) mod page;
 mod python;
 mod signature;
 mod told;
@@ -134,9 +135,7 @@ async fn find(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan)
     let walker = if plan.safety == Safety::Pure { quirks.walker } else { Walker::None };
     let walked = match walker {
         Walker::None => None,
-        Walker::Python => Some(python::capture(engine, paused, thread, plan).await),
-        Walker::Lldb => Some(lldb::capture(engine, paused, thread, plan).await),
-        Walker::Inspector => Some(inspector(engine, thread, plan).await),
+        walker => Some(walked(engine, paused, thread, plan, walker, true).await),
     };
     match walked {
         Some(Ok(told)) => Ok(told.into()),
@@ -148,12 +147,41 @@ async fn find(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan)
             Ok(found)
         }
         Some(Err(error)) => Err(error),
-        None if plan.safety == Safety::Pure && quirks.runs_code => {
-            let message = format!("`{}` runs the program's code to show its variables", engine.adapter.name);
-            Err(Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`"))
-        }
+        None if plan.safety == Safety::Pure && quirks.runs_code => Err(runs_code(engine)),
         None => asked::capture(engine, paused, thread, plan).await,
     }
+}
+
+/// What a walker tells of a plan; without hashes only what is shown counts.
+async fn walked(
+    engine: &Engine,
+    paused: &Paused,
+    thread: i64,
+    plan: &CapturePlan,
+    walker: Walker,
+    hash: bool,
+) -> Result<Told> {
+    let mut arguments = arguments(plan, thread);
+    arguments["hash"] = json!(hash);
+    let patience = plan.limit + GRACE;
+    let told = match walker {
+        Walker::None => return Err(runs_code(engine)),
+        Walker::Python => python::call(engine, paused, thread, "capture", &arguments, patience).await?,
+        Walker::Lldb => {
+            let frame = engine.frame_id(paused, Some(thread), plan.frame).await?;
+            lldb::call(engine, "capture", &arguments, frame, patience).await?
+        }
+        Walker::Inspector => engine.ask("backsight/capture", arguments, patience).await?,
+    };
+    if let Some(error) = told["error"].as_str() {
+        return Err(Error::new(Code::AdapterFailed, error.to_owned()));
+    }
+    Told::read(told)
+}
+
+fn runs_code(engine: &Engine) -> Error {
+    let message = format!("`{}` runs the program's code to show its variables", engine.adapter.name);
+    Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`")
 }
 
 /// An expression whose evaluation runs nothing.
@@ -188,15 +216,10 @@ pub(crate) async fn evaluate(
         epoch: paused.epoch,
         value: node.shown(),
         kind: Some(node.kind.clone()),
-        reference: None,
+        expandable: node.is_open(),
         length: node.length,
         may_have_run_code: false,
     })
-}
-
-async fn inspector(engine: &Engine, thread: i64, plan: &CapturePlan) -> Result<Told> {
-    let body = engine.ask("backsight/capture", arguments(plan, thread), plan.limit + GRACE).await?;
-    Told::read(body)
 }
 
 /// A plan as the walkers take it.

@@ -24,7 +24,7 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn new(program: String, session: Session, shelf: Arc<Shelf>) -> Self {
         let at_end = Arc::clone(&shelf);
-        session.at_end(move |state| at_end.end(&why(&state)));
+        session.at_end(move |outcome| at_end.end(&why(&outcome)));
         Held { program, session, shelf }
     }
 
@@ -69,11 +69,15 @@ impl Held {
             }
             outcome = self.session.wait(left.min(SLICE))?;
         }
-        match &outcome {
-            Outcome::Stopped(stop) => self.shelf.note_stop(stop),
+        match &mut outcome {
+            Outcome::Stopped(stop) => {
+                let about = stop.stop.description.as_deref();
+                stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
+                self.shelf.note_stop(stop);
+            }
             Outcome::StillRunning { .. } => {}
             // Whoever is told that it is over finds nothing kept any more.
-            Outcome::Exited { .. } | Outcome::Disconnected { .. } => self.shelf.end(&why(&self.session.status().state)),
+            end @ (Outcome::Exited { .. } | Outcome::Disconnected { .. }) => self.shelf.end(&why(end)),
         }
         let (printed, printed_before) = self.printed(printed);
         let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
@@ -117,12 +121,12 @@ impl Held {
     }
 }
 
-fn why(state: &State) -> String {
-    match state {
-        State::Exited { code: Some(code) } => format!("the program ended with exit code {code}"),
-        State::Exited { code: None } => "the program ended".to_owned(),
-        State::Disconnected { reason } => reason.clone(),
-        State::Starting | State::Running | State::Stopped(_) => "it was ended".to_owned(),
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Exited { code: Some(code) } => format!("the program ended with exit code {code}"),
+        Outcome::Exited { code: None } => "the program ended".to_owned(),
+        Outcome::Disconnected { reason } => reason.clone(),
+        Outcome::Stopped(_) | Outcome::StillRunning { .. } => "it was ended".to_owned(),
     }
 }
 

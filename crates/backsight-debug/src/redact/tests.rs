@@ -174,3 +174,14 @@ proptest! {
         prop_assert_eq!(a == b, redactor.salted(a) == redactor.salted(b));
     }
 }
+
+#[test]
+fn a_text_is_judged_by_its_name_and_by_itself() {
+    let redactor = Redactor::new(7);
+    let hidden = redactor.redact_text("password", "'hunter22'");
+    assert!(hidden.starts_with("[REDACTED:"), "{hidden}");
+    assert_eq!(redactor.redact_text("password", &hidden), hidden, "once is enough");
+    assert_ne!(redactor.redact_text("password", "'hunter23'"), hidden, "a change is still seen");
+    assert_eq!(redactor.redact_text("token_count", "12"), "12");
+    assert!(!redactor.redact_text("text", "Bearer abcdefghijklmnopqrstuvwxyz0123456789").contains("abcdefgh"));
+}

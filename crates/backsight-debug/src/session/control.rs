@@ -156,7 +156,8 @@ impl Engine {
         Err(Error::new(Code::StateChanged, "the program keeps moving"))
     }
 
-    async fn unpaused(&self) -> Outcome {
+    /// Why the program is not paused; of one that has ended, with its exit code where that becomes known.
+    pub(crate) async fn unpaused(&self) -> Outcome {
         let mut moment = self.follow();
         let tells = self.adapter.quirks.is_program || self.adapter.quirks.exit_words.is_some();
         if tells && matches!(moment.borrow().state, State::Exited { code: None }) {

@@ -11,11 +11,10 @@ use serde_json::json;
 use super::control::{FrameView, view};
 use super::engine::{Engine, PATIENCE, Paused};
 use crate::adapters::Walker;
+use crate::capture::{Incomplete, Safety, Scope};
 use crate::dap::types;
 use crate::walk;
 
-/// How many variables are read at once unless asked for more.
-const PAGE: u64 = 100;
 /// The longest value that is shown.
 const LONGEST: usize = 2000;
 
@@ -53,54 +52,66 @@ pub struct VariablesRequest {
     pub frame: u32,
     /// The scope, by its name; without it the local ones.
     pub scope: Option<String>,
-    /// What is inside a variable that was read before.
-    pub reference: Option<String>,
+    /// What is inside this: a path as answers write it (`order.items[3]`, `prices[apple]`), or an expression.
+    pub expand: Option<String>,
     /// From which one on.
     pub start: u64,
     /// How many at most; 0 is as many as is usual.
     pub count: u64,
+    /// What may run to show a value.
+    pub safety: Safety,
 }
 
 /// A page of variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct VariablesPage {
-    /// Changes whenever the program moves; references are good for one epoch.
+    /// Changes whenever the program moves.
     pub epoch: u64,
-    /// The scopes of the frame, when a frame was asked for.
+    /// What was allowed to run.
+    pub safety: Safety,
+    /// The scopes of the frame, when no variable was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// What was read.
+    /// The value that was asked for, when it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<VariableView>,
+    /// What is inside it, or the variables.
     pub variables: Vec<VariableView>,
-    /// How many there are in all, where the debugger tells.
+    /// How many there are in all, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Ask from here for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
-    /// Entries that could not be understood.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unreadable: usize,
+    /// What was not seen, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<Incomplete>,
 }
 
-/// A variable as its debugger shows it.
+/// A variable, or a value inside one.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct VariableView {
-    /// As the debugger writes it.
+    /// Its name, index or key.
     pub name: String,
+    /// The way to it, for `expand`.
+    pub path: String,
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Its value, as the debugger shows it.
-    pub value: String,
-    /// Asks for what is inside.
+    /// What a variable of the frame is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// How many elements it has.
+    pub scope: Option<Scope>,
+    /// Its value, cut at a limit; of a container its type and length.
+    pub value: String,
+    /// How many elements, characters or bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// Reading what is inside runs the program's code.
+    /// Whether there is something inside.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub lazy: bool,
+    pub expandable: bool,
+    /// Declared and not yet given a value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unset: bool,
 }
 
 /// An expression to evaluate.
@@ -132,9 +143,9 @@ pub struct EvaluatedView {
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Asks for what is inside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
+    /// Whether there is something inside, which `variables` shows when it is asked to expand the expression.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub expandable: bool,
     /// How many elements it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
@@ -171,51 +182,6 @@ impl Engine {
         Ok(StackView { thread_id: thread, epoch: paused.epoch, frames: frames_shown, more })
     }
 
-    /// A page of variables.
-    pub(crate) async fn variables(&self, request: &VariablesRequest) -> Result<VariablesPage> {
-        let paused = self.paused()?;
-        self.idle()?;
-        let count = if request.count == 0 { PAGE } else { request.count };
-        let mut page = VariablesPage { epoch: paused.epoch, ..VariablesPage::default() };
-        let (references, length) = match &request.reference {
-            Some(reference) => {
-                let (reference, length) = parse_reference(reference, paused.epoch)?;
-                (vec![reference], length)
-            }
-            None => {
-                let frame = self.frame_id(&paused, request.thread, request.frame).await?;
-                let scopes = self.scopes(&paused, frame).await?;
-                page.scopes = scopes.iter().map(|scope| scope.name.clone()).collect();
-                (choose_scopes(&scopes, request.scope.as_deref())?, None)
-            }
-        };
-        // Who cannot page would send everything.
-        let paged = length.is_some() && !self.adapter.quirks.ignores_paging;
-        let mut found = Vec::new();
-        for reference in references {
-            let mut arguments = json!({ "variablesReference": reference });
-            if paged {
-                arguments["filter"] = json!("indexed");
-                arguments["start"] = json!(request.start);
-                arguments["count"] = json!(count);
-            }
-            let body = self.ask("variables", arguments, PATIENCE).await?;
-            self.still(&paused)?;
-            let (variables, unreadable) = types::list::<types::Variable>(body, "variables");
-            page.unreadable += unreadable;
-            found.extend(variables);
-        }
-        page.total = length.or((!paged).then_some(found.len() as u64));
-        let got = found.len() as u64;
-        let skipped = if paged { 0 } else { request.start };
-        let shown = found.into_iter().skip(skipped as usize).take(count as usize);
-        page.variables = shown.map(|variable| variable_view(variable, paused.epoch)).collect();
-        let next = request.start + page.variables.len() as u64;
-        let more = if paged { length.is_some_and(|length| next < length) && got > 0 } else { next < got };
-        page.next_start = more.then_some(next);
-        Ok(page)
-    }
-
     /// The value of an expression.
     pub(crate) async fn evaluate(&self, request: &EvaluateRequest) -> Result<EvaluatedView> {
         let paused = self.paused()?;
@@ -242,7 +208,7 @@ impl Engine {
             epoch: paused.epoch,
             value: clipped(told.result),
             kind: told.kind,
-            reference: reference(told.variables_reference, told.indexed_variables, paused.epoch),
+            expandable: told.variables_reference > 0,
             length: told.indexed_variables.filter(|length| *length > 0),
             may_have_run_code: !quirks.evaluates_purely || calls,
         })
@@ -287,53 +253,12 @@ pub(crate) fn is_local(scope: &types::Scope) -> bool {
     matches!(hint, "locals" | "arguments") || (hint.is_empty() && named)
 }
 
-/// The scope with that name, or else all that hold a function's own variables.
-fn choose_scopes(scopes: &[types::Scope], named: Option<&str>) -> Result<Vec<i64>> {
-    let Some(name) = named else {
-        let local = scopes.iter().filter(|scope| is_local(scope) && !scope.expensive);
-        return Ok(local.map(|scope| scope.variables_reference).collect());
-    };
-    let found = scopes.iter().find(|scope| scope.name.eq_ignore_ascii_case(name));
-    found.map(|scope| vec![scope.variables_reference]).ok_or_else(|| {
+/// The scope with that name.
+pub(crate) fn choose_scope<'a>(scopes: &'a [types::Scope], name: &str) -> Result<&'a types::Scope> {
+    scopes.iter().find(|scope| scope.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
         let known: Vec<&str> = scopes.iter().map(|scope| scope.name.as_str()).collect();
         Error::new(Code::Usage, format!("there is no scope `{name}`, only {}", known.join(", ")))
     })
-}
-
-fn variable_view(variable: types::Variable, epoch: u64) -> VariableView {
-    let hint = variable.presentation_hint.unwrap_or_default();
-    VariableView {
-        reference: reference(variable.variables_reference, variable.indexed_variables, epoch),
-        length: variable.indexed_variables.filter(|length| *length > 0),
-        lazy: hint.lazy,
-        name: variable.name,
-        kind: variable.kind,
-        value: clipped(variable.value),
-    }
-}
-
-/// `12:1005` or, of a list, `12:1005:400`: the epoch, the adapter's number, the length.
-fn reference(number: i64, length: Option<u64>, epoch: u64) -> Option<String> {
-    match length.filter(|length| *length > 0) {
-        _ if number <= 0 => None,
-        Some(length) => Some(format!("{epoch}:{number}:{length}")),
-        None => Some(format!("{epoch}:{number}")),
-    }
-}
-
-fn parse_reference(text: &str, now: u64) -> Result<(i64, Option<u64>)> {
-    let mut parts = text.split(':');
-    let epoch = parts.next().and_then(|part| part.parse::<u64>().ok());
-    let number = parts.next().and_then(|part| part.parse().ok());
-    let length = parts.next().and_then(|part| part.parse().ok());
-    let (Some(epoch), Some(number)) = (epoch, number) else {
-        return Err(Error::new(Code::Usage, format!("`{text}` is no reference to a variable")));
-    };
-    if epoch != now {
-        let message = format!("`{text}` was read before the program went on: read the variables again");
-        return Err(Error::new(Code::StateChanged, message));
-    }
-    Ok((number, length))
 }
 
 fn clipped(text: String) -> String {
@@ -346,43 +271,23 @@ fn clipped(text: String) -> String {
     }
 }
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_is_good_for_one_epoch() {
-        let text = reference(1005, Some(400), 12).unwrap();
-        assert_eq!(parse_reference(&text, 12).unwrap(), (1005, Some(400)));
-        assert_eq!(parse_reference(&reference(7, None, 12).unwrap(), 12).unwrap(), (7, None));
-        assert_eq!(parse_reference(&text, 13).unwrap_err().code(), Code::StateChanged);
-        for nonsense in ["", "x", "1", "1:", "a:1", "99999999999999999999:1"] {
-            assert_eq!(parse_reference(nonsense, 12).unwrap_err().code(), Code::Usage, "{nonsense}");
-        }
-        assert_eq!(reference(0, None, 1), None);
+    fn a_scope_is_found_by_its_name_however_it_is_written() {
+        let scope = |name: &str| types::Scope { name: name.to_owned(), ..types::Scope::default() };
+        let scopes = [scope("Locals"), scope("Globals")];
+        assert_eq!(choose_scope(&scopes, "globals").unwrap().name, "Globals");
+        let error = choose_scope(&scopes, "registers").map(drop).unwrap_err();
+        assert!(error.message().contains("Locals, Globals"), "{error}");
     }
 
     #[test]
-    fn the_local_scope_is_found_whatever_it_is_called() {
-        let scope = |name: &str, hint: Option<&str>, variables_reference| types::Scope {
-            name: name.to_owned(),
-            presentation_hint: hint.map(str::to_owned),
-            variables_reference,
-            ..types::Scope::default()
-        };
-        let scopes = [scope("Registers", Some("registers"), 3), scope("Locals (warning: optimized)", None, 1)];
-        assert_eq!(choose_scopes(&scopes, None).unwrap(), [1]);
-        assert_eq!(choose_scopes(&scopes, Some("registers")).unwrap(), [3]);
-        assert!(choose_scopes(&scopes, Some("x")).unwrap_err().message().contains("Registers"));
-    }
-
-    #[test]
-    fn a_long_value_is_cut_and_says_so() {
-        let cut = clipped("\u{e9}".repeat(5000));
-        assert!(cut.ends_with("... (10000 bytes)") && cut.len() < 2100);
+    fn long_values_are_cut_at_a_letter() {
+        let text = clipped("é".repeat(LONGEST));
+        assert!(text.len() < LONGEST + 40 && text.ends_with("bytes)"), "{text}");
+        assert_eq!(clipped("é".to_owned()), "é");
     }
 }

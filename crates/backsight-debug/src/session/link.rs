@@ -98,6 +98,33 @@ impl Start<'_> {
         Ok(over_tcp(Prompt::new(stream), Some(process), stderr))
     }
 
+    /// Puts the debugger into a process that runs already; it calls us, and whatever puts it there is done once it is
+    /// answered.
+    pub(crate) async fn inject(&self) -> Result<Link> {
+        let (listener, port) = transport::listen().await?;
+        let mut command = Command::new(&self.runtime);
+        command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
+        let (process, pipes) = Process::start(command, false)?;
+        let stderr = process.stderr.clone();
+        listen(pipes.stdout, Listener::tail(&stderr));
+        listen(pipes.stderr, Listener::tail(&stderr));
+        let mut exit = process.exit();
+        let failed = async {
+            let status = exit.wait_for(Option::is_some).await.ok().and_then(|status| *status);
+            // It has done its work; the call is on its way.
+            if status.is_some_and(|status| status.success()) {
+                std::future::pending::<()>().await;
+            }
+        };
+        let failure = tokio::select! {
+            biased;
+            Ok((stream, _)) = listener.accept() => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
+            () = failed => "could not be put into the process".to_owned(),
+            () = tokio::time::sleep(self.patience) => format!("did not call within {} ms", self.patience.as_millis()),
+        };
+        Err(self.failed(format!("`{}` {failure}", self.adapter.name), &stderr))
+    }
+
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
         let (process, pipes) = Process::start(self.command(0), false)?;
         let stderr = process.stderr.clone();

@@ -1,6 +1,7 @@
 //! Captures by asking the adapter level by level, for debuggers that take no walker. One frame after the other, since some
 //! adapters use the same numbers for the variables of different frames.
 
+mod page;
 mod tree;
 
 use std::time::Instant;
@@ -14,6 +15,7 @@ use crate::capture::{FrameCapture, Incomplete, Node, Safety, Scope, Variable};
 use crate::dap::types::{self, StackFrame};
 use crate::session::engine::{Engine, PATIENCE, Paused};
 use crate::session::inspect::is_local;
+pub(super) use page::Asked;
 use tree::{Label, Tree};
 
 /// Maps up to this many entries are captured whole; of longer ones as many as of lists.
@@ -110,40 +112,37 @@ struct FrameWalk<'a> {
 
 impl FrameWalk<'_> {
     async fn variables(&mut self, frame: &StackFrame) -> Result<Vec<Variable>> {
-        let mut roots = Vec::new();
         let mut tree = Tree::new(&self.engine.adapter.quirks, self.plan.safety, frame.id);
-        for (scope, variables) in self.scopes(frame).await? {
-            for variable in variables {
-                let Some(root) = tree.add(None, variable, 0) else { continue };
-                roots.push((root, scope));
-            }
-        }
+        let roots = self.roots(frame, &mut tree, None).await?;
         self.expand(&mut tree).await?;
         self.hash_long(&mut tree).await;
-        let signature = signature_of(frame);
-        let mut found = Vec::new();
-        for (root, scope) in roots {
-            let (name, shadowed) = plain_name(tree.name(root));
-            let told = signature.iter().find(|(known, _)| *known == name && shadowed == 0 && scope == Scope::Local);
-            let scope = match told {
-                Some((_, scope)) => *scope,
-                None if matches!(&*name, "this" | "self" | "%self") => Scope::This,
-                // What a Go function will return, where it has no name of its own.
-                None if name.starts_with("~r") => Scope::Result,
-                None => scope,
-            };
-            found.push(Variable { name, shadowed, scope, value: tree.node(root) });
-        }
-        Ok(found)
+        Ok(named(&tree, &roots, frame))
     }
 
-    /// The variables of the frame's own scopes. An adapter that knows of some and sends none has lost its place.
-    async fn scopes(&mut self, frame: &StackFrame) -> Result<Vec<(Scope, Vec<types::Variable>)>> {
+    /// Asks for the variables of a frame's own scopes, and of the one that is named.
+    async fn roots(&mut self, frame: &StackFrame, tree: &mut Tree<'_>, also: Option<&str>) -> Result<Vec<Rooted>> {
+        let mut roots = Vec::new();
+        for (of, scope, variables) in self.scopes(frame, also).await? {
+            for variable in variables {
+                let Some(slot) = tree.add(None, variable, 0) else { continue };
+                roots.push(Rooted { slot, scope, of: of.clone() });
+            }
+        }
+        Ok(roots)
+    }
+
+    /// The variables of some scopes. An adapter that knows of some and sends none has lost its place.
+    async fn scopes(
+        &mut self,
+        frame: &StackFrame,
+        also: Option<&str>,
+    ) -> Result<Vec<(String, Scope, Vec<types::Variable>)>> {
         for _ in 0..2 {
             let scopes = self.engine.scopes(self.paused, frame.id).await?;
             let mut found = Vec::new();
             let mut lost = false;
-            for scope in scopes.iter().filter(|scope| is_local(scope) && !scope.expensive) {
+            let wanted = |scope: &&types::Scope| (is_local(scope) && !scope.expensive) || also == Some(&scope.name);
+            for scope in scopes.iter().filter(wanted) {
                 let arguments = json!({ "variablesReference": scope.variables_reference });
                 let body = self.engine.ask("variables", arguments, PATIENCE).await?;
                 self.engine.still(self.paused)?;
@@ -153,7 +152,7 @@ impl FrameWalk<'_> {
                     self.incomplete.push(Incomplete { path: String::new(), reason });
                 }
                 lost |= variables.is_empty() && scope.named_variables.is_some_and(|named| named > 0);
-                found.push((kind_of(scope), variables));
+                found.push((scope.name.clone(), kind_of(scope), variables));
             }
             if !lost {
                 return Ok(found);
@@ -291,20 +290,51 @@ impl FrameWalk<'_> {
             Err(refused) => return Ok(Node::leaf("error", format!("<error: {refused}>"))),
         };
         let mut tree = Tree::new(&self.engine.adapter.quirks, self.plan.safety, frame.id);
-        let variable = types::Variable {
-            name: expression.to_owned(),
-            value: told.result,
-            kind: told.kind,
-            evaluate_name: Some(format!("({expression})")),
-            variables_reference: told.variables_reference,
-            named_variables: told.named_variables,
-            indexed_variables: told.indexed_variables,
-            memory_reference: told.memory_reference,
-            presentation_hint: None,
-        };
+        let variable = as_variable(expression, told);
         let Some(root) = tree.add(None, variable, 0) else { return Ok(Node::leaf("", "")) };
         self.expand(&mut tree).await?;
         Ok(tree.node(root))
+    }
+}
+
+/// A variable among the values that were asked for.
+struct Rooted {
+    slot: usize,
+    scope: Scope,
+    /// The scope's name.
+    of: String,
+}
+
+/// The variables with their plain names and what they are.
+fn named(tree: &Tree<'_>, roots: &[Rooted], frame: &StackFrame) -> Vec<Variable> {
+    let signature = signature_of(frame);
+    let variable = |root: &Rooted| {
+        let (name, shadowed) = plain_name(tree.name(root.slot));
+        let told = signature.iter().find(|(known, _)| *known == name && shadowed == 0 && root.scope == Scope::Local);
+        let scope = match told {
+            Some((_, scope)) => *scope,
+            None if matches!(&*name, "this" | "self" | "%self") => Scope::This,
+            // What a Go function will return, where it has no name of its own.
+            None if name.starts_with("~r") => Scope::Result,
+            None => root.scope,
+        };
+        Variable { name, shadowed, scope, value: tree.node(root.slot) }
+    };
+    roots.iter().map(variable).collect()
+}
+
+/// What an expression yields, as if it were a variable.
+fn as_variable(expression: &str, told: types::Evaluated) -> types::Variable {
+    types::Variable {
+        name: expression.to_owned(),
+        value: told.result,
+        kind: told.kind,
+        evaluate_name: Some(format!("({expression})")),
+        variables_reference: told.variables_reference,
+        named_variables: told.named_variables,
+        indexed_variables: told.indexed_variables,
+        memory_reference: told.memory_reference,
+        presentation_hint: None,
     }
 }
 

@@ -6,22 +6,11 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
 use super::decode;
-use super::told::Told;
-use super::{CapturePlan, GRACE, arguments};
 use crate::dap::types;
-use crate::session::engine::{Engine, PATIENCE, Paused};
+use crate::session::engine::{Engine, PATIENCE};
 
 const WALKER: &str = include_str!("walker_lldb.py");
 const NAME: &str = "backsight_walker";
-
-pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan) -> Result<Told> {
-    let frame = engine.frame_id(paused, Some(thread), plan.frame).await?;
-    let told = call(engine, "capture", &arguments(plan, thread), frame, plan.limit + GRACE).await?;
-    if let Some(error) = told["error"].as_str() {
-        return Err(Error::new(Code::AdapterFailed, error.to_owned()));
-    }
-    Told::read(told)
-}
 
 /// Calls a function of the walker.
 pub(super) async fn call(
@@ -39,7 +28,8 @@ pub(super) async fn call(
     serde_json::from_slice(&bytes).map_err(|_| unreadable(&result))
 }
 
-async fn prepare(engine: &Engine, frame: i64) -> Result<()> {
+/// Gives the walker to LLDB, once.
+pub(super) async fn prepare(engine: &Engine, frame: i64) -> Result<()> {
     let mut prepared = engine.prepared.lock().await;
     match &*prepared {
         Some(Value::String(failure)) => Err(Error::new(Code::AdapterFailed, failure.clone())),

@@ -6,19 +6,12 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
 use super::decode;
-use super::told::Told;
-use super::{CapturePlan, GRACE, arguments};
 use crate::dap::types;
 use crate::session::engine::{Engine, PATIENCE, Paused};
 
 const WALKER: &str = include_str!("walker.py");
 /// Where it is kept: in the debugger's own module, where the program does not look.
 const PLACE: &str = "__import__('sys').modules['pydevd'].__dict__";
-
-pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan) -> Result<Told> {
-    let told = call(engine, paused, thread, "capture", &arguments(plan, thread), plan.limit + GRACE).await?;
-    Told::read(told)
-}
 
 /// Calls a function of the walker in the paused thread.
 pub(super) async fn call(

@@ -103,6 +103,12 @@ impl ToldNode {
         format!("{} {{{}{}}}", self.text, inside.join(", "), if more { ", ..." } else { "" })
     }
 
+    /// Whether there is something inside.
+    pub(super) fn is_open(&self) -> bool {
+        let told = self.fields.is_some() || self.elements.is_some() || self.entries.is_some();
+        told || self.closed != 0 || self.seen != 0
+    }
+
     fn inside(self) -> (Inside, bool) {
         if self.unset != 0 {
             return (Inside::Unset, false);
@@ -121,7 +127,8 @@ impl ToldNode {
         (inside, false)
     }
 
-    fn node(mut self) -> Node {
+    /// The value as it is captured.
+    pub(super) fn node(mut self) -> Node {
         let hash = self.hash.take().and_then(|hash| u64::from_str_radix(&hash, 16).ok());
         let mut node = Node::new(std::mem::take(&mut self.kind), std::mem::take(&mut self.text), Inside::Leaf);
         (node.hash, node.length, node.identity) = (hash, self.length, self.identity.take());

@@ -235,7 +235,7 @@
     constructor(config) {
       this.config = config;
       this.started = Date.now();
-      this.prints = new Fingerprints(this.started + least(config.ms / 2, 1000));
+      this.prints = new Fingerprints(config.hash === false ? 0 : this.started + least(config.ms / 2, 1000));
       this.incomplete = [];
       this.count = this.late = this.cut = 0;
     }
@@ -357,6 +357,49 @@
         this.sampled(path, keys.length, node.f.length, 'fields');
       }
     }
+    // Some of what is directly inside a value: in what form, what, and how much there is in all. What is not there or would
+    // have to be called is told and has no value.
+    parts(value, start, count) {
+      const read = (label, key) => {
+        const found = descriptor(value, key);
+        if (found === undefined) return { label, told: { k: 'empty', t: 'empty' } };
+        return 'value' in found ? { label, value: found.value } : { label, told: { k: 'accessor', t: '(not called)' } };
+      };
+      if (types.isArrayBuffer(value)) value = new Uint8Array(value);
+      const found = [];
+      if (isArray(value) || types.isTypedArray(value)) {
+        const length = this.length(value);
+        for (let at = start; at < length && at < start + count; at++) found.push(read(at, at));
+        return { form: 'e', found, total: length };
+      }
+      if (types.isMap(value) || types.isSet(value)) {
+        // An iterator of this realm, which the program cannot have changed.
+        const entries = call((types.isMap(value) ? Map : Set).prototype.entries, value);
+        for (let at = 0; at < start + count; at++) {
+          const { done, value: entry } = entries.next();
+          if (done) break;
+          if (at >= start) found.push({ label: this.key(entry[0]), value: entry[1] });
+        }
+        return { form: 'm', found, total: this.length(value) };
+      }
+      const keys = this.fields(value);
+      for (const key of keys.slice(start, start + count)) found.push(read(typeof key === 'symbol' ? primitive(key) : key, key));
+      return { form: 'f', found, total: keys.length };
+    }
+    // A value and some of what is directly inside it; the way to it is told by positions.
+    page(value, { at, start, count }) {
+      for (const position of at) {
+        const [found] = this.parts(value, position, 1).found;
+        if (found === undefined) return { error: `there are fewer than ${position + 1} values` };
+        if (found.told !== undefined) return { refused: `\`${found.label}\` is ${found.told.k === 'accessor' ? 'computed by code' : 'empty'}` };
+        value = found.value;
+      }
+      const node = this.node(value, 0, [], '');
+      if (node.x === undefined) return { v: node, total: 0 };
+      const { form, found, total } = this.parts(value, start, count);
+      node[form] = found.map((part) => [part.label, part.told || this.node(part.value, 0, [], '')]);
+      return { v: node, total };
+    }
     key(key) {
       if (typeof key === 'string') return key.slice(0, KEY);
       return isObject(key) ? `${kindOf(key)} ${identity(key)}` : primitive(key).slice(0, KEY);
@@ -372,6 +415,8 @@
     const watches = rest.slice(0, config.watches.length), scopes = rest.slice(config.watches.length);
     const variables = [];
     const hidden = new Map();
+    // Scopes are as they were when the program was paused; where code ran since, the last value holds what can be seen now.
+    const fresh = config.fresh ? rest[rest.length - 1] : null;
     if (config.hasThis) variables.push({ n: 'this', s: 'this', value: self });
     config.scopes.forEach((kind, index) => {
       for (const name of Reflect.ownKeys(scopes[index])) {
@@ -380,7 +425,8 @@
         hidden.set(name, depth + 1);
         let scope = kind === 'closure' ? 'closure' : 'local';
         if (kind === 'local' && config.arguments.includes(name)) scope = 'argument';
-        const value = data(scopes[index], name);
+        const now = fresh !== null && depth === 0 ? descriptor(fresh, name) : undefined;
+        const value = now === undefined ? data(scopes[index], name) : now.value;
         const variable = { n: name, s: scope, value };
         if (depth > 0) variable.d = depth;
         if (value === undefined && (config.unset[index] || []).includes(name)) variable.v = { k: 'undefined', t: '?', u: 1 };
@@ -393,6 +439,12 @@
       else variables.push({ n: name, s: 'watch', value: data(watches, index) });
     });
     const walk = new Walk(config);
+    if (config.page) {
+      const variable = variables[config.page.root];
+      if (variable === undefined) return JSON.stringify({ error: 'there is no such variable' });
+      if (variable.v !== undefined) return JSON.stringify({ refused: `\`${variable.n}\` has no value yet` });
+      return JSON.stringify(walk.page(variable.value, config.page));
+    }
     walk.frame(variables);
     return JSON.stringify({ v: variables, incomplete: walk.incomplete });
   };

@@ -13,6 +13,7 @@ import time
 import types
 import zlib
 from _collections import deque
+from itertools import islice
 
 MRO = type.__dict__['__mro__'].__get__
 CLASS_DICT = type.__dict__['__dict__'].__get__
@@ -38,7 +39,32 @@ def hurry():
         pass
 
 
+def wake():
+    """A thread that is told to go on is meant to be woken, but where there are several threads the debugger wakes any of them,
+    and the right one sleeps on until a fifth of a second is over."""
+    try:
+        from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+        run = lifecycle.internal_run_thread
+        if getattr(run, 'wakes', False):
+            return
+
+        def run_and_wake(thread, set_additional_thread_info):
+            run(thread, set_additional_thread_info=set_additional_thread_info)
+            try:
+                debugger = sys.modules['pydevd'].get_global_debugger()
+                debugger.get_internal_queue_and_event(get_thread_id(thread))[1].set()
+            except Exception:
+                pass
+
+        run_and_wake.wakes = True
+        lifecycle.internal_run_thread = run_and_wake
+    except Exception:
+        pass
+
+
 hurry()
+wake()
 
 
 class Refused(Exception):
@@ -321,7 +347,8 @@ class Walk:
         self.depth = config['depth']
         self.nodes = config['nodes']
         self.deadline = time.monotonic() + config['ms'] / 1000.0
-        self.fingerprints = Fingerprints(time.monotonic() + min(config['ms'] / 2000.0, 1.0))
+        hashing = min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0
+        self.fingerprints = Fingerprints(time.monotonic() + hashing)
         self.incomplete = []
         self.count = 0
         self.late = 0
@@ -658,6 +685,66 @@ def evaluate(text):
     variable = {'n': 'value', 's': 'watch'}
     walk.frame([(variable, value)])
     return pack({'v': variable['v']})
+
+
+def page(text):
+    """A value and some of what is directly inside it. Where it is is told by its variable and by positions from there on."""
+    config = json.loads(text)
+    try:
+        frame = stack_here(sys._getframe(1))[config['frame']]
+        value = root_of(frame, config)
+        for at in config['at']:
+            _, found, _ = parts(value, at, 1)
+            value = found[0][1]
+    except Refused as refused:
+        return pack({'refused': refused.args[0]})
+    except Exception as error:
+        return pack({'error': '%s: %s' % (type(error).__name__, error)})
+    walk = Walk({'depth': 0, 'nodes': 0, 'ms': 0, 'hash': False})
+
+    def tell(value):
+        return walk.node(value, 0, {}, [], '')
+
+    node = tell(value)
+    if 'x' not in node:
+        return pack({'v': node, 'total': 0})
+    form, found, total = parts(value, config['start'], config['count'])
+    node[form] = [[label, tell(part)] for label, part in found]
+    return pack({'v': node, 'total': total})
+
+
+def root_of(frame, config):
+    if config['scope'] is not None:
+        return frame.f_globals
+    if config['expression'] is not None:
+        return evaluate_in(frame, config['expression'])
+    return variables_of(frame)[config['root']][1]
+
+
+def parts(value, start, count):
+    """Some of what is directly inside a value: in what form, what, and how much there is in all."""
+    cls = type(value)
+    base = base_of(cls)
+    end = start + count
+    if base is tuple:
+        names = static(cls, '_fields')
+        if type(names) is tuple and len(names) == tuple.__len__(value) and all(type(name) is str for name in names):
+            return 'f', list(zip(names, tuple.__iter__(value)))[start:end], len(names)
+    if base in (list, tuple):
+        return 'e', list(enumerate(base.__getitem__(value, slice(start, end)), start)), base.__len__(value)
+    if base is deque:
+        return 'e', list(enumerate(islice(deque.__iter__(value), start, end), start)), deque.__len__(value)
+    if base is dict:
+        return 'm', [(key_text(key), part) for key, part in islice(dict.items(value), start, end)], dict.__len__(value)
+    if base in (set, frozenset):
+        return 'm', [(key_text(part), part) for part in islice(base.__iter__(value), start, end)], base.__len__(value)
+    if is_array(cls):
+        view = memoryview(value)
+        if view.ndim != 1:
+            raise Refused('an array of %d dimensions is not read without running code' % view.ndim)
+        return 'e', list(enumerate(view[start:end].tolist(), start)), len(view)
+    found = stored(value, cls)
+    return 'f', found[start:end], len(found)
 
 
 def evaluate_in(frame, text):

@@ -163,7 +163,7 @@ class Walk:
         self.head, self.tail = config['head'], config['tail']
         self.started = time.monotonic()
         self.deadline = self.started + config['ms'] / 1000.0
-        self.hash_deadline = self.started + min(config['ms'] / 2000.0, 1.0)
+        self.hash_deadline = self.started + (min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0)
         self.incomplete = []
         self.count = self.late = self.cut = self.hashed = self.unhashed = 0
 
@@ -324,6 +324,24 @@ class Walk:
         node['m'] = sorted(found, key=lambda entry: entry[0])
         self.sampled(path, length, most, 'entries')
 
+    def parts(self, value, start, count):
+        """Some of what is directly inside a value: in what form, what, and how much there is in all."""
+        length = number_of_children(value)
+        end = min(start + count, length)
+        if self.is_list(value, length):
+            name = raw_kind(value)
+            children = [(at, value.GetChildAtIndex(at)) for at in range(start, end)]
+            if SETS.match(name):
+                return 'm', [(self.key_text(child), child) for _, child in children], length
+            if MAPS.match(name):
+                pairs = [pair_of(child) or (child, child) for _, child in children]
+                return 'm', [(self.key_text(key), part) for key, part in pairs], length
+            return 'e', children, length
+        children = [value.GetChildAtIndex(at) for at in range(length)]
+        fields = [(child.GetName() or '[%d]' % at, child) for at, child in enumerate(children)]
+        fields = [field for field in fields if field[0] != '[raw]']
+        return 'f', fields[start:end], len(fields)
+
     def key_text(self, key):
         value, _, odd = unboxed(key)
         text = odd or summary_of(value) or kind_of(value)
@@ -421,13 +439,35 @@ def evaluate(config, process):
     return {'v': variable['v']}
 
 
+def page(config, process):
+    """A value and some of what is directly inside it. Where it is is told by its variable and by positions from there on."""
+    frame = process.GetThreadByID(config['thread']).GetFrameAtIndex(config['frame'])
+    walk = Walk({'depth': 0, 'nodes': 0, 'ms': 0, 'head': 8, 'tail': 4, 'hash': False})
+    if config['expression'] is not None:
+        value = frame.GetValueForVariablePath(config['expression'])
+        if not value.IsValid() or value.GetError().Fail():
+            return {'refused': 'only a variable, its fields and its elements can be read without running code'}
+    else:
+        variable, value, unset = variables_of(frame)[config['root']]
+        if unset:
+            return {'refused': '`%s` has no value yet' % variable['n']}
+    for at in config['at']:
+        value = walk.parts(unboxed(value)[0], at, 1)[1][0][1]
+    node = walk.node(value, 0, [], '')
+    if 'x' not in node:
+        return {'v': node, 'total': 0}
+    form, found, total = walk.parts(unboxed(value)[0], config['start'], config['count'])
+    node[form] = [[label, walk.node(part, 0, [], '')] for label, part in found]
+    return {'v': node, 'total': total}
+
+
 def ready(config, process):
     return {'ready': True}
 
 
 def backsight_walker(debugger, command, result, internal_dict):
     name, _, encoded = command.strip().partition(' ')
-    work = {'capture': capture, 'evaluate': evaluate, 'ready': ready}[name]
+    work = {'capture': capture, 'evaluate': evaluate, 'page': page, 'ready': ready}[name]
     config = json.loads(base64.b64decode(encoded).decode('utf-8'))
     try:
         told = work(config, debugger.GetSelectedTarget().GetProcess())

@@ -408,11 +408,23 @@ fn of_a_long_list_the_ends_are_asked_for() {
     assert_eq!((big.length, elements.len(), elements[11].0), (Some(1_000_000), 12, 999_999));
     assert_eq!(capture.incomplete[0].reason, "1000000 elements, 12 captured");
     let page = session.variables(VariablesRequest::default()).unwrap();
-    let reference = page.variables[0].reference.clone();
+    assert_eq!((page.variables[0].path.as_str(), page.variables[0].length), ("big", Some(1_000_000)));
+    let expand = Some("big".to_owned());
     let page = session
-        .variables(VariablesRequest { reference, start: 999_995, count: 10, ..VariablesRequest::default() })
+        .variables(VariablesRequest {
+            expand: expand.clone(),
+            start: 999_995,
+            count: 10,
+            ..VariablesRequest::default()
+        })
         .unwrap();
     assert_eq!((page.total, page.next_start), (Some(1_000_000), None));
+    let page = session
+        .variables(VariablesRequest { expand, start: 500_000, count: 2, ..VariablesRequest::default() })
+        .unwrap();
+    let told: Vec<(&str, &str)> = page.variables.iter().map(|one| (one.path.as_str(), one.value.as_str())).collect();
+    assert_eq!(told, [("big[500000]", "500000"), ("big[500001]", "500001")]);
+    assert_eq!(page.next_start, Some(500_002));
 }
 
 #[test]

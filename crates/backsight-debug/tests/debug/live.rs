@@ -1,9 +1,11 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
+mod by_pid;
 mod expectations;
 mod fifty;
 mod go;
 mod javascript;
 mod native;
+mod pages;
 mod python;
 mod subject;

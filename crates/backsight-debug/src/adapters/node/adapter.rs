@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -50,6 +50,8 @@ struct State {
 pub(super) struct Pause {
     pub number: i64,
     pub frames: Vec<Value>,
+    /// Whether code ran since: what V8 tells of scopes is how they were when the program was paused.
+    pub touched: AtomicBool,
 }
 
 /// A breakpoint that V8 knows.
@@ -121,6 +123,7 @@ impl Node {
             "variables" => self.variables(arguments).await,
             "evaluate" => self.evaluate(arguments).await,
             "backsight/capture" => self.capture(arguments).await,
+            "backsight/page" => self.page(arguments).await,
             "backsight/evaluate" => self.evaluate_safely(arguments).await,
             "disconnect" => {
                 // Whoever stays without a debugger goes on.
@@ -264,7 +267,7 @@ impl Node {
             let mut state = self.state();
             state.pauses += 1;
             let number = state.pauses;
-            state.pause = Some(Arc::new(Pause { number, frames }));
+            state.pause = Some(Arc::new(Pause { number, frames, touched: AtomicBool::new(false) }));
             state.objects.clear();
             (state.expected.take(), state.stop_on_entry)
         };
@@ -330,6 +333,12 @@ impl Node {
     /// The present pause.
     pub(super) fn pause(&self) -> Result<Arc<Pause>, String> {
         self.state().pause.clone().ok_or_else(|| "notStopped".to_owned())
+    }
+
+    /// Code of the program is about to run in this pause.
+    pub(super) fn touch(&self) -> Result<(), String> {
+        self.pause()?.touched.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The frame of the present pause with that number.

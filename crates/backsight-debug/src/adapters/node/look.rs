@@ -1,5 +1,8 @@
 //! Looks at what a pause holds: scopes, properties, expressions, and the walker's capture of whole frames.
 
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -38,6 +41,8 @@ const PREPARE: &str = "(() => {
 })()";
 /// What Node wraps every module in.
 const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dirname", "arguments"];
+/// Between an object and one of its getters.
+const GETTER: &str = "\0get\0";
 /// How many elements are read at once unless asked for fewer.
 const PAGE: u64 = 100;
 
@@ -61,6 +66,9 @@ impl Node {
 
     pub(super) async fn variables(&self, arguments: &Value) -> Answer {
         let object = self.object(arguments["variablesReference"].as_i64().unwrap_or_default())?;
+        if let Some((object, getter)) = object.split_once(GETTER) {
+            return self.got(object, getter).await;
+        }
         if arguments["filter"] == json!("indexed") {
             let start = arguments["start"].as_u64().unwrap_or_default();
             let count = arguments["count"].as_u64().unwrap_or(PAGE);
@@ -70,7 +78,7 @@ impl Node {
         let answer = self.inspector.ask("Runtime.getProperties", params).await?;
         let all = answer["result"].as_array().into_iter().flatten();
         let private = answer["privateProperties"].as_array().into_iter().flatten();
-        let told: Vec<Value> = all.chain(private).map(|property| self.property(property)).collect();
+        let told: Vec<Value> = all.chain(private).map(|property| self.property(&object, property)).collect();
         Ok(json!({ "variables": told }))
     }
 
@@ -86,21 +94,38 @@ impl Node {
         let mut told = Vec::new();
         for property in answer["result"].as_array().into_iter().flatten() {
             let Some(index) = property["name"].as_str().and_then(|name| name.parse::<u64>().ok()) else { continue };
-            let mut one = self.property(property);
+            let mut one = self.property(&part, property);
             one["name"] = json!((start + index).to_string());
             told.push(one);
         }
         Ok(json!({ "variables": told }))
     }
 
-    fn property(&self, property: &Value) -> Value {
+    fn property(&self, object: &str, property: &Value) -> Value {
         let name = property["name"].as_str().unwrap_or_default();
-        match property.get("value") {
-            Some(value) => self.variable(name, value),
-            None => {
-                json!({ "name": name, "value": "(getter)", "variablesReference": 0, "presentationHint": { "lazy": true } })
-            }
+        if let Some(value) = property.get("value") {
+            return self.variable(name, value);
         }
+        // Whoever asks for what is inside runs it.
+        let getter = property["get"]["objectId"].as_str();
+        let reference = getter.map_or(0, |getter| self.number(&format!("{object}{GETTER}{getter}")));
+        json!({ "name": name, "value": "(getter)", "variablesReference": reference, "presentationHint": { "lazy": true } })
+    }
+
+    /// Runs a getter; its value takes the getter's place.
+    async fn got(&self, object: &str, getter: &str) -> Answer {
+        self.touch()?;
+        let params = json!({ "functionDeclaration": "function(get) { return Reflect.apply(get, this, []); }",
+            "objectId": object, "arguments": [{ "objectId": getter }], "silent": true });
+        let answer = self.inspector.ask("Runtime.callFunctionOn", params).await?;
+        let told = match answer.get("exceptionDetails") {
+            Some(_) => {
+                let text = format!("<error: {}>", first_line(&answer["result"]));
+                json!({ "name": "", "value": text, "type": "error", "variablesReference": 0 })
+            }
+            None => self.variable("", &answer["result"]),
+        };
+        Ok(json!({ "variables": [told] }))
     }
 
     fn variable(&self, name: &str, value: &Value) -> Value {
@@ -115,6 +140,7 @@ impl Node {
 
     pub(super) async fn evaluate(&self, arguments: &Value) -> Answer {
         let frame = self.frame(&arguments["frameId"])?;
+        self.touch()?;
         let params = json!({ "callFrameId": frame["callFrameId"], "expression": arguments["expression"], "silent": true,
             "includeCommandLineAPI": true });
         let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await?;
@@ -133,10 +159,26 @@ impl Node {
             Err(why) if why.contains("side-effect") => return Ok(json!({ "refused": "it would change the program" })),
             Err(why) => return Ok(json!({ "error": why })),
         };
-        let config = json!({ "depth": 1, "nodes": 200, "ms": 1000, "head": 8, "tail": 4, "hasThis": false, "scopes": [],
-            "skip": [], "arguments": [], "unset": [], "watches": ["value"], "failed": [null] });
-        let told = self.walk(config, json!({}), vec![value]).await?;
+        let told = self.walk(config_of_value(), json!({}), vec![value]).await?;
         Ok(json!({ "v": told["v"][0]["v"] }))
+    }
+
+    /// A value and some of what is directly inside it.
+    pub(super) async fn page(&self, arguments: &Value) -> Answer {
+        let frame = self.frame(&arguments["frameId"])?;
+        let (mut config, this, values) = match arguments["expression"].as_str() {
+            None => self.described(&frame).await,
+            Some(expression) => match self.watch(&frame, expression).await {
+                Ok(value) => (config_of_value(), json!({}), vec![value]),
+                Err(why) if why.contains("side-effect") => {
+                    return Ok(json!({ "refused": "it would change the program" }));
+                }
+                Err(why) => return Ok(json!({ "error": why })),
+            },
+        };
+        config["page"] = arguments.clone();
+        (config["depth"], config["ms"], config["hash"]) = (json!(0), json!(0), json!(false));
+        self.walk(config, this, values).await
     }
 
     /// The value of an expression that changes nothing, as an argument of a call.
@@ -169,26 +211,15 @@ impl Node {
     }
 
     async fn capture_frame(&self, plan: &Value, index: usize, frame: &Value, watched: bool) -> Answer {
-        let script = frame["location"]["scriptId"].as_str().unwrap_or_default();
-        let source = self.source(script).await;
-        let is_module = frame["functionLocation"]["lineNumber"] == json!(0)
-            && frame["functionLocation"]["columnNumber"] == json!(0);
-        let start = &frame["functionLocation"];
-        let begins = place::offset(&source, number(&start["lineNumber"]), number(&start["columnNumber"]));
-        let arguments = if is_module { Vec::new() } else { place::arguments(source.get(begins..).unwrap_or_default()) };
-        let (kinds, objects, unset) = scopes_of(frame, &source, is_module);
+        let (mut config, this, objects) = self.described(frame).await;
         let expressions: Vec<&str> =
             plan["watches"].as_array().into_iter().flatten().filter_map(Value::as_str).filter(|_| watched).collect();
         let watches = join_all(expressions.iter().map(|expression| self.watch(frame, expression))).await;
         let failed: Vec<Option<&str>> = watches.iter().map(|watch| watch.as_ref().err().map(String::as_str)).collect();
-        let this = &frame["this"];
-        let has_this = !is_module && this["type"] == json!("object") && this["className"] != json!("global");
-        let config = json!({
-            "depth": plan["depth"], "nodes": plan["nodes"], "ms": plan["ms"], "head": plan["head"], "tail": plan["tail"],
-            "hasThis": has_this, "scopes": kinds, "skip": WRAPPER, "arguments": arguments, "unset": unset,
-            "watches": expressions, "failed": failed,
-        });
-        let this = if has_this { argument(this) } else { json!({}) };
+        for name in ["depth", "nodes", "ms", "head", "tail", "hash"] {
+            config[name] = plan[name].clone();
+        }
+        (config["watches"], config["failed"]) = (json!(expressions), json!(failed));
         let values = watches.iter().map(|watch| watch.clone().unwrap_or_else(|_| json!({}))).chain(objects).collect();
         let mut told = self.walk(config, this, values).await?;
         let (file, line) = self.position(frame);
@@ -198,6 +229,48 @@ impl Node {
         told["file"] = json!(file);
         told["line"] = json!(line);
         Ok(told)
+    }
+
+    /// What the walker is told about a frame, its `this` and the objects that hold its scopes.
+    async fn described(&self, frame: &Value) -> (Value, Value, Vec<Value>) {
+        let script = frame["location"]["scriptId"].as_str().unwrap_or_default();
+        let source = self.source(script).await;
+        let is_module = frame["functionLocation"]["lineNumber"] == json!(0)
+            && frame["functionLocation"]["columnNumber"] == json!(0);
+        let start = &frame["functionLocation"];
+        let begins = place::offset(&source, number(&start["lineNumber"]), number(&start["columnNumber"]));
+        let arguments = if is_module { Vec::new() } else { place::arguments(source.get(begins..).unwrap_or_default()) };
+        let (kinds, mut objects, unset) = scopes_of(frame, &source, is_module);
+        let this = &frame["this"];
+        let has_this = !is_module && this["type"] == json!("object") && this["className"] != json!("global");
+        let mut config = json!({ "hasThis": has_this, "scopes": kinds, "skip": WRAPPER, "arguments": arguments,
+            "unset": unset, "watches": [], "failed": [] });
+        if let Some(fresh) = self.fresh(frame, &objects).await {
+            config["fresh"] = json!(true);
+            objects.push(fresh);
+        }
+        (config, if has_this { argument(this) } else { json!({}) }, objects)
+    }
+
+    /// An object with the present values of a frame's variables, when code ran since V8 told of its scopes.
+    async fn fresh(&self, frame: &Value, scopes: &[Value]) -> Option<Value> {
+        if !self.pause().ok()?.touched.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut reads = String::new();
+        for scope in scopes {
+            let params = json!({ "objectId": scope["objectId"], "ownProperties": true });
+            let answer = self.inspector.ask("Runtime.getProperties", params).await.ok()?;
+            let names = answer["result"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str());
+            for name in names.filter(|name| place::is_name(name)) {
+                // What has no value yet cannot be read.
+                _ = write!(reads, "try {{ $backsight.{name} = {name}; }} catch {{}} ");
+            }
+        }
+        let expression = format!("(() => {{ const $backsight = {{ __proto__: null }}; {reads}return $backsight; }})()");
+        let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true });
+        let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await.ok()?;
+        Some(argument(&answer["result"])).filter(|_| answer.get("exceptionDetails").is_none())
     }
 
     /// Calls the walker inside the program.
@@ -229,6 +302,12 @@ impl Node {
         *walker = Some(id.to_owned());
         Ok(id.to_owned())
     }
+}
+
+/// What the walker is told about one value that is no variable.
+fn config_of_value() -> Value {
+    json!({ "depth": 1, "nodes": 200, "ms": 1000, "head": 8, "tail": 4, "hasThis": false, "scopes": [], "skip": [],
+        "arguments": [], "unset": [], "watches": ["value"], "failed": [null] })
 }
 
 /// A frame's own scopes: what they are, the objects that hold them, and what is declared in each only further below.

@@ -158,7 +158,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
     parts
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
     !text.is_empty() && !text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(plain)
 }

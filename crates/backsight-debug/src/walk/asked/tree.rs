@@ -66,13 +66,10 @@ impl<'a> Tree<'a> {
 
     /// Adds a value, unless it is one the debugger made up.
     pub(super) fn add(&mut self, parent: Option<usize>, variable: types::Variable, level: u32) -> Option<usize> {
-        let made_up =
-            self.quirks.synthetic.contains(&variable.name) || (self.quirks.calls && variable.name.ends_with("()"));
-        if made_up {
+        if self.is_made_up(&variable) {
             return None;
         }
-        let lazy = variable.presentation_hint.as_ref().is_some_and(|hint| hint.lazy) && self.safety != Safety::Full;
-        let expandable = variable.variables_reference > 0 && !lazy;
+        let expandable = variable.variables_reference > 0 && (!is_lazy(&variable) || self.safety == Safety::Full);
         let label = self.label(parent, &variable.name);
         let state = if expandable { State::Waiting } else { State::Leaf };
         let children = Vec::new();
@@ -82,6 +79,29 @@ impl<'a> Tree<'a> {
             parent.children.push(slot);
         }
         Some(slot)
+    }
+
+    /// Whether the debugger made a value up.
+    pub(super) fn is_made_up(&self, variable: &types::Variable) -> bool {
+        self.quirks.synthetic.contains(&variable.name) || (self.quirks.calls && variable.name.ends_with("()"))
+    }
+
+    pub(super) fn children(&self, slot: usize) -> &[usize] {
+        self.slots.get(slot).map(|slot| slot.children.as_slice()).unwrap_or_default()
+    }
+
+    /// Forgets what is inside, which is then known to be something.
+    pub(super) fn empty(&mut self, slot: usize) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.children.clear();
+            slot.state = State::Closed;
+        }
+    }
+
+    /// Whether a value only points to the one that is inside it.
+    pub(super) fn is_box(&self, slot: usize, children: &[types::Variable]) -> bool {
+        let interface = self.slots.get(slot).is_some_and(|slot| is_interface(&slot.variable));
+        matches!(children, [only] if only.name.is_empty() || (only.name == "data" && interface))
     }
 
     fn label(&self, parent: Option<usize>, name: &str) -> Label {
@@ -105,7 +125,8 @@ impl<'a> Tree<'a> {
     pub(super) fn open(&mut self, depth: u32) -> Vec<usize> {
         let mut open = Vec::new();
         for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.state == State::Waiting) {
-            if slot.level >= depth {
+            // A getter that may run is not a level: its value takes its place.
+            if slot.level >= depth && !is_lazy(&slot.variable) {
                 slot.state = State::Closed;
             } else {
                 slot.state = State::Asked;
@@ -168,11 +189,11 @@ impl<'a> Tree<'a> {
 
     /// What is inside arrived. What only points to something becomes that, on the same level.
     pub(super) fn fill(&mut self, slot: usize, children: Vec<types::Variable>) {
+        let boxes = self.is_box(slot, &children);
         let Some(known) = self.slots.get_mut(slot) else { return };
         if known.state == State::Seen {
             return;
         }
-        let boxes = matches!(children.as_slice(), [only] if only.name.is_empty() || (only.name == "data" && is_interface(&known.variable)));
         if boxes {
             for child in children {
                 known.state = if child.variables_reference > 0 { State::Waiting } else { State::Leaf };
@@ -258,6 +279,10 @@ impl<'a> Tree<'a> {
             _ => Inside::Fields(children.into_iter().map(|(label, node)| (text(label), node)).collect()),
         }
     }
+}
+
+fn is_lazy(variable: &types::Variable) -> bool {
+    variable.presentation_hint.as_ref().is_some_and(|hint| hint.lazy)
 }
 
 fn is_map(variable: &types::Variable) -> bool {

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use backsight_core::Code;
 use backsight_debug::capture::{Inside, Scope};
 use backsight_debug::diff::{Options, snapshot_diff};
-use backsight_debug::session::{
-    BreakpointRequest, Control, EvaluateRequest, Outcome, Place, Session, VariablesRequest,
-};
+use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Outcome, Place, Session};
 use backsight_debug::walk::{CapturePlan, Frames};
 
 use super::subject::{PATIENCE, Subject, at, capture, go_on, names, plan, scope, stopped};
@@ -33,10 +31,14 @@ pub struct Ways {
     pub counts_hits: bool,
     /// What an evaluation of `number + 1` needs to run: nothing.
     pub safe_sum: bool,
+    /// An expression that gives `number` another value, where expressions can.
+    pub assignment: Option<&'static str>,
     /// An expression that runs code, which safe mode refuses.
     pub unsafe_expression: &'static str,
     /// The kind of exceptions to pause at; none where there are no exceptions to pause at.
     pub exceptions: Option<&'static str>,
+    /// What is said about the exception.
+    pub exception: &'static str,
     pub exit_code: i64,
 }
 
@@ -51,7 +53,7 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
     assert!(frame.function.contains("work"), "{frame:?}");
     assert!(frame.source.unwrap().contains("FIRST"));
     let capture = capture(&session, 3);
-    let table: [(&str, &[&str]); 14] = [
+    let table: [(&str, &[&str]); 17] = [
         ("number", &["42"]),
         ("ratio", &["2.5"]),
         ("flag", &["true", "True"]),
@@ -66,6 +68,9 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
         ("prices[apple]", &["3"]),
         ("prices[pear]", &["5"]),
         ("big[999999]", &["999999"]),
+        ("gr\u{f6}\u{df}e", &["7"]),
+        ("nested[0][1]", &["2"]),
+        ("nested[1][0]", &["3"]),
     ];
     for (path, expected) in table {
         let text = &at(&capture, path).text;
@@ -73,6 +78,8 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
     }
     assert_eq!(at(&capture, "big").length, Some(1_000_000));
     assert_eq!(at(&capture, "small").length, Some(3));
+    let empty = at(&capture, "empty");
+    assert_eq!((empty.length.unwrap_or(0), &empty.inside), (0, &Inside::Leaf), "{empty:?}");
     assert!(at(&capture, "lengthy").text.len() < 1000, "long texts are cut");
     assert!(
         capture.incomplete.iter().any(|said| said.path == "big" && said.reason.contains("1000000")),
@@ -214,15 +221,22 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
 /// A program that pauses at an exception says which.
 pub fn exceptions(subject: &Subject, ways: Ways) {
     let Some(kind) = ways.exceptions else { return };
-    let (session, outcome) = subject.launch(vec![BreakpointRequest::new(Place::Exception(kind.to_owned()))]);
-    let status = session.status();
-    assert!(status.breakpoints[0].bound, "{status:?}");
-    let report = stopped(outcome);
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    session.remove_breakpoint("bp-1").unwrap();
+    let set = session.set_breakpoint(BreakpointRequest::new(Place::Exception(kind.to_owned()))).unwrap();
+    assert!(set.bound, "{set:?}");
+    let report = stopped(go_on(&session));
     assert_eq!(report.stop.reason, "exception", "{report:?}");
+    let said = report.stop.description.unwrap_or_default();
+    assert!(said.contains(ways.exception), "`{said}`");
+    // Of native code the innermost frame is the one that throws, which is not the program's.
+    let frames = session.stack(None, 0, 20).unwrap().frames;
+    assert!(frames.iter().any(|frame| frame.line == Some(subject.line("THROW"))), "{frames:?}");
 }
 
-/// Evaluation, with and without running code; variables page by page; old references are refused.
-pub fn expressions_and_variables(subject: &Subject, ways: Ways) {
+/// Evaluation, with and without running code, and watches.
+pub fn expressions(subject: &Subject, ways: Ways) {
     let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
     stopped(outcome);
     let ask = |expression: &str, safe| {
@@ -235,6 +249,11 @@ pub fn expressions_and_variables(subject: &Subject, ways: Ways) {
         })
     };
     assert_eq!(ask("number + 1", false).unwrap().value, "43");
+    if let Some(assignment) = ways.assignment {
+        ask(assignment, false).unwrap();
+        assert_eq!(at(&capture(&session, 0), "number").text, "41", "what was changed in this pause is seen");
+        ask(&assignment.replace("41", "42"), false).unwrap();
+    }
     let safe = ask("number", true).unwrap();
     assert_eq!((safe.value.as_str(), safe.may_have_run_code), ("42", false));
     if ways.safe_sum {
@@ -243,21 +262,11 @@ pub fn expressions_and_variables(subject: &Subject, ways: Ways) {
     let refused = ask(ways.unsafe_expression, true).unwrap_err();
     assert_eq!(refused.code(), Code::AdapterFailed, "{refused}");
     assert!(ask("no_such_name", false).is_err());
-    let page = session.variables(VariablesRequest::default()).unwrap();
-    let small = page.variables.iter().find(|variable| variable.name == "small").unwrap();
-    let reference = small.reference.clone().unwrap();
-    let inside = session
-        .variables(VariablesRequest { reference: Some(reference.clone()), ..VariablesRequest::default() })
-        .unwrap();
-    assert!(inside.variables.iter().any(|variable| variable.value == "3"), "{inside:?}");
     let watched = session
         .capture(CapturePlan { watches: vec!["number".to_owned(), "no_such_name".to_owned()], ..plan(0) })
         .unwrap();
     assert_eq!(at(&watched, "watch(number)").text, "42");
     assert!(at(&watched, "watch(no_such_name)").text.contains("error"), "{:?}", at(&watched, "watch(no_such_name)"));
-    stopped(session.control(Control::StepOver, None, PATIENCE).unwrap());
-    let old = session.variables(VariablesRequest { reference: Some(reference), ..VariablesRequest::default() });
-    assert_eq!(old.unwrap_err().code(), Code::StateChanged);
 }
 
 /// A running program refuses to be looked at, is paused, ends with its code and what it printed.

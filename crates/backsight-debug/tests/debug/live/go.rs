@@ -6,7 +6,8 @@ use std::time::Duration;
 use backsight_debug::session::{Control, Launch, Outcome, Session};
 
 use super::expectations::{self, Ways};
-use super::subject::{PATIENCE, Subject, absent, at, capture, on_path, programs, stopped};
+use super::pages;
+use super::subject::{PATIENCE, Subject, at, capture, installed, programs, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["nil"],
@@ -18,35 +19,33 @@ const WAYS: Ways = Ways {
     recurse: "recurse",
     looping: Some("main.loop"),
     counts_hits: false,
+    assignment: None,
     safe_sum: true,
     unsafe_expression: "call use(number)",
     exceptions: None,
+    exception: "",
     exit_code: 3,
 };
 
 /// The program, built once and then as fast as Go finds that nothing changed.
-fn subject() -> Option<(Subject, tempfile::TempDir)> {
-    if on_path(&["dlv"]).is_none() || on_path(&["go"]).is_none() {
-        absent("Delve");
-        return None;
-    }
+fn subject() -> (Subject, tempfile::TempDir) {
+    installed(&["dlv"]);
     let folder = tempfile::tempdir().unwrap();
     let source = programs().join("table.go");
     let program = folder.path().join("table");
-    let mut build = Command::new("go");
+    let mut build = Command::new(installed(&["go"]));
     build.args(["build", "-gcflags=all=-N -l", "-o"]).arg(&program).arg(&source);
     let built = build.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    Some((Subject { source, program, runtime: None, rust_sysroot: None }, folder))
+    (Subject { source, program, runtime: None, rust_sysroot: None }, folder)
 }
 
 macro_rules! table {
     ($($name:ident: $check:expr;)*) => { $(
         #[test]
         fn $name() {
-            if let Some((subject, _folder)) = subject() {
-                ($check)(&subject);
-            }
+            let (subject, _folder) = subject();
+            ($check)(&subject);
         }
     )* };
 }
@@ -57,7 +56,8 @@ table! {
     frames: |subject| expectations::frames_and_threads(subject, WAYS);
     other_threads: expectations::other_threads;
     control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
-    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    expressions: |subject| expectations::expressions(subject, WAYS);
+    variables: |subject| pages::all(subject, WAYS.shadows);
     the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
     no_process_is_left: expectations::no_process_is_left;
     speed: |subject| expectations::speed(subject, "delve");
@@ -65,7 +65,7 @@ table! {
 
 #[test]
 fn a_panic_pauses_the_program() {
-    let Some((subject, _folder)) = subject() else { return };
+    let (subject, _folder) = subject();
     let request = Launch { arguments: vec!["panic".to_owned()], ..subject.request(Vec::new()) };
     let (_session, outcome) = Session::launch(&subject.setup(), request).unwrap();
     let report = stopped(outcome);
@@ -76,7 +76,7 @@ fn a_panic_pauses_the_program() {
 /// Delve builds the program itself, and leaves nothing beside the source.
 #[test]
 fn a_source_is_built_and_debugged() {
-    let Some((subject, _folder)) = subject() else { return };
+    let (subject, _folder) = subject();
     let request = Launch { program: subject.source.clone(), ..subject.request(vec![subject.at("FIRST")]) };
     let (session, outcome) = Session::launch(&subject.setup(), request).unwrap();
     stopped(outcome);
@@ -93,7 +93,7 @@ fn a_source_is_built_and_debugged() {
 /// A loop without an end is paused from outside.
 #[test]
 fn a_running_program_is_paused() {
-    let Some((subject, _folder)) = subject() else { return };
+    let (subject, _folder) = subject();
     let (session, outcome) = subject.launch(vec![subject.at("DEEP")]);
     stopped(outcome);
     let outcome = session.control(Control::Pause, None, Duration::from_secs(5)).unwrap();

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use backsight_debug::capture::Inside;
-use backsight_debug::session::{Attach, Outcome, Session};
+use backsight_debug::capture::{Inside, Safety};
+use backsight_debug::session::{Attach, Outcome, Session, VariablesRequest};
+use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
-use super::subject::{PATIENCE, Running, Subject, absent, at, capture, free_port, go_on, on_path, stopped};
+use super::pages;
+use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, plan, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -19,35 +21,31 @@ const WAYS: Ways = Ways {
     recurse: "recurse",
     looping: Some("loop"),
     counts_hits: true,
+    assignment: None,
     safe_sum: true,
     unsafe_expression: "order.customer.shout",
     exceptions: Some("all"),
+    exception: "caught it",
     exit_code: 3,
 };
 
-/// A Python that has debugpy: the one `make test` prepares, or whichever is there.
-pub fn python() -> Option<PathBuf> {
-    let prepared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/venv/bin/python");
-    let found = Some(prepared).filter(|python| python.exists()).or_else(|| on_path(&["python3", "python"]))?;
-    let asked = std::process::Command::new(&found).args(["-c", "import debugpy"]).output().ok()?;
-    asked.status.success().then_some(found)
+/// The Python with debugpy that `tests/tools/install` prepares.
+pub fn python() -> PathBuf {
+    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tools");
+    let debugpy = tools.join("venv/bin/debugpy");
+    assert!(debugpy.exists(), "debugpy is missing in `{}`: install it with `make tools`", tools.display());
+    debugpy.with_file_name("python")
 }
 
-fn subject() -> Option<Subject> {
-    let python = python();
-    if python.is_none() {
-        absent("a Python with debugpy");
-    }
-    Some(Subject::script("table.py", Some(python?)))
+fn subject() -> Subject {
+    Subject::script("table.py", Some(python()))
 }
 
 macro_rules! table {
     ($($name:ident: $check:expr;)*) => { $(
         #[test]
         fn $name() {
-            if let Some(subject) = subject() {
-                ($check)(&subject);
-            }
+            ($check)(&subject());
         }
     )* };
 }
@@ -59,7 +57,8 @@ table! {
     other_threads: expectations::other_threads;
     control_and_breakpoints: |subject| expectations::control_and_breakpoints(subject, WAYS);
     exceptions: |subject| expectations::exceptions(subject, WAYS);
-    expressions_and_variables: |subject| expectations::expressions_and_variables(subject, WAYS);
+    expressions: |subject| expectations::expressions(subject, WAYS);
+    variables: |subject| pages::all(subject, WAYS.shadows);
     the_end: |subject| expectations::running_pausing_and_the_end(subject, WAYS);
     no_process_is_left: expectations::no_process_is_left;
     speed: |subject| expectations::speed(subject, "debugpy");
@@ -68,7 +67,7 @@ table! {
 /// `__repr__`, properties, `__eq__` and `__hash__` of the program count their calls.
 #[test]
 fn a_capture_runs_nothing_of_the_program() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
     stopped(outcome);
     for depth in 0..5 {
@@ -88,10 +87,57 @@ fn a_capture_runs_nothing_of_the_program() {
     assert!(printed.contains("ran 0"), "{printed}");
 }
 
+/// Nor do pages of variables, unless it is allowed.
+#[test]
+fn variables_run_nothing_of_the_program() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    for path in ["order", "order.customer", "order.items[0]", "watch(order.customer)", "also", "watch(order is also)"] {
+        pages::ask(&session, path, 0, 0).unwrap();
+    }
+    let property = pages::ask(&session, "order.customer.shout", 0, 0).unwrap_err();
+    assert!(property.message().contains("computed by code"), "{property}");
+    assert!(property.hint().unwrap().contains("safety"), "{property:?}");
+    let globals = VariablesRequest { scope: Some("globals".to_owned()), ..VariablesRequest::default() };
+    let globals = session.variables(globals).unwrap();
+    let runs = globals.variables.iter().find(|variable| variable.name == "runs").unwrap();
+    assert_eq!(runs.value, "0");
+    assert_eq!(pages::ask(&session, &runs.path, 0, 0).unwrap().value.unwrap().value, "0");
+    let allowed = VariablesRequest {
+        expand: Some("order.customer".to_owned()),
+        safety: Safety::Adapter,
+        ..VariablesRequest::default()
+    };
+    let allowed = session.variables(allowed).unwrap();
+    assert_eq!(allowed.safety, Safety::Adapter);
+    assert_eq!(allowed.variables.iter().find(|it| it.name == "shout").unwrap().value, "'ANN'", "{allowed:#?}");
+    let runs = pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value;
+    assert_ne!(runs, "0", "what was allowed ran");
+}
+
+/// What the debugger itself shows runs the program's code, and the capture says that it was allowed to.
+#[test]
+fn a_capture_that_may_run_code_does_and_says_so() {
+    let subject = subject();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    let runs = || pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value.parse::<u64>().unwrap();
+    assert_eq!(runs(), 0);
+    let mut before = 0;
+    for safety in [Safety::Adapter, Safety::Full] {
+        let captured = session.capture(CapturePlan { safety, ..plan(2) }).unwrap();
+        assert_eq!(captured.safety, safety);
+        assert_eq!(at(&captured, "order.customer.shout").text, "'ANN'", "properties are evaluated");
+        assert!(runs() > before, "{safety:?} ran nothing");
+        before = runs();
+    }
+}
+
 /// Capture and resume, a thousand times.
 #[test]
 fn a_thousand_hits_of_a_loop() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("LOOP")]);
     let started = Instant::now();
     let mut outcome = outcome;
@@ -104,13 +150,14 @@ fn a_thousand_hits_of_a_loop() {
     }
     eprintln!("debugpy: 1000 captures in {:?}", started.elapsed());
     assert_eq!((hits, last.as_str()), (1000, "499500"));
+    // Were the thread woken by chance only, each would take a fifth of a second.
     assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 /// An object that is captured at its nearest place is pointed to from the others.
 #[test]
 fn the_same_object_is_captured_once() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
     stopped(outcome);
     let captured = capture(&session, 2);
@@ -121,7 +168,7 @@ fn the_same_object_is_captured_once() {
 /// A program that waits for a debugger at a port, through the adapter that comes with debugpy.
 #[test]
 fn a_program_that_waits_for_a_debugger_is_attached_to() {
-    let Some(subject) = subject() else { return };
+    let subject = subject();
     let port = free_port();
     let mut command = Command::new(subject.runtime.as_ref().unwrap());
     command.args([

@@ -85,17 +85,12 @@ pub fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/debug/programs")
 }
 
-/// Says why a test has nothing to test, unless everything was promised to be there.
-pub fn absent(what: &str) {
-    assert!(std::env::var_os("BACKSIGHT_ALL_DEBUGGERS").is_none(), "{what} is missing");
-    eprintln!("skipped: {what} is missing");
-}
-
-/// A program on the search path.
-pub fn on_path(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
+/// A program that the tests cannot do without: the first of these names on the search path.
+pub fn installed(names: &[&str]) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    names.iter().flat_map(|name| places.iter().map(move |place| place.join(name))).find(|program| program.is_file())
+    let found = names.iter().flat_map(|name| places.iter().map(move |place| place.join(name))).find(|it| it.is_file());
+    found.unwrap_or_else(|| panic!("`{}` is missing: install it with `make tools`", names[0]))
 }
 
 pub fn stopped(outcome: Outcome) -> StopReport {

@@ -1,6 +1,7 @@
 //! A look at a paused program: its threads, calls and variables, and what it printed.
 
 use backsight::Workspace;
+use backsight::debug::capture::Safety;
 use backsight::debug::session::{
     EvaluateRequest, EvaluatedView, OutputPage, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
@@ -90,7 +91,7 @@ struct VariablesInput {
     frame: u32,
     /// The scope, by its name; the local ones when left out.
     scope: Option<String>,
-    /// What is inside a variable that was read before.
+    /// What is inside this: a path such as `order.items`, or an expression.
     expand: Option<String>,
     /// From which one on.
     #[serde(default)]
@@ -98,15 +99,18 @@ struct VariablesInput {
     /// How many at most; as many as is usual when left out.
     #[schemars(range(min = 1, max = 10_000))]
     count: Option<u64>,
+    /// What may run.
+    #[serde(default)]
+    safety: Safety,
 }
 
 fn variables(workspace: &Workspace, input: About<VariablesInput>) -> Result<VariablesPage> {
     let (session, input) = input.parts();
-    let VariablesInput { thread, frame, scope, expand, start, count } = input;
+    let VariablesInput { thread, frame, scope, expand, start, count, safety } = input;
     if count.is_some_and(|count| !(1..=MOST_VARIABLES).contains(&count)) {
         return Err(usage(format!("`count` is a number from 1 to {MOST_VARIABLES}")));
     }
-    let request = VariablesRequest { thread, frame, scope, reference: expand, start, count: count.unwrap_or(0) };
+    let request = VariablesRequest { thread, frame, scope, expand, start, count: count.unwrap_or(0), safety };
     workspace.debugger()?.variables(session.as_deref(), request)
 }
 

@@ -1,0 +1,202 @@
+//! Ways into a process that runs already and knows nothing of a debugger: a debugger that takes it over, code that is put
+//! into it and calls us, or a signal that makes it open its own door. What the system forbids is said as such.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use backsight_core::{Code, Error, Result};
+use rustix::process::{Pid, Signal};
+
+use super::link::{self, Link, Sink, Start};
+use crate::adapters::{self, Adapter, Reach, node};
+
+/// How long Node may take to hear a signal; a program that calculates hears it when it is done.
+const SIGNAL: Duration = Duration::from_secs(5);
+/// Says whether a debugger may attach to processes it did not start.
+const PTRACE_SCOPE: &str = "/proc/sys/kernel/yama/ptrace_scope";
+
+/// Reaches the debugger of a process.
+pub(crate) async fn open(
+    adapter: &Adapter,
+    pid: u32,
+    runtime: Option<&Path>,
+    search: &[PathBuf],
+    patience: Duration,
+    sink: &Sink,
+) -> Result<Link> {
+    let process = there(pid)?;
+    if adapter.reach == Reach::Inspector {
+        let port = inspector_of(pid, process, patience).await?;
+        return link::attach(adapter, "", port, patience).await;
+    }
+    let directory = Path::new("/");
+    let runtime = adapters::locate(adapter, runtime, directory, search)?;
+    let arguments: Vec<String> =
+        adapter.attach_arguments.iter().map(|text| text.replace("{pid}", &pid.to_string())).collect();
+    let start = Start {
+        adapter,
+        runtime,
+        program: Path::new(""),
+        arguments: &arguments,
+        directory,
+        environment: &[],
+        patience,
+    };
+    match adapter.reach {
+        Reach::Calls if arguments.is_empty() => Err(Error::new(
+            Code::Usage,
+            format!("`{}` attaches to a port, not to a process: name it with `port`", adapter.name),
+        )),
+        Reach::Calls => start.inject().await.map_err(|error| without_gdb(error, adapter, search)),
+        _ => start.open(sink).await,
+    }
+}
+
+/// Why attaching failed, with what the system has to do with it.
+pub(crate) fn explained(error: Error, adapter: &Adapter) -> Error {
+    let scope = std::fs::read_to_string(PTRACE_SCOPE).ok().and_then(|text| text.trim().parse().ok());
+    restricted(error, adapter, scope.unwrap_or(0), rustix::process::geteuid().is_root())
+}
+
+fn restricted(error: Error, adapter: &Adapter, scope: u32, root: bool) -> Error {
+    let allowed = scope == 0 || (root && scope < 3);
+    if allowed || adapter.reach == Reach::Inspector || error.hint().is_some() {
+        return error;
+    }
+    let hint = format!(
+        "this system lets a debugger attach only to what it started (kernel.yama.ptrace_scope is {scope}): launch the \
+         program with the debugger, or allow it with `sudo sysctl kernel.yama.ptrace_scope=0`"
+    );
+    error.with_hint(hint)
+}
+
+fn without_gdb(error: Error, adapter: &Adapter, search: &[PathBuf]) -> Error {
+    if error.code() != Code::AdapterFailed || search.iter().any(|place| place.join("gdb").is_file()) {
+        return error;
+    }
+    let message = format!("`{}` needs `gdb` to attach to a process: {}", adapter.name, error.message());
+    Error::new(Code::AdapterNotFound, message).with_hint(
+        "install it with `apt-get install gdb`, or start the program with \
+         `python3 -m debugpy --listen 127.0.0.1:5678 PROGRAM` and attach to that port",
+    )
+}
+
+/// The process, if there is one that is ours to touch.
+fn there(pid: u32) -> Result<Pid> {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let process = process.ok_or_else(|| Error::new(Code::Usage, format!("{pid} is no number of a process")))?;
+    match rustix::process::test_kill_process(process) {
+        Ok(()) => Ok(process),
+        Err(rustix::io::Errno::PERM) => {
+            let message = format!("process {pid} belongs to another user: only that user and root can debug it");
+            Err(Error::new(Code::AdapterFailed, message))
+        }
+        Err(_) => Err(Error::new(Code::ProgramNotFound, format!("there is no process {pid}"))),
+    }
+}
+
+/// The port of a Node's inspector, which it opens when it is sent a signal. Anybody else that signal would end.
+async fn inspector_of(pid: u32, process: Pid, patience: Duration) -> Result<u16> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let name = program.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    if !name.as_deref().is_some_and(|name| name.starts_with("node")) {
+        let name = name.unwrap_or_else(|| "unknown".to_owned());
+        return Err(by_port(format!("process {pid} is not known to be Node (its program is `{name}`)")));
+    }
+    let before = ports_of(pid);
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    // Its other ports are the program's own and are left alone.
+    let is_open = command.split(|byte| *byte == 0).any(|part| part.starts_with(b"--inspect"));
+    if is_open && let Some(port) = first_inspector(&before, patience).await {
+        return Ok(port);
+    }
+    rustix::process::kill_process(process, Signal::USR1)
+        .map_err(|error| Error::io(format!("send a signal to process {pid}"), error.into()))?;
+    let deadline = Instant::now() + patience.min(SIGNAL);
+    while Instant::now() < deadline {
+        let opened: BTreeSet<u16> = ports_of(pid).difference(&before).copied().collect();
+        if let Some(port) = first_inspector(&opened, patience).await {
+            return Ok(port);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Err(by_port(format!("process {pid} did not open its inspector (its port, 9229 unless told, may be taken)")))
+}
+
+fn by_port(message: String) -> Error {
+    Error::new(Code::AdapterFailed, message)
+        .with_hint("start it with `node --inspect=127.0.0.1:0 PROGRAM` and attach to the port it prints")
+}
+
+async fn first_inspector(ports: &BTreeSet<u16>, patience: Duration) -> Option<u16> {
+    for port in ports {
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, *port).into();
+        if node::discover(address, patience.min(Duration::from_secs(1))).await.is_ok() {
+            return Some(*port);
+        }
+    }
+    None
+}
+
+/// The ports a process listens at.
+fn ports_of(pid: u32) -> BTreeSet<u16> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    let sockets: BTreeSet<String> =
+        links.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())).collect();
+    let table = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap_or_default();
+    table.lines().filter_map(|line| listening(line, &sockets)).collect()
+}
+
+/// The port in a line of the system's table, if it is one of these sockets and listens.
+fn listening(line: &str, sockets: &BTreeSet<String>) -> Option<u16> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (address, state, inode) = (words.get(1)?, words.get(3)?, words.get(9)?);
+    let port = u16::from_str_radix(address.split_once(':')?.1, 16).ok()?;
+    (*state == "0A" && sockets.contains(*inode)).then_some(port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_read_from_the_systems_table() {
+        let sockets = BTreeSet::from(["4711".to_owned()]);
+        let line = "   0: 0100007F:240D 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1";
+        assert_eq!(listening(line, &sockets), Some(9229));
+        assert_eq!(listening(&line.replace("4711", "4712"), &sockets), None);
+        assert_eq!(listening(&line.replace(" 0A ", " 01 "), &sockets), None);
+        assert_eq!(listening("  sl  local_address", &sockets), None);
+    }
+
+    #[test]
+    fn what_the_system_forbids_is_said() {
+        let builtin = adapters::builtin();
+        let lldb = builtin.iter().find(|adapter| adapter.name == "lldb-dap").unwrap();
+        let failed = || Error::new(Code::AdapterFailed, "Operation not permitted");
+        let hint = restricted(failed(), lldb, 1, false).hint().map(str::to_owned);
+        assert!(hint.unwrap().contains("ptrace_scope is 1"));
+        assert_eq!(restricted(failed(), lldb, 1, true).hint(), None);
+        assert_eq!(restricted(failed(), lldb, 0, false).hint(), None);
+        assert!(restricted(failed(), lldb, 3, true).hint().is_some());
+    }
+
+    #[test]
+    fn a_missing_gdb_is_said_with_the_other_way() {
+        let place = tempfile::tempdir().unwrap();
+        let debugpy = &adapters::builtin()[0];
+        let error = without_gdb(Error::new(Code::AdapterFailed, "it failed"), debugpy, &[place.path().to_owned()]);
+        assert_eq!(error.code(), Code::AdapterNotFound);
+        assert!(error.hint().unwrap().contains("--listen"));
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_not_signalled() {
+        assert_eq!(there(0).unwrap_err().code(), Code::Usage);
+        assert_eq!(there(u32::MAX).unwrap_err().code(), Code::Usage);
+        assert_eq!(there(i32::MAX as u32).unwrap_err().code(), Code::ProgramNotFound);
+    }
+}
