@@ -1,9 +1,10 @@
 //! Ratios against the peers, measured in one run on one machine, through the `backsight` binary; only the diff of two
-//! files and the engine of the browser lane are measured in this process.
+//! files and the engines of the browser and the debug lane are measured in this process.
 //!
 //! It prints one table and writes the same with every single time to `bench/result.json` in the target directory.
 
 mod browser;
+mod debug;
 mod diff;
 mod disk;
 mod history;
@@ -99,12 +100,13 @@ enum Work {
     History,
     Memory,
     Browser,
+    Debug,
 }
 
 impl Work {
     /// Whether it is done on the ordinary tree.
     fn needs_tree(self) -> bool {
-        !matches!(self, Work::Diff | Work::History | Work::Memory | Work::Browser)
+        !matches!(self, Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug)
     }
 }
 
@@ -145,6 +147,9 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
         browser::measure(options.rounds, &mut table)?;
         let workspace = place.work.join("browser");
         live::measure(&Backsight { binary: binary.clone(), home: place.home()?, workspace }, &mut table)?;
+    }
+    if options.wants(Work::Debug) {
+        debug::measure(&place.work.join("debug"), options.rounds, &mut table)?;
     }
     if options.wants(Work::History) {
         let workspace = place.work.join("history");

@@ -73,6 +73,8 @@ pub struct Quirks {
     pub calls: bool,
     /// The first answer to `threads` is about the moment the program started, whenever it is asked.
     pub first_threads_old: bool,
+    /// Of several threads that hit a breakpoint at once it tells one: words in the names of those that may be the others.
+    pub running_words: Option<String>,
     /// Where the program's own output is: in `output` events, or in the pipes of the process we started.
     pub output: Output,
     /// Words before the exit code in what the debugger says when it knows no other way to tell it.
@@ -130,6 +132,7 @@ impl Default for Quirks {
             synthetic: Vec::new(),
             calls: false,
             first_threads_old: false,
+            running_words: None,
             output: Output::Events,
             exit_words: None,
             is_program: false,
@@ -262,6 +265,7 @@ fn delve() -> Adapter {
             asks_indexed: true,
             calls: true,
             output: Output::Pipes,
+            running_words: Some("(Thread ".to_owned()),
             exit_words: Some("has exited with status ".to_owned()),
             runs_code: false,
             address_of: Some("uintptr({})".to_owned()),

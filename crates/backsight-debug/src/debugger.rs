@@ -10,7 +10,7 @@ mod step;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use backsight_core::{Code, Error, Notables, Result, Timestamp};
 use serde_json::json;
@@ -25,7 +25,7 @@ use crate::session::{
     Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
     Purpose, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
-use held::Held;
+use held::{Held, Since};
 use shelf::Shelf;
 
 /// The name of a session that nobody named.
@@ -121,19 +121,25 @@ impl Debugger {
             Arc::clone(&self.notables),
         );
         let held = Arc::new(Held::new(program, session, shelf));
-        let replaced = self.replace(&held);
-        // Nobody waits for what is over, nor for this one to pause.
+        let gone = self.replace(Arc::clone(&held));
+        // Others need not wait for this one's first stop, nor for a debugger that is slow to go.
         drop(beginning);
-        drop(replaced);
-        held.settle(outcome, Instant::now(), wait, 0, cancelled)
+        gone.iter().for_each(|other| other.end("another one has its name"));
+        drop(gone);
+        held.settle(outcome, &Since::beginning(), wait, cancelled)
     }
 
-    /// Takes a session in; one of that name is over and goes.
-    fn replace(&self, held: &Arc<Held>) -> Option<Arc<Held>> {
+    /// Adds a session; those that make room for it: the one that had its name, and the oldest of too many that are over.
+    fn replace(&self, held: Arc<Held>) -> Vec<Arc<Held>> {
         let mut sessions = self.sessions();
-        let old = sessions.iter().position(|other| other.name() == held.name()).map(|at| sessions.remove(at));
-        sessions.push(Arc::clone(held));
-        old
+        let (mut gone, mut kept): (Vec<_>, Vec<_>) = sessions.drain(..).partition(|other| other.name() == held.name());
+        while kept.len() >= 2 * MOST_SESSIONS {
+            let Some(oldest) = kept.iter().position(|other| other.is_over()) else { break };
+            gone.push(kept.remove(oldest));
+        }
+        kept.push(held);
+        *sessions = kept;
+        gone
     }
 
     fn check_room(&self, name: &str) -> Result<()> {
@@ -168,8 +174,9 @@ impl Debugger {
     /// Where the program is; of a running one, after waiting for its next stop up to a limit.
     pub fn state(&self, name: Option<&str>, wait: Duration, cancelled: &dyn Fn() -> bool) -> Result<SessionView> {
         let held = self.session(name)?;
+        let since = held.now();
         let outcome = held.session.outcome()?;
-        let moved = held.settle(outcome, Instant::now(), wait, held.session.status().output, cancelled)?;
+        let moved = held.settle(outcome, &since, wait, cancelled)?;
         Ok(held.view(Some(moved.outcome)))
     }
 
@@ -197,8 +204,9 @@ impl Debugger {
     pub fn disconnect(&self, name: Option<&str>, end_program: Option<bool>) -> Result<Disconnected> {
         let held = self.session(name)?;
         let ended = end_program.unwrap_or(!held.session.status().attached);
+        // Before the program hears of it, whose end would else be the reason.
+        held.end("it was disconnected");
         held.session.disconnect(ended)?;
-        held.shelf.end("it was disconnected");
         self.sessions().retain(|other| !Arc::ptr_eq(other, &held));
         let cleared = held.shelf.cleared();
         Ok(Disconnected { session: held.name().to_owned(), ended_program: ended, cleared_snapshots: cleared })
@@ -211,9 +219,9 @@ impl Debugger {
         std::thread::scope(|scope| {
             for held in &sessions {
                 scope.spawn(move || {
+                    held.end("the server ended");
                     // A debugger that does not answer is ended with its session.
                     let _ = held.session.disconnect(!held.session.status().attached);
-                    held.shelf.end("the server ended");
                 });
             }
         });

@@ -251,13 +251,17 @@ impl Session {
     }
 
     /// Does something once the program has ended or the debugger is gone, unless this is dropped before.
-    pub fn at_end(&self, work: impl FnOnce(Outcome) + Send + 'static) {
-        let engine = Arc::clone(&self.engine);
+    pub fn at_end(&self, work: impl FnOnce(State) + Send + 'static) {
+        let mut moment = self.engine.follow();
+        let engine = Arc::downgrade(&self.engine);
         self.runtime.spawn(async move {
-            let is_over = engine.follow().wait_for(|now| now.is_over()).await.is_ok();
-            if is_over {
-                work(engine.unpaused().await);
+            let Ok(end) = moment.wait_for(|now| now.is_over()).await.map(|now| now.state.clone()) else { return };
+            // How it ended may become known a moment later.
+            if let (State::Exited { code: None }, Some(engine)) = (&end, engine.upgrade()) {
+                engine.unpaused().await;
+                return work(engine.moment().state);
             }
+            work(end);
         });
     }
 

@@ -80,6 +80,7 @@ pub(crate) struct StackFrame {
     pub line: u32,
     pub column: u32,
     pub presentation_hint: Option<String>,
+    pub instruction_pointer_reference: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -187,8 +187,9 @@ impl PointView {
     }
 
     pub(super) fn set(&mut self, breakpoint: Breakpoint) {
-        self.breakpoint = Some(breakpoint.id);
         (self.bound, self.message) = (breakpoint.bound, breakpoint.message);
+        // It may have all it was to take before it was known to be set.
+        self.breakpoint = Some(breakpoint.id).filter(|_| self.state != PointState::Finished);
     }
 }
 

@@ -9,10 +9,24 @@ use backsight_core::{Code, Error, Result};
 use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
-use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State};
+use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, StopReport};
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
+
+/// A moment of a session, from which on what happens is told.
+pub(super) struct Since {
+    started: Instant,
+    printed: u64,
+    captured: u64,
+}
+
+impl Since {
+    /// Its beginning, as far as what it did goes.
+    pub(super) fn beginning() -> Self {
+        Since { started: Instant::now(), printed: 0, captured: 0 }
+    }
+}
 
 /// One session.
 pub(super) struct Held {
@@ -24,7 +38,7 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn new(program: String, session: Session, shelf: Arc<Shelf>) -> Self {
         let at_end = Arc::clone(&shelf);
-        session.at_end(move |outcome| at_end.end(&why(&outcome)));
+        session.at_end(move |state| at_end.end(&why(&state)));
         Held { program, session, shelf }
     }
 
@@ -36,6 +50,20 @@ impl Held {
         matches!(self.session.status().state, State::Exited { .. } | State::Disconnected { .. })
     }
 
+    /// The present moment.
+    pub(super) fn now(&self) -> Since {
+        let printed = self.session.status().output;
+        Since { started: Instant::now(), printed, captured: self.shelf.captured() }
+    }
+
+    /// The session is over, or shall be: what was kept of it is cleared.
+    pub(super) fn end(&self, reason: &str) {
+        match self.session.status().state {
+            state @ (State::Exited { .. } | State::Disconnected { .. }) => self.shelf.end(&why(&state)),
+            _ => self.shelf.end(reason),
+        }
+    }
+
     pub(super) fn control(
         &self,
         control: Control,
@@ -43,24 +71,22 @@ impl Held {
         wait: Duration,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Moved> {
-        let (started, printed) = (Instant::now(), self.session.status().output);
+        let since = self.now();
         let outcome = self.session.control(control, thread, wait.min(SLICE))?;
-        self.settle(outcome, started, wait, printed, cancelled)
+        self.settle(outcome, &since, wait, cancelled)
     }
 
     /// Waits until the program pauses or ends, or the limit comes, and tells where it is.
     pub(super) fn settle(
         &self,
         mut outcome: Outcome,
-        started: Instant,
+        since: &Since,
         wait: Duration,
-        printed: u64,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Moved> {
-        let captured = self.shelf.captured();
         while let Outcome::StillRunning { waited_ms } = &mut outcome {
-            *waited_ms = started.elapsed().as_millis() as u64;
-            let left = wait.saturating_sub(started.elapsed());
+            *waited_ms = since.started.elapsed().as_millis() as u64;
+            let left = wait.saturating_sub(since.started.elapsed());
             if left.is_zero() {
                 break;
             }
@@ -71,18 +97,27 @@ impl Held {
         }
         match &mut outcome {
             Outcome::Stopped(stop) => {
-                let about = stop.stop.description.as_deref();
-                stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
+                self.explain(stop);
                 self.shelf.note_stop(stop);
             }
             Outcome::StillRunning { .. } => {}
             // Whoever is told that it is over finds nothing kept any more.
-            end @ (Outcome::Exited { .. } | Outcome::Disconnected { .. }) => self.shelf.end(&why(end)),
+            Outcome::Exited { .. } | Outcome::Disconnected { .. } => self.end("it was ended"),
         }
-        let (printed, printed_before) = self.printed(printed);
+        let (printed, printed_before) = self.printed(since.printed);
         let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
-        let captured = self.shelf.captured() - captured;
+        let captured = self.shelf.captured().saturating_sub(since.captured);
         Ok(Moved { session: self.name().to_owned(), outcome, printed, printed_before, captured, unbound })
+    }
+
+    /// Says why a program that should have gone on is paused, and nothing secret.
+    fn explain(&self, stop: &mut StopReport) {
+        let about = stop.stop.description.as_deref();
+        stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
+        let Some(name) = &stop.point else { return };
+        if let Some(problem) = self.shelf.with_point(name, |point| point.problem()).flatten() {
+            stop.stop.description = Some(format!("snapshot point `{name}` could not capture: {problem}"));
+        }
     }
 
     /// The end of what was printed since a piece, and how many bytes came before it.
@@ -121,12 +156,12 @@ impl Held {
     }
 }
 
-fn why(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Exited { code: Some(code) } => format!("the program ended with exit code {code}"),
-        Outcome::Exited { code: None } => "the program ended".to_owned(),
-        Outcome::Disconnected { reason } => reason.clone(),
-        Outcome::Stopped(_) | Outcome::StillRunning { .. } => "it was ended".to_owned(),
+fn why(state: &State) -> String {
+    match state {
+        State::Exited { code: Some(code) } => format!("the program ended with exit code {code}"),
+        State::Exited { code: None } => "the program ended".to_owned(),
+        State::Disconnected { reason } => reason.clone(),
+        State::Starting | State::Running | State::Stopped(_) => "it was ended".to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use backsight_core::{Code, Error, Notables, Result};
 use serde_json::json;
 
-use super::answer::{NotableKind, PointState, PointView};
+use super::answer::{NotableKind, PointView};
 use super::points::Point;
 use super::{Random, facts, lock, note};
 use crate::capture::Capture;
@@ -179,7 +179,18 @@ impl Shelf {
 
     /// The point was removed.
     pub(super) fn finish_point(&self, name: &str) {
-        self.with_point(name, |point| point.view.state = PointState::Finished);
+        self.with_point(name, Point::finish);
+        self.note_series(name);
+    }
+
+    /// The program is paused for everybody.
+    pub(super) fn nobody_is_late(&self) {
+        lock(&self.points).iter_mut().for_each(Point::nobody_is_late);
+    }
+
+    /// Whether a stop is a last hit of a point that was removed while the program was on its way there.
+    pub(super) fn is_late(&self, stop: &StopReport) -> bool {
+        lock(&self.points).iter_mut().any(|point| point.is_late(stop))
     }
 
     pub(super) fn points(&self) -> Vec<PointView> {

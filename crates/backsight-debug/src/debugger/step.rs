@@ -30,15 +30,15 @@ impl Debugger {
             }
             control => control,
         };
-        // The caller too: a step may return to it.
-        let plan = CapturePlan { frames: Frames::Count(2), ..plan };
+        // The caller too: a step may return to it. What is compared is where the program is, not who called it.
+        let plan = CapturePlan { frame: 0, frames: Frames::Count(2), all_threads: false, ..plan };
         let before = held.session.capture(plan.clone())?;
         let thread = plan.thread.or(Some(before.thread_id));
         let moved = held.control(control, thread, wait, cancelled)?;
         if !matches!(moved.outcome, Outcome::Stopped(_)) {
             return Ok(StepDiff { moved, diff: None });
         }
-        let after = held.session.capture(CapturePlan { thread: None, frame: 0, ..plan })?;
+        let after = held.session.capture(CapturePlan { thread: None, ..plan })?;
         let (before, after) = same_call(before, after);
         let random = [(held.shelf.random)()?, (held.shelf.random)()?];
         let [before, after] = held.shelf.with(|store| Ok(store.set_step([before, after], random)))?;

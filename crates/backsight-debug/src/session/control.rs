@@ -156,7 +156,7 @@ impl Engine {
         Err(Error::new(Code::StateChanged, "the program keeps moving"))
     }
 
-    /// Why the program is not paused; of one that has ended, with its exit code where that becomes known.
+    /// Where a program is that is not paused, with its exit code if that comes soon.
     pub(crate) async fn unpaused(&self) -> Outcome {
         let mut moment = self.follow();
         let tells = self.adapter.quirks.is_program || self.adapter.quirks.exit_words.is_some();

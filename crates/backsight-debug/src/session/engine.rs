@@ -42,6 +42,8 @@ pub(crate) struct Engine {
     stacks: Mutex<Stacks>,
     /// Sees every stop first.
     pub visitor: Mutex<Option<Arc<dyn Visitor>>>,
+    /// What else happened at the stop that is being looked at, in other threads.
+    pub also_stopped: Mutex<Vec<Stop>>,
     /// The program makes a step that somebody asked for.
     pub stepping: AtomicBool,
     /// Somebody waits for it to pause.
@@ -91,6 +93,7 @@ impl Engine {
             setting: tokio::sync::Mutex::default(),
             stacks: Mutex::default(),
             visitor: Mutex::default(),
+            also_stopped: Mutex::default(),
             stepping: AtomicBool::new(false),
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
@@ -292,10 +295,19 @@ impl Engine {
             all_threads: body.all_threads_stopped.unwrap_or(false),
             hits: body.hit_breakpoint_ids,
         };
-        let visits_already = self.moment.borrow().is_visiting();
-        self.change(Change::Stopped { stop, aside: body.preserve_focus_hint == Some(true) });
-        if !visits_already && self.moment.borrow().is_visiting() {
-            tokio::spawn(Arc::clone(self).visit());
+        let before = self.moment();
+        let aside = body.preserve_focus_hint == Some(true);
+        self.change(Change::Stopped { stop: stop.clone(), aside });
+        match (self.moment().is_visiting(), before) {
+            (true, before) if !before.is_visiting() => {
+                lock(&self.also_stopped).clear();
+                tokio::spawn(Arc::clone(self).visit());
+            }
+            // Another thread of the stop that is being looked at.
+            (true, Moment { state: State::Stopped(first), .. }) => {
+                lock(&self.also_stopped).push(if aside { stop } else { first });
+            }
+            _ => {}
         }
     }
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use backsight_core::{Code, Result};
+use serde_json::Value;
 
 use super::control::StopReport;
-use super::engine::{Engine, Paused, lock};
-use super::state::{Change, State};
+use super::engine::{Engine, PATIENCE, Paused, lock};
+use super::state::{Change, State, Stop};
 use crate::capture::Capture;
+use crate::dap::types;
 use crate::walk::{self, CapturePlan};
 
 /// Decides what becomes of a stop.
@@ -58,7 +60,7 @@ impl Engine {
         // Another thread may report its stop meanwhile: then what was seen is of another epoch.
         for _ in 0..10 {
             let Some(paused) = self.visited() else { return };
-            match self.call_at(&paused).await {
+            match self.call_at_all(&paused).await {
                 Ok(true) if self.goes_on() && self.resume_from(&paused, "continue", None).await.is_ok() => return,
                 Err(error) if error.code() == Code::StateChanged => {}
                 _ => break,
@@ -81,6 +83,54 @@ impl Engine {
         !self.stepping.load(Ordering::SeqCst) && !self.pausing.load(Ordering::SeqCst)
     }
 
+    /// Whether the program shall go on from a stop of one or several threads.
+    async fn call_at_all(&self, paused: &Paused) -> Result<bool> {
+        let mut goes_on = self.call_at(paused).await?;
+        if let (true, Some(words)) = (goes_on, &self.adapter.quirks.running_words) {
+            self.find_others(paused, words).await?;
+        }
+        while goes_on && let Some(stop) = self.also_stopped(paused) {
+            let also = Paused { epoch: paused.epoch, stop };
+            goes_on = self.call_at(&also).await?;
+            if !goes_on {
+                self.still(paused)?;
+                // This is the one that everybody shall see.
+                self.change(Change::Stopped { stop: also.stop, aside: false });
+                return Ok(false);
+            }
+        }
+        self.still(paused)?;
+        Ok(goes_on)
+    }
+
+    /// Finds the threads that hit the same breakpoint at the same time, of which the debugger says nothing: it would run
+    /// them past it.
+    async fn find_others(&self, paused: &Paused, words: &str) -> Result<()> {
+        let Some(thread) = paused.stop.thread_id else { return Ok(()) };
+        let at = self.instruction(paused, thread).await?;
+        let told = self.ask("threads", Value::Null, PATIENCE).await?;
+        let (threads, _) = types::list::<types::Thread>(told, "threads");
+        for other in threads.into_iter().filter(|other| other.id != thread && other.name.contains(words)) {
+            if at.is_some() && self.instruction(paused, other.id).await? == at {
+                lock(&self.also_stopped).push(Stop { thread_id: Some(other.id), ..paused.stop.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where exactly a thread is.
+    async fn instruction(&self, paused: &Paused, thread: i64) -> Result<Option<String>> {
+        let frames = self.stack(paused, thread, 1).await?;
+        Ok(frames.first().and_then(|frame| frame.instruction_pointer_reference.clone()))
+    }
+
+    /// What happened at a stop in a thread that was not looked at yet.
+    fn also_stopped(&self, paused: &Paused) -> Option<Stop> {
+        let mut also = lock(&self.also_stopped);
+        also.retain(|stop| stop.thread_id != paused.stop.thread_id);
+        (!also.is_empty()).then(|| also.remove(0))
+    }
+
     /// Whether the program shall go on.
     async fn call_at(&self, paused: &Paused) -> Result<bool> {
         let Some(visitor) = lock(&self.visitor).clone() else { return Ok(false) };
@@ -100,8 +150,11 @@ impl Engine {
             Onward::Continue => Ok(true),
             Onward::Show => Ok(false),
             Onward::Without(id) => {
-                self.remove_breakpoint(&id).await?;
-                Ok(true)
+                match self.remove_breakpoint(&id).await {
+                    // Somebody else was faster.
+                    Err(error) if error.code() != Code::RefNotFound => Err(error),
+                    _ => Ok(true),
+                }
             }
         }
     }

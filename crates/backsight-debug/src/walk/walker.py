@@ -565,9 +565,17 @@ def stack_of(frame):
 
 
 def stack_here(frame):
-    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source."""
+    """Likewise of the thread that runs this, from where the debugger took it: the expression itself is nobody's source.
+    After a step out of a function the debugger shows its caller, though the function is there until it has returned."""
     while OWN and frame is not None and not frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
+    own = frame
+    while OWN and own is not None and own.f_code.co_filename.startswith(OWN):
+        if own.f_code.co_name == 'do_wait_suspend':
+            shown = own.f_locals.get('frame')
+            if type(shown) is type(own):
+                return stack_of(shown)
+        own = own.f_back
     return stack_of(frame)
 
 

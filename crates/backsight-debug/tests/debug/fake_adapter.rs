@@ -54,6 +54,11 @@ impl Fake {
         }
     }
 
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn attach(&self) -> backsight_core::Result<(Session, Outcome)> {
         self.attach_with(Fake::adapter(), Vec::new(), Duration::from_secs(10))
     }

@@ -2,6 +2,10 @@
 
 mod by_pid;
 mod expectations;
+mod facade;
+mod facade_points;
+mod facade_seed;
+mod facade_steps;
 mod fifty;
 mod go;
 mod javascript;

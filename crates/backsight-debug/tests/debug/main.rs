@@ -3,6 +3,10 @@
 // What a helper of a test cannot go on without may end the test.
 #![allow(clippy::unwrap_used)]
 
+mod facade;
+mod facade_ends;
+mod facade_points;
+mod facade_reference;
 mod fake_adapter;
 mod fake_tests;
 mod live;

@@ -3,6 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use backsight_debug::debugger::{Debugger, Moved, Options, SessionView, StepDiff}
 use backsight_debug::session::{Attach, Control, Launch, Setup};
 use backsight_debug::walk::CapturePlan;
 use backsight_debug::{adapters, diff};
+use backsight_files::OWN_DIRECTORY;
 
 use super::Workspace;
 use super::browser::random;
@@ -102,7 +104,11 @@ impl Workspace {
         text.push('\n');
         let path = self.root.join(file.as_path());
         let inside = path.parent().and_then(|parent| parent.canonicalize().ok());
-        if !inside.is_some_and(|parent| parent.starts_with(&self.root)) {
+        let own = [OWN_DIRECTORY, ".git"].map(|name| self.root.join(name));
+        let is_good = |parent: PathBuf| {
+            parent.starts_with(&self.root) && !own.iter().any(|own| parent.starts_with(own) || path.starts_with(own))
+        };
+        if !inside.is_some_and(is_good) {
             return Err(Error::new(Code::InvalidPath, format!("`{file}` is in no directory of the workspace"))
                 .with_hint("create the directory first, or choose another one"));
         }

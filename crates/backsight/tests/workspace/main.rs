@@ -21,6 +21,7 @@ mod crash_collect;
 mod crash_recovery;
 mod crash_restore;
 mod crash_steps;
+mod debug;
 mod edited_before_recovery;
 mod full_disk;
 mod history;
