@@ -23,12 +23,12 @@ def total(prices):
     return sum
 
 def main():
-    cart = {"apple": 3, "pear": 4}
+    cart = {"apple": 3, "pear": 4, "plum": 5}
     password = "hunter2-and-more"
     print("shopping", flush=True)
     answer = total(list(cart.values()))
     print("total", answer, flush=True)
-    while answer == 7:
+    while answer == 12:
         time.sleep(0.01)
 
 main()
@@ -199,6 +199,11 @@ fn check_described(document: &Value, step: &Step, reply: &Reply) {
 fn normal(value: &Value) -> Value {
     const MEASURED: [&str; 8] = ["timestamp", "process", "epoch", "bytes", "output_next", "next", "printed", "pieces"];
     match value {
+        // Where a program is that is paused anywhere is chance.
+        Value::Object(object) if object.get("reason") == Some(&json!("pause")) && object.contains_key("frame") => {
+            let rest = object.iter().filter(|(name, _)| *name != "frame");
+            normal(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+        }
         Value::Object(object) => {
             let field = |(name, value): (&String, &Value)| {
                 let measured = (name.ends_with("_ms") || MEASURED.contains(&name.as_str())) && !value.is_null();
