@@ -123,7 +123,7 @@ impl Snapshot {
         body.insert("thread".to_owned(), json!(self.thread));
         let made = desk.post("/api/debug/snapshots", Value::Object(body))?;
         let entry: SnapshotEntry = understood(&made["snapshot"])?;
-        desk.context.answer(&made, |page| render::created(page, &entry, &made))?;
+        desk.context.answer(&made, |page| render::created(page, &entry, &made, desk.context.start()))?;
         Ok(Verdict::Done)
     }
 }
@@ -137,7 +137,7 @@ impl Snapshots {
         let list = desk.get("/api/debug/snapshots", &[])?;
         let entries: Vec<SnapshotEntry> = understood(&list["snapshots"])?;
         desk.context.answer(&list, |page| {
-            render::list(page, &entries, desk.context.now);
+            render::list(page, &entries, desk.context.now, desk.context.start());
             if let Some(warning) = list["warning"].as_str() {
                 page.warning(backsight::debug::render::safe(warning));
             }
@@ -169,7 +169,7 @@ impl Show {
         let path = format!("/api/debug/snapshots/{}", encode(&self.id));
         let answer = desk.get(&path, &self.part.query())?;
         let view: SnapshotView = understood(&answer)?;
-        desk.context.answer(&answer, |page| render::values(page, &view))?;
+        desk.context.answer(&answer, |page| render::values(page, &view, desk.context.start()))?;
         Ok(Verdict::Done)
     }
 }

@@ -7,7 +7,7 @@ use backsight::debug::report::{Series, SnapshotDiff, SnapshotEntry, SnapshotView
 use backsight_core::Timestamp;
 use serde_json::Value;
 
-use super::{list as items, place, text};
+use super::{list as items, place, relative, text};
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
 use crate::words::{age, bytes, count, enumerate, thousands};
 
@@ -15,7 +15,7 @@ use crate::words::{age, bytes, count, enumerate, thousands};
 const WIDEST_PATH: usize = 40;
 
 /// A snapshot that was taken.
-pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value) {
+pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value, start: &Path) {
     let label = page.data.bold(safe(&entry.label));
     let values = match entry.value_count > entry.variable_count {
         true => format!(" ({} at depth {})", count(entry.value_count as u64, "value"), entry.depth),
@@ -23,7 +23,7 @@ pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value) {
     };
     let id = page.data.dim(safe(&entry.id));
     let variables = count(entry.variable_count as u64, "variable");
-    page.data.line(format_args!("Captured {label} in {}: {variables}{values}  {id}", at(entry)));
+    page.data.line(format_args!("Captured {label} in {}: {variables}{values}  {id}", at(entry, start)));
     if let Some(redacted @ 1..) = made["redacted"].as_u64() {
         page.note(format_args!("{} with a secret in it: only whether it changes is kept", count(redacted, "value")));
     }
@@ -36,20 +36,20 @@ pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value) {
 }
 
 /// `total (shop.py:12)`
-fn at(entry: &SnapshotEntry) -> String {
-    let place = entry.location.as_ref().map(|place| format!(" ({})", safe(place)));
+fn at(entry: &SnapshotEntry, start: &Path) -> String {
+    let place = entry.location.as_ref().map(|place| format!(" ({})", relative(Path::new(place), start)));
     format!("{}{}", safe(&entry.function), place.unwrap_or_default())
 }
 
 /// The snapshots.
-pub fn list(page: &mut Page, entries: &[SnapshotEntry], now: Timestamp) {
+pub fn list(page: &mut Page, entries: &[SnapshotEntry], now: Timestamp, start: &Path) {
     let widest = |of: &dyn Fn(&SnapshotEntry) -> String| {
         entries.iter().map(|entry| of(entry).chars().count()).max().unwrap_or(0).min(WIDEST_PATH)
     };
-    let (label_width, place_width) = (widest(&|entry| safe(&entry.label)), widest(&at));
+    let (label_width, place_width) = (widest(&|entry| safe(&entry.label)), widest(&|entry| at(entry, start)));
     for entry in entries {
         let label = page.data.bold(format!("{:<label_width$}", safe(&entry.label)));
-        let place = page.data.paint(CYAN, format!("{:<place_width$}", at(entry)));
+        let place = page.data.paint(CYAN, format!("{:<place_width$}", at(entry, start)));
         let variables = count(entry.variable_count as u64, "variable");
         let rest = page.data.dim(format_args!("{}  {}", age(entry.timestamp, now), safe(&entry.id)));
         page.data.line(format_args!("{label}  {place}  {variables}, depth {}  {rest}", entry.depth));
@@ -57,9 +57,9 @@ pub fn list(page: &mut Page, entries: &[SnapshotEntry], now: Timestamp) {
 }
 
 /// The values of a snapshot.
-pub fn values(page: &mut Page, view: &SnapshotView) {
+pub fn values(page: &mut Page, view: &SnapshotView, start: &Path) {
     let entry = &view.snapshot;
-    let head = format!("{}  {}", page.data.bold(safe(&entry.label)), page.data.paint(CYAN, at(entry)));
+    let head = format!("{}  {}", page.data.bold(safe(&entry.label)), page.data.paint(CYAN, at(entry, start)));
     page.data.line(head);
     let width = view.values.iter().map(|value| safe(&value.path).chars().count()).max().unwrap_or(0).min(WIDEST_PATH);
     let mut frame: Option<&str> = None;
