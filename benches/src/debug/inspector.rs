@@ -98,7 +98,9 @@ impl Inspector {
     fn properties(&mut self, object: &Value, depth: u32) -> Result<usize> {
         let body = self.ask("Runtime.getProperties", json!({ "objectId": object, "ownProperties": true }))?;
         let all = body["result"].as_array().cloned().unwrap_or_default();
-        for inner in all.iter().map(|property| &property["value"]["objectId"]).filter(|inner| depth > 0 && inner.is_string()) {
+        for inner in
+            all.iter().map(|property| &property["value"]["objectId"]).filter(|inner| depth > 0 && inner.is_string())
+        {
             self.properties(inner, depth - 1)?;
         }
         Ok(all.len())

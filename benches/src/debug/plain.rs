@@ -65,7 +65,8 @@ impl Plain {
             _ => Command::new(lldb()),
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().map_err(|error| format!("{command:?} does not run ({error}): run `make tools`"))?;
+        let mut process =
+            command.spawn().map_err(|error| format!("{command:?} does not run ({error}): run `make tools`"))?;
         let mut output = BufReader::new(process.stdout.take().ok_or("no output")?);
         let input = process.stdin.take().ok_or("no input")?;
         let (reader, writer): (Box<dyn BufRead>, Box<dyn Write>) = match stock {
@@ -173,7 +174,8 @@ impl Drop for Plain {
 
 /// The newest LLDB that is there.
 fn lldb() -> String {
-    let names = std::iter::once("lldb-dap".to_owned()).chain((18..=22).rev().map(|version| format!("lldb-dap-{version}")));
+    let names =
+        std::iter::once("lldb-dap".to_owned()).chain((18..=22).rev().map(|version| format!("lldb-dap-{version}")));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut names = names.filter(|name| std::env::split_paths(&path).any(|place| place.join(name).is_file()));
     names.next().unwrap_or_else(|| "lldb-dap".to_owned())

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub(crate) use find::rust_sysroot;
 pub use find::{choose, locate};
+pub(crate) use find::{is_rust, rust_sysroot};
 
 /// A debugger.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]

@@ -389,7 +389,10 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
+    values.insert(
+        "init_commands".to_owned(),
+        handshake::init_commands(adapter.quirks.walker, || sysroot(&setup, &launch.program)),
+    );
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -417,7 +420,9 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, || sysroot(&setup)));
+    let program = PathBuf::from(format!("/proc/{}/exe", attach.pid.unwrap_or_default()));
+    let commands = handshake::init_commands(adapter.quirks.walker, || sysroot(&setup, &program));
+    values.insert("init_commands".to_owned(), commands);
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     let opened = opened(adapter, link, sink, &setup, opening, None).await;
@@ -446,8 +451,12 @@ async fn opened(
     }
 }
 
-/// The Rust toolchain that is active, if there is one.
-fn sysroot(setup: &Setup) -> Option<PathBuf> {
+/// The Rust toolchain that is active, if there is one and the program is not known to be none of Rust's: its formatters
+/// take the place of LLDB's own for every type, also for those of C++.
+fn sysroot(setup: &Setup, program: &Path) -> Option<PathBuf> {
+    if program.exists() && !adapters::is_rust(program) {
+        return None;
+    }
     setup.rust_sysroot.clone().or_else(|| adapters::rust_sysroot(&setup.search))
 }
 

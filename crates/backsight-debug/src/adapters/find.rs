@@ -9,6 +9,8 @@ use super::Adapter;
 
 /// What Go puts into everything it builds.
 const GO_MARK: &[u8] = b"\xff Go buildinf:";
+/// What rustc puts into everything it builds.
+const RUST_MARK: &[u8] = b"rustc version ";
 /// Where virtual environments of a project usually are.
 const ENVIRONMENTS: [&str; 2] = [".venv/bin", "venv/bin"];
 
@@ -68,6 +70,11 @@ pub(crate) fn rust_sysroot(search: &[PathBuf]) -> Option<PathBuf> {
     let told = std::process::Command::new(compiler).args(["--print", "sysroot"]).output().ok()?;
     let path = String::from_utf8(told.stdout).ok()?;
     Some(PathBuf::from(path.trim())).filter(|path| told.status.success() && path.is_dir())
+}
+
+/// Whether something in a binary was compiled by rustc.
+pub(crate) fn is_rust(program: &Path) -> bool {
+    std::fs::File::open(program).is_ok_and(|file| holds(file, &[], RUST_MARK))
 }
 
 #[derive(Debug, PartialEq, Eq)]
