@@ -200,7 +200,7 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::Many => bench.many()?,
             Work::Server => bench.server(options.calls)?,
             // Measured elsewhere.
-            Work::Diff | Work::History | Work::Memory | Work::Browser => {}
+            Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug => {}
         }
     }
     *table = bench.table;

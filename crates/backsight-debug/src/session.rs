@@ -390,7 +390,7 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    let rust = || adapters::is_rust(&launch.program).then(|| sysroot(&setup)).flatten();
+    let rust = || sysroot(&setup, &launch.program);
     values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
@@ -420,7 +420,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
     let program = attach.pid.map(|pid| PathBuf::from(format!("/proc/{pid}/exe")));
-    let rust = || program.filter(|program| adapters::is_rust(program)).and_then(|_| sysroot(&setup));
+    let rust = || program.and_then(|program| sysroot(&setup, &program));
     values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
@@ -450,8 +450,12 @@ async fn opened(
     }
 }
 
-/// The Rust toolchain that is active, if there is one.
-fn sysroot(setup: &Setup) -> Option<PathBuf> {
+/// The Rust toolchain that is active, if there is one and the program is Rust's: its formatters take the place of LLDB's own
+/// for every type, also for those of C++.
+fn sysroot(setup: &Setup, program: &Path) -> Option<PathBuf> {
+    if !adapters::is_rust(program) {
+        return None;
+    }
     setup.rust_sysroot.clone().or_else(|| adapters::rust_sysroot(&setup.search))
 }
 

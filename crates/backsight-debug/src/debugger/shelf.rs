@@ -99,13 +99,11 @@ impl Shelf {
 
     /// The session is over: what was kept is cleared, and the timeline is told how much. Once.
     pub(super) fn end(&self, reason: &str) {
-        let count = {
-            let mut snapshots = lock(&self.snapshots);
-            let Snapshots::Open(store) = &mut *snapshots else { return };
-            let count = store.clear();
-            *snapshots = Snapshots::Cleared { count, reason: reason.to_owned() };
-            count
-        };
+        // Held until all is told: whoever finds them cleared finds the reason in the timeline.
+        let mut snapshots = lock(&self.snapshots);
+        let Snapshots::Open(store) = &mut *snapshots else { return };
+        let count = store.clear();
+        *snapshots = Snapshots::Cleared { count, reason: reason.to_owned() };
         let names: Vec<String> = self.points().into_iter().map(|point| point.name).collect();
         names.iter().for_each(|name| self.note_series(name));
         let mut details = facts(&self.session);

@@ -29,6 +29,7 @@ fn section() -> String {
 /// A workspace whose settings say this, beside what every workspace knows.
 fn workspace(scene: &Scene, section: &str) -> Workspace {
     scene.write("shop.toy", "nothing\n");
+    scene.workspace.track().unwrap();
     std::fs::write(scene.root.join(".backsight/store/config.toml"), section).unwrap();
     let search_path = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     Workspace::open_with(&scene.root, Settings { search_path, ..settings(Disk::new()) }).unwrap()

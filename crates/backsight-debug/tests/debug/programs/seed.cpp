@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -12,8 +13,7 @@ struct Customer {
 
 struct Order {
   int total = 7;
-  // No `unique_ptr`: LLDB 22 cannot read one that g++ 12 compiled.
-  Customer *customer = new Customer{"Warsaw"};
+  std::unique_ptr<Customer> customer = std::make_unique<Customer>(Customer{"Warsaw"});
 };
 
 template <typename... Values> void mark(const Values &...) {}
