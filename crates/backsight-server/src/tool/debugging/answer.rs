@@ -27,7 +27,7 @@ impl Answer {
         let value = serde_json::to_value(value)
             .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))?;
         let object = Map::from_iter([(name.to_owned(), safe(value))]);
-        Ok(Answer { object, text, more: None })
+        Ok(Answer { object, text: text.trim_end().to_owned(), more: None })
     }
 
     /// The same with another fact.
@@ -62,7 +62,7 @@ impl Answer {
 
     /// The text alone, line by line, for budgets in which the object has no room.
     fn lines(self, tool: &'static str, again: Value, budget: usize) -> Draft {
-        let rest = self.text.lines().skip(1).map(|line| line.trim_start().to_owned()).collect();
+        let rest = self.text.lines().skip(1).map(str::to_owned).collect();
         let mut again = again;
         again["max_tokens"] = json!(budget.saturating_mul(4).max(1500));
         Draft::new(self.summary()).list_after("lines", rest, Vec::new(), Next::new(tool, again))

@@ -137,6 +137,8 @@ fn breakpoints_are_set_listed_and_removed_and_what_did_not_bind_is_said() {
     assert!(end.text.starts_with("the program ended with exit code 0"), "{}", end.text);
     assert_eq!((&end.structured["outcome"], &end.structured["exit_code"]), (&json!("exited"), &json!(0)));
     assert_eq!(end.structured["printed"], json!(["total 12"]));
+    let over = agent.fails("debug_control", json!({ "action": "continue" }), "NO_SESSION");
+    assert!(over["hint"].as_str().unwrap().contains("debug_launch"), "{over}");
 }
 
 #[test]
