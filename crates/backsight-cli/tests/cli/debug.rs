@@ -129,7 +129,7 @@ fn a_session_from_the_first_stop_to_the_end() {
     ---- exit 0
     ");
     assert_snapshot!(seen(&fixture, "debug status"), @r"
-    Paused in total at shop.py:6 (breakpoint)
+    Paused in total at shop.py:6 (breakpoint bp-1)
         4      sum = 0
         5      for price in prices:
       → 6          sum = sum + price

@@ -277,7 +277,10 @@ impl Breakpoints {
         if !reason.contains("breakpoint") && reason != "exception" && stop.hits.is_empty() {
             return Vec::new();
         }
-        let numbered = |breakpoint: &Breakpoint| breakpoint.adapter_id.is_some_and(|id| stop.hits.contains(&id));
+        let known = stop.known_hits.iter().filter(|id| self.get(id).is_some()).cloned().collect::<Vec<_>>();
+        if !known.is_empty() {
+            return known;
+        }
         let is_there = |breakpoint: &Breakpoint| match &breakpoint.request.at {
             Place::Line { file: wanted, line: asked } => {
                 let line = here.line == breakpoint.line.or(Some(*asked));
@@ -290,14 +293,21 @@ impl Breakpoints {
             }
             Place::Exception(_) => reason == "exception" && breakpoint.bound,
         };
-        let ids = |is: &dyn Fn(&Breakpoint) -> bool| -> Vec<String> {
-            let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
-            all.filter(|breakpoint| is(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
-        };
-        match ids(&numbered) {
-            hit if hit.is_empty() => ids(&is_there),
+        match self.numbered(&stop.hits) {
+            hit if hit.is_empty() => self.ids(&is_there),
             hit => hit,
         }
+    }
+
+    /// Those to which the debugger has given these numbers.
+    pub(crate) fn numbered(&self, numbers: &[i64]) -> Vec<String> {
+        self.ids(&|breakpoint| breakpoint.adapter_id.is_some_and(|id| numbers.contains(&id)))
+    }
+
+    /// Those at which the program pauses, and that are so.
+    fn ids(&self, is: &dyn Fn(&Breakpoint) -> bool) -> Vec<String> {
+        let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
+        all.filter(|breakpoint| is(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
     }
 }
 
@@ -402,6 +412,8 @@ mod tests {
         let stop = |hits| Stop { reason: "breakpoint".to_owned(), hits, ..Stop::default() };
         let here = |line| Here { file: Some("a.py"), line: Some(line), function: None };
         assert_eq!(breakpoints.hit(&stop(vec![7]), Here::default()), ["bp-1"]);
+        let known = Stop { known_hits: vec!["bp-2".to_owned()], ..stop(vec![7]) };
+        assert_eq!(breakpoints.hit(&known, Here::default()), ["bp-2"], "whatever has the number since");
         assert_eq!(breakpoints.hit(&stop(vec![]), here(4)), ["bp-1"]);
         assert_eq!(breakpoints.hit(&stop(vec![]), here(3)), [""; 0]);
         assert_eq!(breakpoints.hit(&Stop { reason: "step".to_owned(), ..Stop::default() }, here(4)), [""; 0]);

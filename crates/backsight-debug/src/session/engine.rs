@@ -296,6 +296,7 @@ impl Engine {
             description,
             thread_id: body.thread_id,
             all_threads: body.all_threads_stopped.unwrap_or(false),
+            known_hits: self.breakpoints().numbered(&body.hit_breakpoint_ids),
             hits: body.hit_breakpoint_ids,
         };
         let before = self.moment();
