@@ -81,6 +81,8 @@ pub struct Quirks {
     pub exit_words: Option<String>,
     /// The process we started is the program: how it ends is how the program ends.
     pub is_program: bool,
+    /// It says of any function that it will pause there.
+    pub binds_any_function: bool,
     /// It raises exceptions of its own before the program begins.
     pub raises_before_entry: bool,
     /// Our names of exceptions (`all`, `uncaught`) and the filters they are.
@@ -138,6 +140,7 @@ impl Default for Quirks {
             output: Output::Events,
             exit_words: None,
             is_program: false,
+            binds_any_function: false,
             raises_before_entry: false,
             exceptions: Vec::new(),
             walker: Walker::None,
@@ -223,6 +226,7 @@ fn debugpy() -> Adapter {
             calls: true,
             output: Output::Pipes,
             is_program: true,
+            binds_any_function: true,
             raises_before_entry: true,
             exceptions: filters(&[("all", &["raised"]), ("uncaught", &["uncaught"])]),
             walker: Walker::Python,

@@ -213,6 +213,16 @@ pub struct Incomplete {
     pub path: String,
     /// Why: `timed out after 2000 ms`, `1000000 elements, 12 captured`.
     pub reason: String,
+    /// Variables themselves are missing, and not only what is inside some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_variables: bool,
+}
+
+impl Incomplete {
+    /// Something inside the values that were captured.
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Incomplete { path: path.into(), reason: reason.into(), lacks_variables: false }
+    }
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -69,9 +69,10 @@ pub(crate) struct Comparison<'a> {
 /// Compares two captures.
 pub(crate) fn compare<'a>(old: &'a Capture, new: &'a Capture) -> Comparison<'a> {
     let calls = frames::pair(old, new);
-    let incomplete: HashSet<&str> =
-        old.incomplete.iter().chain(&new.incomplete).map(|incomplete| incomplete.path.as_str()).collect();
-    let mut walk = Walk::new(incomplete, Place { scope: Scope::Local, frame: None, distance: 0 });
+    let incomplete = || old.incomplete.iter().chain(&new.incomplete);
+    let lacks_variables = incomplete().any(|incomplete| incomplete.lacks_variables);
+    let incomplete: HashSet<&str> = incomplete().map(|incomplete| incomplete.path.as_str()).collect();
+    let mut walk = Walk::new(incomplete, lacks_variables, Place { scope: Scope::Local, frame: None, distance: 0 });
     for (distance, call) in calls.calls.iter().enumerate() {
         variables::compare(&mut walk, *call, calls.calls.len() > 1, distance);
     }
@@ -80,7 +81,7 @@ pub(crate) fn compare<'a>(old: &'a Capture, new: &'a Capture) -> Comparison<'a> 
 
 /// Compares two frames, whatever call they are of.
 pub(crate) fn compare_frames<'a>(old: &'a FrameCapture, new: &'a FrameCapture) -> Found<'a> {
-    let mut walk = Walk::new(HashSet::new(), Place { scope: Scope::Local, frame: None, distance: 0 });
+    let mut walk = Walk::new(HashSet::new(), false, Place { scope: Scope::Local, frame: None, distance: 0 });
     variables::compare(&mut walk, frames::Call { old: Some(old), new: Some(new) }, false, 0);
     walk.found
 }

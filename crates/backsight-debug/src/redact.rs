@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use names::Name;
 
-use crate::capture::{Capture, Inside, Node, Safety};
+use crate::capture::{Capture, Inside, Node, Safety, Scope};
 use crate::hash::Hash;
 
 /// Takes secrets out.
@@ -31,7 +31,11 @@ impl Redactor {
     pub fn redact(&self, capture: &mut Capture) -> u64 {
         let mut work = Work { redactor: self, texts_hold_insides: capture.safety != Safety::Pure, replaced: 0 };
         for variable in capture.frames.iter_mut().flat_map(|frame| &mut frame.variables) {
-            work.node(&mut variable.value, names::judge(&variable.name));
+            let name = match variable.scope {
+                Scope::Watch => names::judge_expression(&variable.name),
+                _ => names::judge(&variable.name),
+            };
+            work.node(&mut variable.value, name);
         }
         for incomplete in &mut capture.incomplete {
             work.part(&mut incomplete.path);
@@ -47,9 +51,9 @@ impl Redactor {
 
     /// The text of a value that has a name: all of it where the name says that it is a secret, else without its secrets.
     pub fn redact_text<'a>(&self, name: &str, text: &'a str) -> Cow<'a, str> {
-        match names::judge(name).filter(|name| name.covers(scan::unquoted(text))) {
+        match names::judge_expression(name).filter(|name| name.covers(scan::unquoted(text))) {
             Some(_) if scan::is_marker(text) => Cow::Borrowed(text),
-            Some(name) => Cow::Owned(self.marker(name.kind, text.as_bytes(), None)),
+            Some(_) => Cow::Owned(self.marker(scan::SECRET, scan::unquoted(text).as_bytes(), None)),
             None => self.text(text),
         }
     }
@@ -102,8 +106,11 @@ impl Work<'_> {
         let secret = name.filter(|name| whole && name.covers(scan::unquoted(&node.text)));
         match secret {
             Some(_) if scan::is_marker(&node.text) => {}
-            Some(name) => {
-                node.text = self.redactor.marker(name.kind, node.text.as_bytes(), node.hash);
+            Some(_) => {
+                // Of a text that is whole the tag is the same wherever it is shown.
+                let shown = scan::unquoted(&node.text);
+                let cut = node.length.is_some_and(|length| length > shown.chars().count() as u64);
+                node.text = self.redactor.marker(scan::SECRET, shown.as_bytes(), node.hash.filter(|_| cut));
                 // How long a password is helps to guess it.
                 node.length = node.length.filter(|_| node.inside != Inside::Leaf);
                 self.replaced += 1;

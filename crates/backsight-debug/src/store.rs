@@ -111,7 +111,8 @@ impl Store {
             Naming::Hit(series) => format!("{series}-{}", self.hits(series) + 1),
         };
         if let Some(twin) = self.kept.iter().rev().find(|kept| kept.capture.label == capture.label) {
-            warnings.push(format!("label `{}` is also that of `{}`: use ids", capture.label, twin.capture.id));
+            warnings
+                .push(format!("label `{}` was that of `{}`: it means this one now", capture.label, twin.capture.id));
         }
         let capture = Arc::new(capture);
         let labelled = matches!(naming, Naming::Label(_));
@@ -224,7 +225,9 @@ impl Store {
             (0..self.kept.len()).filter(|index| is(&self.kept[*index].capture)).collect()
         };
         let exact = all(&|capture| capture.id == reference);
-        let named = if exact.is_empty() { all(&|capture| capture.label == reference) } else { exact };
+        let mut named = if exact.is_empty() { all(&|capture| capture.label == reference) } else { exact };
+        // A label means the latest that has it.
+        named.drain(..named.len().saturating_sub(1));
         // Less than that is a typing error.
         let long_enough = reference.len() > "snap-".len();
         if named.is_empty() && long_enough { all(&|capture| capture.id.starts_with(reference)) } else { named }

@@ -13,7 +13,11 @@ use crate::report::{SnapshotEntry, SnapshotView, ViewEntry};
 const LONGEST: usize = 240;
 
 /// The values of a capture.
-pub fn snapshot_view(capture: &Capture, snapshot: SnapshotEntry, options: &Options) -> SnapshotView {
+pub fn snapshot_view(capture: &Capture, mut snapshot: SnapshotEntry, options: &Options) -> SnapshotView {
+    if let Some(wanted) = &options.path {
+        // What is missing elsewhere is nobody's question.
+        snapshot.incomplete.retain(|missing| missing.path.is_empty() || path::is_under(&missing.path, wanted));
+    }
     let mut values: Vec<(usize, u32, ViewEntry)> = Vec::new();
     for (distance, frame) in capture.frames.iter().enumerate() {
         let name = (capture.frames.len() > 1).then_some(frame.function.as_str());

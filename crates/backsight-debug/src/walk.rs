@@ -110,7 +110,7 @@ pub(crate) async fn capture(engine: &Engine, paused: &Paused, plan: &CapturePlan
     let mut found = found;
     if plan.frames == Frames::All && found.stack_depth.is_some_and(|depth| depth > plan.frame + MOST_FRAMES) {
         let reason = format!("{} frames, {MOST_FRAMES} captured", found.stack_depth.unwrap_or_default());
-        found.incomplete.push(Incomplete { path: String::new(), reason });
+        found.incomplete.push(Incomplete::new("", reason));
     }
     if found.frames.is_empty() {
         let message = format!("`{}` told no frame of thread {thread}", engine.adapter.name);
@@ -143,7 +143,7 @@ async fn find(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan)
         Some(Err(error)) if error.code() == Code::AdapterFailed && !quirks.runs_code => {
             let mut found = asked::capture(engine, paused, thread, plan).await?;
             let reason = format!("asked step by step, since the walker failed: {}", error.message());
-            found.incomplete.push(Incomplete { path: String::new(), reason });
+            found.incomplete.push(Incomplete::new("", reason));
             Ok(found)
         }
         Some(Err(error)) => Err(error),

@@ -218,9 +218,12 @@ pub struct StepDiff {
     /// Where the program is now.
     #[serde(flatten)]
     pub moved: Moved,
-    /// What changed; nothing when the program did not pause again.
+    /// What changed; nothing when the program did not pause again, or elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<SnapshotDiff>,
+    /// Why there is none although the program paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backsight_core::Result;
+use backsight_core::{Code, Error, Result};
 
 use super::Debugger;
 use super::answer::{Cleared, Deleted, SnapshotCreated, SnapshotList};
@@ -11,7 +11,7 @@ use crate::diff::{self, Options};
 use crate::report::{Series, SnapshotDiff, SnapshotView};
 use crate::store::{self, Naming};
 use crate::walk::CapturePlan;
-use crate::{series, view};
+use crate::{path, series, view};
 
 impl Debugger {
     /// Captures the paused program and keeps it.
@@ -53,12 +53,14 @@ impl Debugger {
         options: &Options,
     ) -> Result<SnapshotDiff> {
         let (first, second) = self.session(name)?.shelf.with(|store| store.pair(first, second))?;
+        check_path(&[&first, &second], options)?;
         Ok(diff::snapshot_diff(&first, &second, options))
     }
 
     /// The values of a snapshot.
     pub fn read_snapshot(&self, name: Option<&str>, reference: &str, options: &Options) -> Result<SnapshotView> {
         let capture = self.snapshot(name, reference)?;
+        check_path(&[&capture], options)?;
         Ok(view::snapshot_view(&capture, store::entry(&capture), options))
     }
 
@@ -82,4 +84,18 @@ impl Debugger {
     pub fn clear_snapshots(&self, name: Option<&str>) -> Result<Cleared> {
         Ok(Cleared { cleared: self.session(name)?.shelf.with(|store| Ok(store.clear()))? })
     }
+}
+
+/// Whether what was asked for is in one of the captures: nothing is told about a path that nobody looked at.
+fn check_path(captures: &[&Capture], options: &Options) -> Result<()> {
+    let Some(wanted) = &options.path else { return Ok(()) };
+    let mut frames = captures.iter().flat_map(|capture| &capture.frames);
+    if frames.any(|frame| path::find(frame, wanted).is_some()) {
+        return Ok(());
+    }
+    let shown = crate::render::safe(wanted);
+    let message =
+        format!("`{shown}` was not captured: there is no such value, or it is deeper or further than was looked");
+    Err(Error::new(Code::PathNotFound, message)
+        .with_hint("snapshot_get without a path lists what is there; capture with a greater depth, or watch it"))
 }

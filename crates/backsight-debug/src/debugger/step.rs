@@ -36,48 +36,44 @@ impl Debugger {
         let thread = plan.thread.or(Some(before.thread_id));
         let moved = held.control(control, thread, wait, cancelled)?;
         if !matches!(moved.outcome, Outcome::Stopped(_)) {
-            return Ok(StepDiff { moved, diff: None });
+            return Ok(StepDiff { moved, diff: None, note: None });
         }
         let after = held.session.capture(CapturePlan { thread: None, ..plan })?;
-        let (before, after) = same_call(before, after);
+        let Some((before, after)) = same_call(before, after) else {
+            let note = "the program paused in another call, so there is nothing to compare it with".to_owned();
+            return Ok(StepDiff { moved, diff: None, note: Some(note) });
+        };
         let random = [(held.shelf.random)()?, (held.shelf.random)()?];
         let [before, after] = held.shelf.with(|store| Ok(store.set_step([before, after], random)))?;
         let diff = diff::snapshot_diff(&before, &after, options);
-        Ok(StepDiff { moved, diff: Some(diff) })
+        Ok(StepDiff { moved, diff: Some(diff), note: None })
     }
 }
 
 /// Of two captures of two frames each, those frames that are of the same call, so that only what the step changed is told.
-fn same_call(mut before: Capture, mut after: Capture) -> (Capture, Capture) {
-    let calls = match (before.stack_depth, after.stack_depth) {
-        (Some(before), Some(after)) => i64::from(after) - i64::from(before),
-        _ => deeper_by(&before, &after),
-    };
-    match calls {
-        0 => {
+/// Nothing when the program is elsewhere: variables of the same name there are not the same variables.
+fn same_call(mut before: Capture, mut after: Capture) -> Option<(Capture, Capture)> {
+    match [(0, 0), (1, 0), (0, 1)].into_iter().find(|(old, new)| is_same_call(&before, *old, &after, *new))? {
+        (0, 0) => {
             before.frames.truncate(1);
             after.frames.truncate(1);
         }
-        -1 if before.frames.len() > 1 => {
+        (1, 0) => {
             before.frames.remove(0);
             after.frames.truncate(1);
         }
-        1 => before.frames.truncate(1),
-        _ => {}
+        _ => before.frames.truncate(1),
     }
-    (before, after)
+    Some((before, after))
 }
 
-/// How many calls deeper the second is, by the names of the functions.
-fn deeper_by(before: &Capture, after: &Capture) -> i64 {
-    let function = |capture: &Capture, index: usize| capture.frames.get(index).map(|frame| frame.function.clone());
-    if function(before, 0) == function(after, 0) {
-        0
-    } else if function(before, 1).is_some() && function(before, 1) == function(after, 0) {
-        -1
-    } else if function(after, 1).is_some() && function(after, 1) == function(before, 0) {
-        1
-    } else {
-        2
-    }
+/// Whether a frame of each capture is of the same call: the same function, as far from the beginning of the same thread.
+fn is_same_call(before: &Capture, old: usize, after: &Capture, new: usize) -> bool {
+    let (Some(old_frame), Some(new_frame)) = (before.frames.get(old), after.frames.get(new)) else { return false };
+    let from_bottom = |depth: Option<u32>, index: usize| depth.map(|depth| i64::from(depth) - index as i64);
+    let is_as_deep = match (from_bottom(before.stack_depth, old), from_bottom(after.stack_depth, new)) {
+        (Some(old), Some(new)) => old == new,
+        _ => true,
+    };
+    before.thread_id == after.thread_id && is_as_deep && old_frame.function == new_frame.function
 }

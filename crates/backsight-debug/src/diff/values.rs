@@ -17,7 +17,9 @@ const DEEPEST: u32 = 200;
 pub(super) struct Walk<'a> {
     pub(super) found: Found<'a>,
     /// Paths of which not everything was captured, in either capture.
-    pub(super) incomplete: HashSet<&'a str>,
+    incomplete: HashSet<&'a str>,
+    /// Variables are missing from either capture.
+    pub(super) lacks_variables: bool,
     place: Place<'a>,
     path: String,
     depth: u32,
@@ -29,8 +31,16 @@ pub(super) struct Walk<'a> {
 type Sides<'a, T> = (&'a [T], &'a [T]);
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(incomplete: HashSet<&'a str>, place: Place<'a>) -> Self {
-        Walk { found: Found::default(), incomplete, place, path: String::new(), depth: 0, rebound: false }
+    pub(super) fn new(incomplete: HashSet<&'a str>, lacks_variables: bool, place: Place<'a>) -> Self {
+        Walk {
+            found: Found::default(),
+            incomplete,
+            lacks_variables,
+            place,
+            path: String::new(),
+            depth: 0,
+            rebound: false,
+        }
     }
 
     /// Goes on in a variable.

@@ -14,8 +14,8 @@ pub(super) fn compare<'a>(walk: &mut Walk<'a>, call: Call<'a>, several: bool, di
     let frame = if several { call.new.or(call.old).map(|frame| frame.function.as_str()) } else { None };
     let place = |variable: &Variable| Place { scope: variable.scope, frame, distance };
     let (olds, news) = (Side::of(call.old), Side::of(call.new));
-    // What a capture that stopped early does not hold may be there all the same.
-    let cut_short = walk.incomplete.contains("") && call.old.is_some() && call.new.is_some();
+    // What a capture does not hold may be there all the same.
+    let cut_short = walk.lacks_variables && call.old.is_some() && call.new.is_some();
     let mut paired = vec![false; olds.variables.len()];
     for (index, new) in news.variables.iter().enumerate() {
         let old = olds.places.get(&news.keys[index]).copied();

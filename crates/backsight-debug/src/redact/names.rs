@@ -5,8 +5,6 @@
 /// What a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The word in the marker.
-    pub(super) kind: &'static str,
     strength: Strength,
 }
 
@@ -42,7 +40,7 @@ fn looks_made_up(value: &str) -> bool {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-.~:%".contains(&byte);
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    value.bytes().all(token) && (value.len() >= 24 && has(u8::is_ascii_alphabetic) || value.len() >= 12 && mixed)
+    value.bytes().all(token) && (value.len() >= 24 && has(u8::is_ascii_alphabetic) || value.len() >= 8 && mixed)
 }
 
 /// What `name` says; it may be an expression that ends with a name, such as `request.headers["Authorization"]`.
@@ -52,7 +50,13 @@ pub(super) fn judge(name: &str) -> Option<Name> {
     let neutral =
         NEUTRAL.contains(&word(0)) || (!word(0).is_empty() && word(0).bytes().all(|byte| byte.is_ascii_digit()));
     let found = by_last(word(0), word(1)).or_else(|| if neutral { by_last(word(1), word(2)) } else { None });
-    found.map(|(kind, strength)| Name { kind, strength })
+    found.map(|strength| Name { strength })
+}
+
+/// What an expression says about its value: something made of a secret is one.
+pub(super) fn judge_expression(expression: &str) -> Option<Name> {
+    let is_part = |character: char| character.is_alphanumeric() || "_.$[]'\"".contains(character);
+    expression.split(|character| !is_part(character)).find_map(judge)
 }
 
 /// What adds nothing to the word before it.
@@ -78,7 +82,10 @@ const NEUTRAL: [&str; 18] = [
 ];
 
 /// What makes a token, key or pass a secret.
-const QUALIFIERS: [&str; 33] = [
+const QUALIFIERS: [&str; 36] = [
+    "credential",
+    "credentials",
+    "creds",
     "api",
     "access",
     "auth",
@@ -114,51 +121,46 @@ const QUALIFIERS: [&str; 33] = [
     "id",
 ];
 
-fn by_last(last: &str, before: &str) -> Option<(&'static str, Strength)> {
+fn by_last(last: &str, before: &str) -> Option<Strength> {
     use Strength::{Always, Opaque, Text};
     let qualified = QUALIFIERS.contains(&before);
     let found = match last {
-        "password" | "passwd" | "pwd" | "passcode" | "passphrase" | "passwords" => ("password", Always),
-        "pass" | "pw" if qualified => ("password", Always),
-        "mnemonic" => ("password", Text),
-        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "pass") => ("password", Text),
-        "secret" | "secrets" => ("secret", Text),
-        "token" | "tokens" if qualified => ("token", Text),
-        "token" | "tokens" => ("token", Opaque),
-        "jwt" => ("token", Text),
-        "credential" | "credentials" | "creds" => ("credential", Text),
-        "otp" | "totp" | "cvv" | "cvc" => ("otp", Always),
-        "pin" if matches!(before, "user" | "card" | "sim" | "atm" | "login") => ("otp", Always),
-        "code" if matches!(before, "verification" | "security" | "recovery" | "backup" | "mfa" | "otp") => {
-            ("otp", Always)
-        }
-        "ssn" => ("ssn", Always),
-        "number" if matches!(before, "card" | "ssn") => ("card", Always),
-        "authorization" => ("authorization", Text),
-        "cookie" | "cookies" => ("cookie", Text),
-        "key" | "keys" if qualified && !matches!(before, "id" | "user") => ("key", Text),
-        "auth" | "bearer" => ("auth", Opaque),
-        "session" | "sid" | "sessionid" | "phpsessid" | "jsessionid" => ("session", Opaque),
-        "id" if before == "session" => ("session", Opaque),
-        "csrf" | "xsrf" => ("token", Opaque),
-        "signature" | "sig" | "hmac" => ("signature", Opaque),
+        "password" | "passwd" | "pwd" | "passcode" | "passphrase" | "passwords" => Always,
+        "pass" | "pw" if qualified => Always,
+        "mnemonic" => Text,
+        "phrase" if matches!(before, "seed" | "recovery" | "secret" | "pass") => Text,
+        "secret" | "secrets" => Text,
+        "token" | "tokens" if qualified => Text,
+        "token" | "tokens" => Opaque,
+        "jwt" => Text,
+        "credential" | "credentials" | "creds" => Text,
+        "otp" | "totp" | "cvv" | "cvc" => Always,
+        "pin" if matches!(before, "user" | "card" | "sim" | "atm" | "login") => Always,
+        "code" if matches!(before, "verification" | "security" | "recovery" | "backup" | "mfa" | "otp") => Always,
+        "ssn" => Always,
+        "number" if matches!(before, "card" | "ssn") => Always,
+        "authorization" => Text,
+        "cookie" | "cookies" => Text,
+        "key" | "keys" if qualified && !matches!(before, "id" | "user") => Text,
+        "auth" | "bearer" => Opaque,
+        "session" | "sid" | "sessionid" | "phpsessid" | "jsessionid" => Opaque,
+        "id" if before == "session" => Opaque,
+        "csrf" | "xsrf" => Opaque,
+        "signature" | "sig" | "hmac" => Opaque,
         _ => return by_end(last),
     };
     Some(found)
 }
 
 /// Of words that were written together: `dbpassword`, `apikey`, `authtoken`.
-fn by_end(last: &str) -> Option<(&'static str, Strength)> {
-    let ends = [("password", "password"), ("passwd", "password"), ("secret", "secret")];
+fn by_end(last: &str) -> Option<Strength> {
+    let ends = ["password", "passwd", "secret"];
     let joined = ["apikey", "accesskey", "secretkey", "privatekey", "authkey", "signingkey", "accountkey"];
     let tokens = ["authtoken", "accesstoken", "apitoken", "csrftoken", "xsrftoken", "sessiontoken", "idtoken"];
-    if let Some((_, kind)) = ends.iter().find(|(end, _)| last.ends_with(end)) {
-        return Some((kind, Strength::Always));
+    if ends.iter().any(|end| last.ends_with(end)) {
+        return Some(Strength::Always);
     }
-    if joined.contains(&last) {
-        return Some(("key", Strength::Text));
-    }
-    tokens.contains(&last).then_some(("token", Strength::Text))
+    (joined.contains(&last) || tokens.contains(&last)).then_some(Strength::Text)
 }
 
 /// The last few words of a name in small letters: cut at everything that is no letter or digit, at capitals after small

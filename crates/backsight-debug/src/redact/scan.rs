@@ -5,6 +5,10 @@ use std::borrow::Cow;
 
 use super::{Redactor, forms, names};
 
+/// What the marker says of a value whose name gives it away.
+pub(super) const SECRET: &str = "secret";
+/// What may stand before the secret in a header.
+const SCHEMES: [&str; 5] = ["bearer", "basic", "digest", "token", "negotiate"];
 /// Longer names are no names.
 const LONGEST_NAME: usize = 64;
 
@@ -120,8 +124,21 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
                 + text[inner..].find([',', ';', '&', ' ', ')', ']', '}', '\n', '"', '\'']).unwrap_or(text.len() - inner)
         }
     };
+    let (inner, end) = without_scheme(text, inner, end);
     let value = &text[inner..end];
-    (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: name.kind })
+    (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
+}
+
+/// Of `Bearer ...` that is assigned, what comes after the word.
+fn without_scheme(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let is_scheme = SCHEMES.iter().any(|scheme| text[start..end].eq_ignore_ascii_case(scheme));
+    match text[end..].strip_prefix(' ') {
+        Some(rest) if is_scheme => {
+            let length = rest.find([',', ';', ' ', ')', ']', '}', '\n', '"', '\'']).unwrap_or(rest.len());
+            (end + 1, end + 1 + length)
+        }
+        _ => (start, end),
+    }
 }
 
 /// Where the string that `mark` began ends, without the backslashes before its mark.

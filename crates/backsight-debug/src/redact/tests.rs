@@ -23,7 +23,7 @@ fn capture(variables: Vec<(&str, Node)>) -> Capture {
         depth: 2,
         safety: Safety::Pure,
         frames: vec![FrameCapture { thread_id: 1, index: 0, function: "f".into(), file: None, line: None, variables }],
-        incomplete: vec![Incomplete { path: String::new(), reason: "api_key=abcdef timed out".into() }],
+        incomplete: vec![Incomplete::new("", "api_key=abcdef timed out")],
     }
 }
 
@@ -113,7 +113,7 @@ fn a_changed_secret_is_seen_to_change_and_an_equal_one_is_not() {
     assert_eq!(same.summary.changes(), 0);
     let diff = snapshot_diff(&redacted("hunter2"), &redacted("hunter3"), &Options::default());
     let [entry] = diff.modified.as_slice() else { panic!("{diff:?}") };
-    assert!(entry.old_value.as_ref().unwrap().starts_with("[REDACTED:password:"), "{entry:?}");
+    assert!(entry.old_value.as_ref().unwrap().starts_with("[REDACTED:secret:"), "{entry:?}");
     assert_ne!(entry.old_value, entry.new_value);
 }
 
@@ -121,7 +121,7 @@ fn a_changed_secret_is_seen_to_change_and_an_equal_one_is_not() {
 fn secrets_whose_tags_agree_still_differ_by_their_salted_hash() {
     let redactor = redactor();
     let hashed = |hash: u64| {
-        let mut capture = capture(vec![("password", Node::leaf("str", "[REDACTED:password:0000]").with_hash(hash))]);
+        let mut capture = capture(vec![("password", Node::leaf("str", "[REDACTED:secret:0000]").with_hash(hash))]);
         redactor.redact(&mut capture);
         capture
     };
@@ -184,4 +184,32 @@ fn a_text_is_judged_by_its_name_and_by_itself() {
     assert_ne!(redactor.redact_text("password", "'hunter23'"), hidden, "a change is still seen");
     assert_eq!(redactor.redact_text("token_count", "12"), "12");
     assert!(!redactor.redact_text("text", "Bearer abcdefghijklmnopqrstuvwxyz0123456789").contains("abcdefgh"));
+}
+
+#[test]
+fn what_follows_a_scheme_is_the_secret() {
+    let redactor = Redactor::new(7);
+    for header in [
+        "Authorization: Bearer SECRETOUT3abcdefgh",
+        "authorization=Basic dXNlcjpwYXNz",
+        "'Authorization': 'Bearer abc1'",
+    ] {
+        let shown = redactor.text(header).into_owned();
+        let secret = header.rsplit([' ', '\'']).find(|word| !word.is_empty()).unwrap();
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn one_secret_has_one_marker_wherever_it_stands() {
+    let redactor = Redactor::new(7);
+    let marker = redactor.redact_text("password", "'hunter22'").into_owned();
+    assert_eq!(redactor.redact_text("config.passwords[0]", "\"hunter22\""), marker);
+    let mut capture = capture(vec![("passwd", Node::leaf("str", "'hunter22'").with_hash(9).with_length(8))]);
+    redactor.redact(&mut capture);
+    assert_eq!(capture.frames[0].variables[0].value.text, marker);
+    assert!(redactor.redact_text("credentials['pass']", "'x1'").starts_with("[REDACTED"), "a pass among credentials");
+    assert!(redactor.redact_text("config.api_key + 'x'", "'abcx'").starts_with("[REDACTED"), "made of a secret");
+    assert!(redactor.redact_text("token", "'SECRET-6'").starts_with("[REDACTED"));
+    assert_eq!(redactor.redact_text("token", "'IDENT'"), "'IDENT'");
 }

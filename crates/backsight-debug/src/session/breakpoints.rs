@@ -265,6 +265,14 @@ impl Breakpoints {
         }
     }
 
+    /// Says something about every function that is bound.
+    pub(crate) fn remark_functions(&mut self, message: &str) {
+        let is_function = |breakpoint: &&mut Breakpoint| matches!(breakpoint.request.at, Place::Function(_));
+        for breakpoint in self.list.iter_mut().filter(is_function).filter(|breakpoint| breakpoint.bound) {
+            breakpoint.message = Some(message.to_owned());
+        }
+    }
+
     pub(crate) fn bind(&mut self, id: &str) {
         if let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.id == id) {
             (breakpoint.bound, breakpoint.message) = (true, None);

@@ -199,7 +199,11 @@ impl Engine {
             return Ok(None);
         };
         let info: types::ExceptionInfo = types::read(body);
-        let about = info.description.filter(|text| !text.trim().is_empty() && *text != info.exception_id);
+        // What debugpy adds is about itself.
+        let about = info
+            .description
+            .map(|text| text.split("(note: full exception trace").next().unwrap_or_default().trim_end().to_owned());
+        let about = about.filter(|text| !text.trim().is_empty() && *text != info.exception_id);
         Ok(match (info.exception_id.is_empty(), about) {
             (true, about) => about,
             (false, Some(about)) => Some(format!("{}: {about}", info.exception_id)),
@@ -220,7 +224,8 @@ impl Engine {
         // From here on nothing that was read before is valid, whatever comes of the request.
         self.change(Change::Resuming);
         match self.connection.request(command, json!({ "threadId": thread }), PATIENCE).await {
-            Ok(_) => Ok(()),
+            // A debugger that is gone went on, too: how it ended is for whoever waits to tell.
+            Ok(_) | Err(Refused::Gone(_)) => Ok(()),
             Err(refused) => {
                 if matches!(refused, Refused::Answered(_)) {
                     self.change(Change::Refused(paused.stop.clone()));

@@ -142,6 +142,10 @@ pub(crate) async fn set_functions(engine: &Engine) -> Result<()> {
     let body = engine.ask("setFunctionBreakpoints", json!({ "breakpoints": wanted }), PATIENCE).await?;
     let (answers, _) = types::list(body, "breakpoints");
     engine.breakpoints().answered(|place| matches!(place, Place::Function(_)), answers);
+    if engine.adapter.quirks.binds_any_function {
+        let message = format!("`{}` does not say whether there is such a function", engine.adapter.name);
+        engine.breakpoints().remark_functions(&message);
+    }
     Ok(())
 }
 

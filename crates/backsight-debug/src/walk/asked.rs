@@ -51,7 +51,7 @@ pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan:
         let threads = engine.threads().await?;
         if threads.len() > MOST_THREADS {
             let reason = format!("{} threads, {MOST_THREADS} captured", threads.len());
-            found.incomplete.push(Incomplete { path: String::new(), reason });
+            found.incomplete.push(Incomplete::new("", reason));
         }
         for other in threads.iter().filter(|other| other.id != thread).take(MOST_THREADS - 1) {
             let stack = engine.stack(paused, other.id, plan.frames.count()).await?;
@@ -98,7 +98,7 @@ impl Budget {
         if self.cut > 0 {
             said.push(format!("more than {} values: {} not expanded", plan.max_nodes, self.cut));
         }
-        said.into_iter().map(|reason| Incomplete { path: String::new(), reason }).collect()
+        said.into_iter().map(|reason| Incomplete::new("", reason)).collect()
     }
 }
 
@@ -148,8 +148,8 @@ impl FrameWalk<'_> {
                 self.engine.still(self.paused)?;
                 let (variables, unread) = types::list::<types::Variable>(body, "variables");
                 if unread > 0 {
-                    let reason = format!("{unread} variables could not be understood");
-                    self.incomplete.push(Incomplete { path: String::new(), reason });
+                    let unread = Incomplete::new("", format!("{unread} variables could not be understood"));
+                    self.incomplete.push(Incomplete { lacks_variables: true, ..unread });
                 }
                 lost |= variables.is_empty() && scope.named_variables.is_some_and(|named| named > 0);
                 found.push((scope.name.clone(), kind_of(scope), variables));
@@ -190,7 +190,7 @@ impl FrameWalk<'_> {
                         self.budget.nodes = self.budget.nodes.saturating_sub(children.len());
                         tree.fill(slot, children);
                     }
-                    Err(refused) => self.incomplete.push(Incomplete { path, reason: refused.to_string() }),
+                    Err(refused) => self.incomplete.push(Incomplete::new(path, refused.to_string())),
                 }
             }
             tree.close(&open);
@@ -246,7 +246,7 @@ impl FrameWalk<'_> {
         let most = if is_map { WHOLE_MAP } else { HEAD + TAIL };
         if length > most && quirks.ignores_paging {
             let reason = format!("{length} elements, 0 captured: `{}` would send them all", self.engine.adapter.name);
-            self.incomplete.push(Incomplete { path: tree.path(slot), reason });
+            self.incomplete.push(Incomplete::new(tree.path(slot), reason));
             return Vec::new();
         }
         arguments["filter"] = json!("indexed");
@@ -256,7 +256,7 @@ impl FrameWalk<'_> {
         }
         let told = HEAD + TAIL;
         let what = if is_map { "entries" } else { "elements" };
-        self.incomplete.push(Incomplete { path: tree.path(slot), reason: format!("{length} {what}, {told} captured") });
+        self.incomplete.push(Incomplete::new(tree.path(slot), format!("{length} {what}, {told} captured")));
         let pages = if is_map { vec![(0, told)] } else { vec![(0, HEAD), (length - TAIL, TAIL)] };
         let page = |(start, count): (u64, u64)| {
             let mut arguments = arguments.clone();

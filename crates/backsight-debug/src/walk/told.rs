@@ -83,7 +83,7 @@ impl Told {
 
 impl From<Told> for Found {
     fn from(told: Told) -> Found {
-        let incomplete = told.incomplete.into_iter().map(|(path, reason)| Incomplete { path, reason }).collect();
+        let incomplete = told.incomplete.into_iter().map(|(path, reason)| Incomplete::new(path, reason)).collect();
         Found { frames: told.frames.into_iter().map(frame).collect(), incomplete, stack_depth: told.stack }
     }
 }

@@ -257,3 +257,17 @@ fn a_step_that_ends_the_program_has_nothing_to_compare() {
         .unwrap_err();
     assert_eq!(error.code(), Code::NoSession);
 }
+
+#[test]
+fn a_path_that_was_not_captured_is_not_said_to_be_unchanged() {
+    let scene = Scene::new();
+    let fake = scene.looping(2).start();
+    scene.attach(None, &fake).unwrap();
+    let first = snapshot(&scene, None).unwrap();
+    let second = snapshot(&scene, None).unwrap();
+    let asking = |path: &str| diff::Options { path: Some(path.to_owned()), ..diff::Options::default() };
+    let error = scene.debugger.diff_snapshots(None, &first, &second, &asking("nonsense")).unwrap_err();
+    assert_eq!(error.code(), Code::PathNotFound);
+    assert!(error.message().contains("nonsense") && error.hint().is_some(), "{error}");
+    assert_eq!(scene.debugger.read_snapshot(None, &first, &asking("nonsense")).unwrap_err().code(), Code::PathNotFound);
+}

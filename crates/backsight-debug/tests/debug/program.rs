@@ -32,7 +32,7 @@ impl Paused {
     }
 
     pub fn incomplete(mut self, path: &str, reason: &str) -> Self {
-        self.0.incomplete.push(Incomplete { path: path.into(), reason: reason.into() });
+        self.0.incomplete.push(Incomplete::new(path, reason));
         self
     }
 

@@ -338,12 +338,22 @@ fn part_of_a_map_says_nothing_about_the_keys_it_does_not_hold() {
 }
 
 #[test]
-fn a_capture_that_stopped_early_does_not_make_variables_disappear() {
+fn a_capture_that_lacks_variables_does_not_make_them_disappear() {
     let old = Paused::new("a").local("x", int(1)).local("y", int(2));
-    let new = Paused::new("b").local("x", int(1)).incomplete("", "timed out after 2000 ms");
-    let diff = diff(&old, &new);
+    let new = Paused::new("b").local("x", int(1)).incomplete("", "2 variables could not be understood");
+    let lacking = new.with(|capture| capture.incomplete[0].lacks_variables = true);
+    let diff = diff(&old, &lacking);
     assert_eq!((counts(&diff), diff.summary.not_compared), ((0, 0, 0, 1), 1));
     assert_eq!(kinds(&diff), [WarningKind::Incomplete]);
+}
+
+#[test]
+fn a_new_variable_is_told_whatever_else_was_not_seen() {
+    let old = Paused::new("a").local("x", int(1)).incomplete("", "3 values were not hashed");
+    let new = Paused::new("b").local("x", int(1)).local("z", int(3)).incomplete("", "3 values were not hashed");
+    let diff = diff(&old, &new);
+    assert_eq!((counts(&diff), diff.summary.not_compared), ((1, 0, 0, 1), 0));
+    assert_eq!(diff.added[0].path, "z");
 }
 
 /// A stack of functions, innermost first, each with a variable `x`.

@@ -106,7 +106,7 @@ fn capture() -> impl Strategy<Value = Capture> {
             depth,
             safety: if depth > 1 { Safety::Pure } else { Safety::Adapter },
             frames,
-            incomplete: incomplete.into_iter().map(|(path, reason)| Incomplete { path, reason }).collect(),
+            incomplete: incomplete.into_iter().map(|(path, reason)| Incomplete::new(path, reason)).collect(),
         },
     )
 }

@@ -66,6 +66,7 @@ impl Definition for StepAndDiff {
         ("unbound", "array"),
         ("printed", "array"),
         ("printed_before", "integer"),
+        ("note", "string"),
     ];
     const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
@@ -83,7 +84,7 @@ impl Definition for StepAndDiff {
         let options = Options { max_tokens: call.max_tokens, form: Form::Json, ..Options::default() };
         let step = call.workspace.step_and_diff(session, control, plan, limit, &options)?;
         match &step.diff {
-            None => Ok(moved(call, session, &step.moved)),
+            None => Ok(moved(call, session, &step.moved).maybe("note", step.note)),
             Some(_) => compared(call, session, &step),
         }
     }

@@ -38,7 +38,8 @@ pub struct Launch {
     /// The debugger, instead of the one for the program
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
-    /// The interpreter, or the debugger's own program, instead of one that is looked for
+    /// The interpreter, or the debugger's own program, instead of that of an active virtual environment, of the project's,
+    /// or one on the server's search path
     #[arg(long, value_name = "FILE")]
     runtime: Option<PathBuf>,
     /// A variable of the program's environment (repeatable)
@@ -74,12 +75,23 @@ impl Launch {
             "directory": desk.path(self.cwd.as_deref().unwrap_or(Path::new("")))?,
             "environment": environment,
             "adapter": self.adapter,
-            "runtime": self.runtime.as_deref().map(|runtime| program(desk, runtime)).transpose()?,
+            "runtime": self.runtime(desk)?,
             "stop_on_entry": self.stop_on_entry,
             "breakpoints": breakpoints,
             "wait_ms": self.patience.timeout,
         });
         moved(desk, "/api/debug/launch", body)
+    }
+
+    /// The interpreter: the one that is named, or of a Python program that of the environment the person is in.
+    fn runtime(&self, desk: &Desk<'_>) -> Result<Option<String>> {
+        if let Some(named) = &self.runtime {
+            return program(desk, named).map(Some);
+        }
+        let is_python = self.program.extension().is_some_and(|extension| extension == "py");
+        let environment = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
+        let python = environment.filter(|python| is_python && self.adapter.is_none() && python.is_file());
+        python.map(|python| super::text(&python)).transpose()
     }
 }
 

@@ -45,14 +45,22 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+fn is_file(desk: &Desk<'_>, name: &str) -> bool {
+    desk.context.start().join(name).is_file()
+}
+
 impl Place {
     /// As the API takes it; the file is taken from where the person stands.
     pub fn fields(&self, desk: &Desk<'_>) -> Result<Map<String, Value>> {
         let fields = match self {
             Place::Line(file, line) => json!({ "file": desk.path(file)?, "line": line }),
-            Place::Function(name) if desk.context.start().join(name).is_file() => {
+            Place::Function(name) if is_file(desk, name) => {
                 let message = format!("`{}` is a file: which line of it?", crate::words::safe(name));
                 return Err(Error::new(Code::Usage, message).with_hint("name a place as FILE:LINE"));
+            }
+            Place::Function(name) if name.rsplit_once(':').is_some_and(|(file, _)| is_file(desk, file)) => {
+                let message = format!("`{}` names no line of that file", crate::words::safe(name));
+                return Err(Error::new(Code::Usage, message).with_hint("lines are numbers from 1: FILE:LINE"));
             }
             Place::Function(name) => json!({ "function": name }),
             Place::Exception(name) => json!({ "exception": name }),

@@ -109,7 +109,7 @@ impl<'a> Asked<'a> {
             let (mut children, unread) = types::list::<types::Variable>(body, "variables");
             if unread > 0 {
                 let reason = format!("{unread} variables could not be understood");
-                self.incomplete.push(Incomplete { path: self.tree.path(slot), reason });
+                self.incomplete.push(Incomplete::new(self.tree.path(slot), reason));
             }
             if self.tree.is_box(slot, &children) {
                 self.tree.fill(slot, children);

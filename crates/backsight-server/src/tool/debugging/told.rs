@@ -107,7 +107,11 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
     }
     facts.extend(stop.point.as_ref().map(|point| ("point", json!(short(call, point)))));
     let why = match (stop.breakpoints.as_slice(), description) {
-        ([], Some(text)) if text.to_lowercase() != reason.to_lowercase() => format!("{reason}: {text}"),
+        (ids, Some(text))
+            if reason == "exception" || ids.is_empty() && text.to_lowercase() != reason.to_lowercase() =>
+        {
+            format!("{reason}: {text}")
+        }
         ([], _) => reason,
         (ids, _) => format!("breakpoint {}", ids.join(", ")),
     };
