@@ -19,6 +19,7 @@ run: ## build, show the main job done in a temporary directory, then serve this 
 	  '  backsight run npm run dev             # hear the dev server; the workspace must be served' \
 	  '  backsight browser launch URL          # watch the app in a browser' \
 	  '  backsight changes                     # what went wrong in it since you last asked' \
+	  '  backsight debug launch FILE --break FILE:LINE   # pause it there; then `debug try`: what did this line change?' \
 	  '  backsight --help' '' 'Serving this directory (Ctrl-C ends it):'
 	@$(TARGET)/release/backsight serve
 

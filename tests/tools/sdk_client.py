@@ -47,7 +47,7 @@ async def main():
         assert client.server_info.name == "backsight" and "files_track" in client.instructions
 
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools[:2] == ["workspace_status", "files_track"] and len(tools) == 22, tools
+        assert tools[:2] == ["workspace_status", "files_track"] and len(tools) == 44, tools
 
         async def ok(tool, **arguments):
             result = await client.call_tool(tool, arguments, progress_callback=on_progress)

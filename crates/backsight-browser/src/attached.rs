@@ -10,11 +10,14 @@ use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
 use crate::event::{Category, Event};
 use crate::sources::{Source, SourceId};
+use crate::under_way::UnderWay;
 
 /// The lane's ear at a browser.
 struct Ear {
     browser: Weak<Browser>,
     source: Mutex<Option<SourceId>>,
+    /// What is left in the pages that are watched.
+    mark: String,
 }
 
 impl Browser {
@@ -29,8 +32,9 @@ impl Browser {
                 .with_next("browser_attach", json!({ "action": "detach" })));
         }
         self.detach();
-        let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None) });
-        let started = Capture::start(Attach { memory: self.memory.clone(), ..attach }, ear)?;
+        let mark = self.new_mark();
+        let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None), mark: mark.clone() });
+        let started = Capture::start(Attach { memory: self.memory.clone(), mark: Some(mark), ..attach }, ear)?;
         let watching = started.watching();
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         Ok(watching)
@@ -50,8 +54,16 @@ impl Browser {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::watching)
     }
 
-    /// Takes a page of a browser that was launched here to an address.
-    pub fn navigate(&self, url: &str) -> Result<()> {
+    /// Finds out whether pages stand still that are watched.
+    pub(crate) fn check_pages(&self) {
+        let check = self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::check);
+        if let Some(check) = check {
+            check();
+        }
+    }
+
+    /// Takes a page of a browser that was launched here to an address; where it arrived.
+    pub fn navigate(&self, url: &str) -> Result<String> {
         let navigation = match &*self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(capture) => capture.navigation(None, url),
             None => return Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),
@@ -60,10 +72,23 @@ impl Browser {
     }
 }
 
+/// Why nothing is heard of a page, although it is watched.
+fn held(state: PageState) -> Option<&'static str> {
+    match state {
+        PageState::Watching | PageState::Crashed => None,
+        PageState::Dialog => Some("a page stands still until somebody answers its dialog"),
+        PageState::Unresponsive => Some("a page does not answer: a script runs on and on, or a debugger holds it"),
+    }
+}
+
 impl Ear {
     fn end(&self, lost: bool, reason: &str) {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
+            // Nobody hears any more how they end.
+            browser.requests_under_way(&[]);
+            browser.hold(Vec::new());
+            browser.watched_by(None);
             browser.end_source(source, lost, reason);
         }
     }
@@ -72,7 +97,13 @@ impl Ear {
 impl Listener for Ear {
     fn heard(&self, events: Vec<Event>) {
         if let Some(browser) = self.browser.upgrade() {
-            browser.record(events);
+            browser.record_watched(events);
+        }
+    }
+
+    fn under_way(&self, requests: &[UnderWay]) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.requests_under_way(requests);
         }
     }
 
@@ -82,6 +113,9 @@ impl Listener for Ear {
         if pages == 0 {
             return self.end(true, "no page was open that is watched");
         }
+        let held = state.pages.iter().filter_map(|page| held(page.state)).map(str::to_owned);
+        browser.hold(held.collect());
+        browser.watched_by(Some(self.mark.clone()));
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         match *source {

@@ -14,14 +14,16 @@ use crate::cdp::Capture;
 use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
+use crate::doubles::{self, Doubles};
 use crate::event::{Category, Event};
 use crate::health::Health;
 use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
-use crate::report::{Changes, CheckpointEntry, Gap, Severity};
+use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
 use crate::sources::{Source, SourceId, Sources};
 use crate::telemetry::{Limits, Mark, Telemetry};
+use crate::under_way::UnderWay;
 use crate::window::{Known, Start, Window};
 
 /// The longest anybody waits for something to happen.
@@ -63,7 +65,8 @@ pub struct Ask {
     pub max_tokens: Option<usize>,
 }
 
-/// How to wait: until the first error, or until nothing happened for a while, or until it takes too long.
+/// How to wait: until the first error, or until nothing happened for a while and no request is under way that began in the
+/// window, or until it takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// At most.
@@ -105,6 +108,8 @@ pub struct Ingest {
     pub events: Vec<Event>,
     /// Why it is the last report, if it is.
     pub ended: Option<String>,
+    /// The mark that whoever watches the page over its browser's protocol left in it.
+    pub watched_by: Option<String>,
 }
 
 /// The browser lane.
@@ -124,11 +129,13 @@ struct State {
     telemetry: Telemetry,
     sources: Sources,
     reporters: HashMap<String, SourceId>,
+    doubles: Doubles,
     checkpoints: Checkpoints,
     baselines: BTreeMap<String, Baseline>,
     started: Timestamp,
     marks: u64,
     heard_at: Instant,
+    under_way: Vec<UnderWay>,
 }
 
 /// Where a window begins, and what it is compared with.
@@ -137,6 +144,9 @@ struct Resolved {
     from: Timestamp,
     known: Option<Known>,
     reference: String,
+    /// Requests that began since then belong to the window: some of them earlier, if the last answer said that they were
+    /// still under way.
+    requests_from: Timestamp,
     /// Whether the checkpoint is older than this run.
     earlier_run: bool,
 }
@@ -149,11 +159,13 @@ impl Browser {
             telemetry: Telemetry::new(options.limits, options.salt),
             sources: Sources::default(),
             reporters: HashMap::new(),
+            doubles: Doubles::default(),
             checkpoints: Checkpoints::default(),
             baselines: BTreeMap::new(),
             started,
             marks: 0,
             heard_at: Instant::now(),
+            under_way: Vec::new(),
         };
         Browser {
             state: Mutex::new(state),
@@ -178,6 +190,38 @@ impl Browser {
         self.heard.notify_all();
     }
 
+    /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
+    pub(crate) fn record_watched(&self, events: Vec<Event>) {
+        let state = self.lock();
+        let is_told = |event: &Event| {
+            let told = |source: &String| state.reporters.contains_key(source) || state.doubles.knows(source);
+            doubles::reporter(event).as_ref().is_some_and(told)
+        };
+        let events = events.into_iter().filter_map(doubles::without_script);
+        let (told, events): (Vec<Event>, Vec<Event>) = events.partition(is_told);
+        drop(state);
+        self.lock().telemetry.told_otherwise(told.len() as u64);
+        if !events.is_empty() {
+            self.record(events);
+        }
+    }
+
+    /// A mark for pages that nobody left in any before, also in an earlier run.
+    pub(crate) fn new_mark(&self) -> String {
+        format!("{:x}", (self.clock)().0)
+    }
+
+    /// Pages that bear this mark are watched over their browser's protocol; without one, none.
+    pub fn watched_by(&self, mark: Option<String>) {
+        self.lock().doubles.watched_by(mark);
+    }
+
+    /// The requests that are under way, all of them, whenever that changes.
+    pub fn requests_under_way(&self, requests: &[UnderWay]) {
+        self.lock().under_way = requests.to_vec();
+        self.heard.notify_all();
+    }
+
     /// Somebody begins to watch.
     pub fn begin_source(&self, source: Source) -> SourceId {
         self.lock().sources.begin(source, (self.clock)())
@@ -193,6 +237,11 @@ impl Browser {
         self.lock().sources.end(id, lost, reason, (self.clock)());
     }
 
+    /// Why nothing is heard of pages that are watched, for each of them; none when all of them are heard.
+    pub fn hold(&self, reasons: Vec<String>) {
+        self.lock().sources.hold(reasons, (self.clock)());
+    }
+
     /// Browsers that were lost are not waited for any more.
     pub(crate) fn give_up_browsers(&self) {
         self.lock().sources.give_up_browsers((self.clock)());
@@ -203,11 +252,15 @@ impl Browser {
         self.lock().sources.lost(reason, (self.clock)());
     }
 
-    /// A page or process reports; how many events were taken.
+    /// A page or process reports; how many events were taken. None are of a page that is watched otherwise.
     pub fn ingest(&self, report: Ingest) -> usize {
         let now = (self.clock)();
         let mut state = self.lock();
         state.sources.fade(now);
+        if state.doubles.is_double(report.watched_by.as_deref()) {
+            state.pass_over(&report, now);
+            return 0;
+        }
         let known = state.reporters.get(&report.source).copied().filter(|id| state.sources.has(*id));
         let id = known.unwrap_or_else(|| {
             let watches = if report.watches.is_empty() { Category::ALL.to_vec() } else { report.watches };
@@ -229,14 +282,16 @@ impl Browser {
 
     /// What happened, for a client. A question that is taken back while it waits leaves the client's place where it was.
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
-        let mut state = self.lock();
         if let Some(wait) = ask.wait {
-            let start = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?.start;
-            state = self.wait(state, start, wait, is_cancelled);
+            let state = self.lock();
+            let resolved = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?;
+            drop(self.wait(state, &resolved, wait, is_cancelled));
             if is_cancelled() {
                 return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
             }
         }
+        self.check_pages();
+        let mut state = self.lock();
         let now = (self.clock)();
         let resolved = state.resolve(client, ask.checkpoint.as_deref(), now)?;
         state.sources.fade(now);
@@ -244,7 +299,8 @@ impl Browser {
         let changes = state.changes(&resolved, ask, now);
         if advances {
             let mark = state.mark();
-            state.checkpoints.advance(client, Look { mark, time: now });
+            let under_way_since = state.awaited(resolved.requests_from, now).map(|request| request.since).min();
+            state.checkpoints.advance(client, Look { mark, time: now, under_way_since });
         }
         Ok(changes)
     }
@@ -252,7 +308,7 @@ impl Browser {
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
-        start: Start,
+        resolved: &Resolved,
         wait: Wait,
         is_cancelled: &dyn Fn() -> bool,
     ) -> MutexGuard<'a, State> {
@@ -260,7 +316,7 @@ impl Browser {
         let mut most = wait.most.min(LONGEST_WAIT);
         let mut is_settling = false;
         loop {
-            let is_error = match start {
+            let is_error = match resolved.start {
                 Start::Mark(mark) => state.telemetry.has_error_since(mark),
                 Start::Time(_) => false,
             };
@@ -270,10 +326,12 @@ impl Browser {
             }
             let left = most.saturating_sub(began.elapsed());
             let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
-            if left.is_zero() || quiet.is_zero() || is_cancelled() {
+            let is_busy = state.awaited(resolved.requests_from, (self.clock)()).next().is_some();
+            if left.is_zero() || (quiet.is_zero() && !is_busy) || is_cancelled() {
                 return state;
             }
-            let waited = self.heard.wait_timeout(state, left.min(quiet).min(GLANCE));
+            let glance = if quiet.is_zero() { GLANCE } else { quiet.min(GLANCE) };
+            let waited = self.heard.wait_timeout(state, left.min(glance));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -312,6 +370,7 @@ impl Browser {
             from: latest.map_or_else(|| state.beginning(), |look| look.time),
             known: None,
             reference: String::new(),
+            requests_from: now,
             earlier_run: false,
         };
         let changes = state.changes(&since, &Ask::default(), now);
@@ -444,7 +503,7 @@ impl Browser {
     }
 
     /// Who watches.
-    pub fn coverage(&self) -> crate::report::Coverage {
+    pub fn coverage(&self) -> Coverage {
         let now = (self.clock)();
         let mut state = self.lock();
         state.sources.fade(now);
@@ -453,6 +512,16 @@ impl Browser {
 }
 
 impl State {
+    /// A page reports what its browser tells anyway.
+    fn pass_over(&mut self, report: &Ingest, now: Timestamp) {
+        self.telemetry.told_otherwise(report.events.len() as u64);
+        self.doubles.remember(&report.source);
+        // It is not missed when it falls silent.
+        if let Some(id) = self.reporters.remove(&report.source) {
+            self.sources.end(id, false, "the page is watched over its browser's protocol", now);
+        }
+    }
+
     /// When this run can have seen anything.
     fn beginning(&self) -> Timestamp {
         self.sources.first().unwrap_or(self.started)
@@ -483,10 +552,14 @@ impl State {
             from,
             known: None,
             reference: reference.to_owned(),
+            requests_from: from,
             earlier_run: false,
         };
         let look = |look: Option<Look>, reference| match look {
-            Some(look) => at(look.mark, look.time, reference),
+            Some(look) => Resolved {
+                requests_from: look.under_way_since.unwrap_or(look.time),
+                ..at(look.mark, look.time, reference)
+            },
             None => at(Mark::START, self.beginning(), reference),
         };
         Ok(match reference {
@@ -527,6 +600,11 @@ impl State {
         })
     }
 
+    /// The requests without which a window is not over.
+    fn awaited(&self, from: Timestamp, now: Timestamp) -> impl Iterator<Item = &UnderWay> {
+        self.under_way.iter().filter(move |request| request.is_awaited(from, now))
+    }
+
     fn changes(&self, resolved: &Resolved, ask: &Ask, now: Timestamp) -> Changes {
         let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
         let mut gaps = Vec::new();
@@ -541,8 +619,9 @@ impl State {
             reference: resolved.reference.clone(),
             from: resolved.from,
             to: now,
-            coverage: self.sources.coverage(window.backfilled()),
+            coverage: Coverage { seen_twice: window.told_otherwise(), ..self.sources.coverage(window.backfilled()) },
             gaps,
+            in_flight: self.awaited(resolved.requests_from, now).count() as u64,
             include: &ask.include,
             filter: ask.severity,
             max_tokens: ask.max_tokens.unwrap_or(usize::MAX),

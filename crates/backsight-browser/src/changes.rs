@@ -49,6 +49,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) to: Timestamp,
     pub(crate) coverage: Coverage,
     pub(crate) gaps: Vec<Gap>,
+    pub(crate) in_flight: u64,
     pub(crate) include: &'a [Category],
     pub(crate) filter: Filter,
     pub(crate) max_tokens: usize,
@@ -98,6 +99,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
         dropped,
         omitted,
         gap: frame.gaps,
+        in_flight: frame.in_flight,
         coverage: frame.coverage,
         token_count: 0,
         est_tokens: 0,
@@ -427,7 +429,8 @@ impl Verdict<'_> {
         let doubt = match frame.coverage.attached {
             false => Some("nothing is attached now".to_owned()),
             true if !frame.gaps.is_empty() && severity == Severity::Unknown => {
-                Some("not all of the time was watched".to_owned())
+                let lasting = frame.gaps.iter().find(|gap| gap.to.is_none()).map(|gap| gap.reason.clone());
+                Some(lasting.unwrap_or_else(|| "not all of the time was watched".to_owned()))
             }
             true if !frame.coverage.not_watched.is_empty() => {
                 let names: Vec<&str> = frame.coverage.not_watched.iter().map(|category| category.as_str()).collect();
@@ -435,10 +438,12 @@ impl Verdict<'_> {
             }
             true => None,
         };
-        match (doubt, parts.is_empty()) {
-            (Some(doubt), _) => format!("{found} seen, but {doubt}"),
-            (None, true) => format!("{found}."),
-            (None, false) => found,
+        let in_flight = (frame.in_flight > 0).then(|| format!("{} request(s) are still in flight", frame.in_flight));
+        let doubts: Vec<String> = doubt.into_iter().chain(in_flight).collect();
+        match (doubts.is_empty(), parts.is_empty()) {
+            (false, _) => format!("{found} seen, but {}", doubts.join(" and ")),
+            (true, true) => format!("{found}."),
+            (true, false) => found,
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Checkpoint {
 pub(crate) struct Look {
     pub(crate) mark: Mark,
     pub(crate) time: Timestamp,
+    /// Since when the oldest request was under way that the look could not tell the end of.
+    pub(crate) under_way_since: Option<Timestamp>,
 }
 
 /// Every moment to compare with.
@@ -125,7 +127,8 @@ impl Checkpoints {
         let of_this_run = self
             .named
             .values()
-            .filter_map(|(checkpoint, mark)| Some(Look { mark: (*mark)?, time: checkpoint.created }));
+            .filter_map(|(checkpoint, mark)| Some((checkpoint.created, (*mark)?)))
+            .map(|(time, mark)| Look { mark, time, under_way_since: None });
         of_this_run.max_by_key(|look| look.mark.sequence)
     }
 

@@ -12,6 +12,7 @@ mod changes;
 mod checkpoint;
 #[doc(hidden)]
 pub mod corpus;
+mod doubles;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;
@@ -28,6 +29,7 @@ mod ring;
 pub mod shape;
 mod sources;
 mod telemetry;
+mod under_way;
 mod window;
 
 pub use browser::{Ask, Browser, Ingest, Kept, LONGEST_WAIT, Made, Options, Wait};
@@ -37,4 +39,5 @@ pub use health::{Health, Verdict};
 pub use notable::{Notable, NotableKind};
 pub use sources::{Source, SourceId};
 pub use telemetry::{Limits, network::EndpointState};
+pub use under_way::UnderWay;
 pub use window::Known;

@@ -74,6 +74,10 @@ pub struct Changes {
     /// Times within the window when something was not seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gap: Vec<Gap>,
+    /// Requests of the window that are not over, so that nobody knows how they end. Sockets, event streams and what takes
+    /// longer than 10 s without being a document are held open on purpose and do not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_flight: u64,
     /// Who watched.
     pub coverage: Coverage,
     /// Bytes of this as JSON, divided by 4.
@@ -295,6 +299,9 @@ pub struct Coverage {
     /// How many events of the window happened before anybody watched and were told afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub backfilled: u64,
+    /// How many events of the window were told twice, by the browser and by the script in the page; they count once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seen_twice: u64,
 }
 
 fn is_zero(number: &u64) -> bool {

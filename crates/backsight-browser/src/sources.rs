@@ -42,6 +42,9 @@ pub struct Sources {
     ended: Option<(Timestamp, String)>,
     /// Sources that were lost while others watched, until they are back or given up.
     missing: Vec<Missing>,
+    /// Since when and why pages stand still that are watched. What they would say is said when they go on, so that this is
+    /// a gap only while it lasts.
+    held: Vec<(Timestamp, String)>,
 }
 
 /// A source that should be there.
@@ -96,6 +99,15 @@ impl Sources {
         } else if lost {
             let reason = format!("{} is not watched any more: {reason}", source.label);
             self.missing.push(Missing { from: now, source, reason });
+        }
+    }
+
+    /// Pages that are watched stand still from now on or still do, for these reasons; all others go on.
+    pub fn hold(&mut self, reasons: Vec<String>, now: Timestamp) {
+        let mut before = std::mem::take(&mut self.held);
+        for reason in reasons {
+            let known = before.iter().position(|(_, other)| *other == reason).map(|at| before.remove(at));
+            self.held.push(known.unwrap_or((now, reason)));
         }
     }
 
@@ -168,7 +180,8 @@ impl Sources {
         let known = self.gaps.iter().filter(|gap| gap.from <= to && gap.to.is_none_or(|end| end >= from)).cloned();
         let missing = self.missing.iter();
         let missing = missing.map(|missing| Gap { from: missing.from, to: None, reason: missing.reason.clone() });
-        never.into_iter().chain(early).chain(forgotten).chain(known).chain(missing).chain(last).collect()
+        let held = self.held.iter().map(|(from, reason)| Gap { from: *from, to: None, reason: reason.clone() });
+        never.into_iter().chain(early).chain(forgotten).chain(known).chain(missing).chain(held).chain(last).collect()
     }
 
     /// Who watches now.
@@ -181,6 +194,7 @@ impl Sources {
             not_watched: Category::ALL.into_iter().filter(|category| attached && !watched(category)).collect(),
             since: self.since,
             backfilled,
+            seen_twice: 0,
         }
     }
 }
@@ -224,6 +238,21 @@ mod tests {
         sources.end(other, true, "the browser was closed", Timestamp(15));
         sources.give_up_browsers(Timestamp(16));
         assert!(sources.gaps(Timestamp(17), Timestamp(20)).is_empty() && sources.has(process));
+    }
+
+    #[test]
+    fn a_page_that_stands_still_is_a_gap_while_it_does() {
+        let mut sources = Sources::default();
+        sources.begin(page(), Timestamp(0));
+        sources.hold(vec!["dialog".to_owned()], Timestamp(10));
+        sources.hold(vec!["loop".to_owned(), "dialog".to_owned()], Timestamp(20));
+        let gaps = |sources: &Sources| -> Vec<(i64, String)> {
+            let gaps = sources.gaps(Timestamp(30), Timestamp(40)).into_iter();
+            gaps.map(|gap| (gap.from.0, gap.reason)).collect()
+        };
+        assert_eq!(gaps(&sources), [(20, "loop".to_owned()), (10, "dialog".to_owned())]);
+        sources.hold(Vec::new(), Timestamp(35));
+        assert_eq!(gaps(&sources), []);
     }
 
     #[test]

@@ -97,6 +97,8 @@ pub struct Telemetry {
     error_end: u64,
     /// How many events happened before anybody watched.
     backfilled: Marked<u64>,
+    /// How many events were left out because another source tells the same.
+    told_otherwise: Marked<u64>,
     page: Option<String>,
     load: Option<(Mark, Timestamp)>,
 }
@@ -117,6 +119,7 @@ impl Telemetry {
             oldest_mark: 0,
             error_end: 0,
             backfilled: Marked::default(),
+            told_otherwise: Marked::default(),
             page: None,
             load: None,
         }
@@ -210,6 +213,7 @@ impl Telemetry {
         live.dedup();
         self.oldest_mark = live.get(1).copied().unwrap_or(self.sequence);
         self.backfilled.keep(&live);
+        self.told_otherwise.keep(&live);
         self.messages.keep_marks(&live);
         self.endpoints.keep_marks(&live);
         self.sockets.keep_marks(&live);
@@ -223,6 +227,20 @@ impl Telemetry {
     /// How many events since a mark happened before anybody watched.
     pub fn backfilled_since(&self, mark: Mark) -> u64 {
         self.backfilled.now() - self.backfilled.at(mark.sequence)
+    }
+
+    /// Events are left out because another source tells the same.
+    pub fn told_otherwise(&mut self, count: u64) {
+        if count > 0 {
+            *self.told_otherwise.change(self.latest_mark) += count;
+            // So that a later mark is another one.
+            self.sequence += 1;
+        }
+    }
+
+    /// How many events were left out since a mark because another source told the same.
+    pub fn told_otherwise_since(&self, mark: Mark) -> u64 {
+        self.told_otherwise.now() - self.told_otherwise.at(mark.sequence)
     }
 
     /// The latest page's address.

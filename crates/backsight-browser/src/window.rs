@@ -224,6 +224,13 @@ impl<'a> Window<'a> {
         }
     }
 
+    pub(crate) fn told_otherwise(&self) -> u64 {
+        match self.start {
+            Start::Mark(mark) => self.telemetry.told_otherwise_since(mark),
+            Start::Time(_) => 0,
+        }
+    }
+
     pub(crate) fn backfilled(&self) -> u64 {
         match self.start {
             Start::Mark(mark) => self.telemetry.backfilled_since(mark),

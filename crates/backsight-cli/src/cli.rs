@@ -6,16 +6,16 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, demo,
-    diff, doctor, finish, gc, health, hook, init, install, known, log, ls, mcp, milestone, noise, patch, pin, redo,
-    restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
+    abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
+    demo, diff, doctor, finish, gc, health, hook, init, install, known, log, ls, mcp, milestone, noise, patch, pin,
+    redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
 ///
 /// Backsight records the files of a workspace step by step, so that an agent or a person can see what changed and
 /// go back, without losing anyone's work and without touching Git. It also watches the app: what its pages and processes
-/// said since one last looked.
+/// said since one last looked; and it debugs programs: what their variables hold, and what changed between two pauses.
 #[derive(Debug, Parser)]
 #[command(name = "backsight", version, arg_required_else_help = true, subcommand_required = true)]
 #[command(after_help = AFTER_HELP)]
@@ -36,6 +36,7 @@ Examples:
   backsight undo                                take the newest step back
   backsight run npm run dev                     hear what the dev server says
   backsight changes                             what went wrong in the app since you last asked
+  backsight debug launch shop.py --break total  pause a program and look at it
 
 Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not found, 5 damaged store, 6 I/O, 7 busy.";
 
@@ -111,6 +112,7 @@ pub enum Command {
     Baseline(baseline::Args),
     Noise(noise::Args),
     Browser(browser::Args),
+    Debug(debug::Args),
     Run(run::Args),
     Pin(pin::Args),
     Unpin(unpin::Args),

@@ -81,6 +81,8 @@ pub struct Quirks {
     pub exit_words: Option<String>,
     /// The process we started is the program: how it ends is how the program ends.
     pub is_program: bool,
+    /// It raises exceptions of its own before the program begins.
+    pub raises_before_entry: bool,
     /// Our names of exceptions (`all`, `uncaught`) and the filters they are.
     pub exceptions: Vec<(String, Vec<String>)>,
     /// Something that walks the variables inside the debugger in one request.
@@ -136,6 +138,7 @@ impl Default for Quirks {
             output: Output::Events,
             exit_words: None,
             is_program: false,
+            raises_before_entry: false,
             exceptions: Vec::new(),
             walker: Walker::None,
             runs_code: true,
@@ -220,6 +223,7 @@ fn debugpy() -> Adapter {
             calls: true,
             output: Output::Pipes,
             is_program: true,
+            raises_before_entry: true,
             exceptions: filters(&[("all", &["raised"]), ("uncaught", &["uncaught"])]),
             walker: Walker::Python,
             ..Quirks::default()

@@ -215,11 +215,16 @@ impl Debugger {
     /// Ends all sessions.
     pub fn disconnect_all(&self) {
         let sessions = std::mem::take(&mut *self.sessions());
-        for held in sessions {
-            held.end("the server ended");
-            // A debugger that does not answer is ended with its session.
-            let _ = held.session.disconnect(!held.session.status().attached);
-        }
+        // All at once: whoever ends them has no time to wait for one debugger after the other.
+        std::thread::scope(|scope| {
+            for held in &sessions {
+                scope.spawn(move || {
+                    held.end("the server ended");
+                    // A debugger that does not answer is ended with its session.
+                    let _ = held.session.disconnect(!held.session.status().attached);
+                });
+            }
+        });
     }
 
     /// Sets a breakpoint and tells whether it is bound. One at the same place gets the new conditions.
@@ -256,9 +261,13 @@ impl Debugger {
     /// Variables of a frame, or what is inside one of them.
     pub fn variables(&self, name: Option<&str>, request: VariablesRequest) -> Result<VariablesPage> {
         let held = self.session(name)?;
+        let around = request.expand.clone().unwrap_or_default();
         let mut page = held.session.variables(request)?;
-        for variable in &mut page.variables {
-            held.shelf.redactor().named(&variable.name, &mut variable.value);
+        for variable in page.variables.iter_mut().chain(&mut page.value) {
+            // What is inside something secret is secret too.
+            for name in [&variable.name, &around] {
+                variable.value = held.shelf.redactor().redact_text(name, &variable.value).into_owned();
+            }
         }
         Ok(page)
     }
@@ -268,7 +277,7 @@ impl Debugger {
         let held = self.session(name)?;
         let expression = request.expression.clone();
         let mut view = held.session.evaluate(request)?;
-        held.shelf.redactor().named(&expression, &mut view.value);
+        view.value = held.shelf.redactor().redact_text(&expression, &view.value).into_owned();
         Ok(view)
     }
 

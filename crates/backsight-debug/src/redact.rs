@@ -40,16 +40,6 @@ impl Redactor {
         work.replaced
     }
 
-    /// Takes the secrets out of the value of something with a name.
-    pub fn named(&self, name: &str, value: &mut String) {
-        let secret = names::judge(name).filter(|name| name.covers(scan::unquoted(value)));
-        match secret {
-            Some(_) if scan::is_marker(value) => {}
-            Some(name) => *value = self.marker(name.kind, value.as_bytes(), None),
-            None => *value = self.text(value).into_owned(),
-        }
-    }
-
     /// A text without its secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         scan::redact(self, text)

@@ -23,6 +23,7 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
+pub(crate) use breakpoints::is_reached;
 pub use breakpoints::{Breakpoint, BreakpointRequest, Place, Purpose};
 pub use control::{Control, FrameView, Outcome, StopReport};
 pub use engine::Clock;
@@ -389,10 +390,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
-    values.insert(
-        "init_commands".to_owned(),
-        handshake::init_commands(adapter.quirks.walker, || sysroot(&setup, &launch.program)),
-    );
+    let rust = || sysroot(&setup, &launch.program);
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -420,9 +419,9 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
     values.insert("host".to_owned(), json!(attach.host));
-    let program = PathBuf::from(format!("/proc/{}/exe", attach.pid.unwrap_or_default()));
-    let commands = handshake::init_commands(adapter.quirks.walker, || sysroot(&setup, &program));
-    values.insert("init_commands".to_owned(), commands);
+    let program = attach.pid.map(|pid| PathBuf::from(format!("/proc/{pid}/exe")));
+    let rust = || program.and_then(|program| sysroot(&setup, &program));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     let opened = opened(adapter, link, sink, &setup, opening, None).await;
@@ -451,10 +450,10 @@ async fn opened(
     }
 }
 
-/// The Rust toolchain that is active, if there is one and the program is not known to be none of Rust's: its formatters
-/// take the place of LLDB's own for every type, also for those of C++.
+/// The Rust toolchain that is active, if there is one and the program is Rust's: its formatters take the place of LLDB's own
+/// for every type, also for those of C++.
 fn sysroot(setup: &Setup, program: &Path) -> Option<PathBuf> {
-    if program.exists() && !adapters::is_rust(program) {
+    if !adapters::is_rust(program) {
         return None;
     }
     setup.rust_sysroot.clone().or_else(|| adapters::rust_sysroot(&setup.search))

@@ -35,6 +35,7 @@ pub fn for_agents(error: Error) -> Error {
             "see the problems with workspace_status verify true; workspace_reset acknowledges them",
             Some(("workspace_status", json!({ "verify": true }))),
         ),
+        Code::NoSession => ("start it again with debug_launch", None),
         Code::Raced | Code::Busy => ("ask again", None),
         _ => return error,
     };

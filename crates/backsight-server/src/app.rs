@@ -1,14 +1,18 @@
-//! What happened in the app, wherever its server is: only the server's process hears of it, so a process that joined it
+//! What the live lanes hold, wherever their server is: only the server's process hears of it, so a process that joined it
 //! has to ask.
 
 use backsight::browser::Ask;
 use backsight::browser::report::{Changes, CheckpointEntry};
+use backsight::debug::report::{Series, SnapshotDiff};
 use backsight_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 
 use crate::door::Door;
 
+/// How long a page about a program may be.
+const PAGE_TOKENS: usize = 20_000;
 /// Who asks for resources; its place is never moved.
 const READER: &str = "resources";
 
@@ -36,6 +40,35 @@ impl Door {
             }
             None => Ok(self.local(|workspace| workspace.checkpoints()).await?.checkpoints),
         }
+    }
+
+    /// What changed between two snapshots of the program that is being debugged.
+    pub async fn debug_diff(&self, first: &str, second: &str) -> Result<SnapshotDiff> {
+        let ids = [("snapshot_id_1", json!(first)), ("snapshot_id_2", json!(second))];
+        self.debugged("snapshot_diff", "diff", ids).await
+    }
+
+    /// The hits of a snapshot point.
+    pub async fn debug_series(&self, name: &str) -> Result<Series> {
+        self.debugged("snapshot_series", "series", [("name", json!(name))]).await
+    }
+
+    /// What a debug tool answers, as an object.
+    async fn debugged<T: DeserializeOwned, const N: usize>(
+        &self,
+        tool: &str,
+        name: &str,
+        arguments: [(&str, Value); N],
+    ) -> Result<T> {
+        let mut arguments: Map<String, Value> =
+            arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        arguments.insert("max_tokens".to_owned(), json!(PAGE_TOKENS));
+        let (says, _) = mpsc::channel(1);
+        let mut reply = self.call(tool, arguments, Some(READER.to_owned()), says).await;
+        if reply.is_error {
+            return understood(reply.structured);
+        }
+        understood(reply.structured[name].take())
     }
 }
 

@@ -118,7 +118,7 @@ impl Client {
         caller: &Caller,
         says: &mpsc::Sender<Said>,
     ) -> Result<Reply, Lost> {
-        let Caller { name: client, process, groups } = caller.clone();
+        let Caller { name: client, process, groups, .. } = caller.clone();
         let request = ToolRequest { arguments: arguments.clone(), client, process, groups };
         let response = self.send(Method::POST, &format!("/api/tools/{name}"), &json!(request)).await?;
         let mut body = response.into_body();

@@ -29,7 +29,7 @@ const SUCCESSION: Duration = Duration::from_secs(5);
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How many may wait for something to happen at once; each has a thread.
 const WAITING: usize = 64;
-/// How often what was notable in the app is recorded.
+/// How often what was notable in the live lanes is recorded.
 const NOTES: Duration = Duration::from_millis(500);
 /// How long a note waits for another process; it can be made the next time too.
 const NOTE_WAIT: Duration = Duration::from_millis(200);
@@ -227,14 +227,19 @@ impl Door {
         Ok(receiver.await.ok())
     }
 
-    /// Records what is notable in the app as it happens, and what is left when `ending` says so.
+    /// Records what is notable in the live lanes as it happens, and what is left when `ending` says so.
     pub async fn keep_notes(self: Arc<Self>, ending: CancellationToken) {
         loop {
             let is_over = tokio::select! {
                 () = tokio::time::sleep(NOTES) => false,
                 () = ending.cancelled() => true,
             };
-            if self.office.workspace().browser_if_used().is_some() {
+            let debugger = self.office.workspace().debugger_if_used();
+            // What is debugged here ends with the server: nobody could reach it any more.
+            if let Some(debugger) = debugger.clone().filter(|_| is_over) {
+                let _ = tokio::task::spawn_blocking(move || debugger.disconnect_all()).await;
+            }
+            if debugger.is_some() || self.office.workspace().browser_if_used().is_some() {
                 let patient = CallSettings { wait: Some(NOTE_WAIT), ..CallSettings::default() };
                 // What cannot be recorded now is recorded the next time; at the end there is none.
                 let noted = self.local::<usize, Error>(move |workspace| workspace.for_call(patient).note_lanes());

@@ -7,6 +7,7 @@ mod resources;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use backsight::debug::render;
 use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
@@ -14,8 +15,9 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::door::{Door, Said};
-use crate::office::Caller;
+use crate::office::{Caller, Session};
 use crate::tool::{self, Effect, Group, Groups};
+use resources::Debugged;
 
 type McpError = ErrorData;
 
@@ -32,12 +34,19 @@ const INSTRUCTIONS: &str = "Backsight records this workspace's files step by ste
 const BROWSER_INSTRUCTIONS: &str = "Backsight also watches the app in the browser: after an edit ask get_changes_since \
     (wait_ms lets the page settle) for new errors, failed requests and lost sockets, instead of reading the whole console.";
 
+const DEBUG_INSTRUCTIONS: &str = "Backsight also debugs programs: debug_launch with breakpoints, then step_and_diff or two \
+    snapshot_create and one snapshot_diff tell what changed, without reading variables one by one. Every debug tool takes \
+    `session`, for when several programs are debugged, and those that look or step take `thread`; snapshots live as long \
+    as their session.";
+
 /// One workspace as an MCP server.
 #[derive(Clone)]
 pub struct Mcp {
     door: Arc<Door>,
     /// The process that speaks for the client, when it speaks for only one.
     process: Option<u32>,
+    /// The session in which it speaks, when this process speaks for many.
+    session: Session,
     /// The tools it offers.
     groups: Groups,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
@@ -47,7 +56,7 @@ pub struct Mcp {
 impl Mcp {
     /// Answers through `door`, with some groups of tools.
     pub fn new(door: Arc<Door>, groups: Groups) -> Self {
-        Mcp { door, process: None, groups, subscriptions: Arc::default() }
+        Mcp { door, process: None, session: Session::default(), groups, subscriptions: Arc::default() }
     }
 
     /// The same for the one client whose stdin and stdout this process has.
@@ -65,6 +74,13 @@ impl Mcp {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, DropGuard>> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a request came over HTTP in a session of the older handshake. Without one each request has a handler of its own,
+/// and nobody can tell two clients of the same name apart.
+fn is_in_session(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<http::request::Parts>();
+    parts.is_some_and(|parts| parts.headers.contains_key("mcp-session-id"))
 }
 
 /// The tools as the protocol wants them, with their groups.
@@ -101,7 +117,8 @@ impl ServerHandler for Mcp {
             .enable_resources_subscribe();
         let mut server = Implementation::new("backsight", env!("CARGO_PKG_VERSION"));
         server.title = Some("Backsight".to_owned());
-        let texts = [(Group::Files, INSTRUCTIONS), (Group::Browser, BROWSER_INSTRUCTIONS)];
+        let texts =
+            [(Group::Files, INSTRUCTIONS), (Group::Browser, BROWSER_INSTRUCTIONS), (Group::Debug, DEBUG_INSTRUCTIONS)];
         let texts: Vec<&str> =
             texts.into_iter().filter(|(group, _)| self.groups.has(*group)).map(|(_, text)| text).collect();
         ServerConfig::new(capabilities.build()).with_server_info(server).with_instructions(texts.join(" "))
@@ -130,7 +147,8 @@ impl ServerHandler for Mcp {
             return Err(McpError::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
         let name = context.client_info().map(|info| info.name);
-        let caller = Caller { name, process: self.process, groups: self.groups.clone() };
+        let session = is_in_session(&context).then(|| self.session.clone());
+        let caller = Caller { name, process: self.process, session, groups: self.groups.clone() };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
         let work = self.door.call(&request.name, arguments, caller, says);
@@ -185,8 +203,10 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, McpError> {
-        let mut result =
-            ListResourceTemplatesResult::with_all_items(resources::templates(self.groups.has(Group::Browser)));
+        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates(
+            self.groups.has(Group::Browser),
+            self.groups.has(Group::Debug),
+        ));
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
     }
@@ -199,6 +219,17 @@ impl ServerHandler for Mcp {
         if let Some(checkpoint) = resources::checkpoint_of(&request.uri) {
             let changes = self.door.app_changes(checkpoint).await;
             return resources::app_changes(changes, &request.uri).map(Into::into);
+        }
+        if let Some(wanted) = resources::debugged_of(&request.uri) {
+            let page = match wanted {
+                Debugged::Diff(first, second) => {
+                    self.door.debug_diff(&first, &second).await.map(|diff| render::markdown(&diff))
+                }
+                Debugged::Series(name) => {
+                    self.door.debug_series(&name).await.map(|series| render::markdown_series(&series))
+                }
+            };
+            return resources::debugged(page, &request.uri).map(Into::into);
         }
         let read = self.door.local(move |workspace| resources::read(workspace, &request.uri)).await?;
         Ok(read.into())

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use backsight::report::{ChangeType, Others};
@@ -29,8 +29,8 @@ pub struct Office {
     workspace: Workspace,
     tools: Vec<Tool>,
     clients: Mutex<HashMap<String, Seen>>,
-    /// What each process that speaks for clients was called here, by the name the client gave itself.
-    names: Mutex<HashMap<(u32, String), String>>,
+    /// What each process or session that speaks for clients was called here.
+    names: Mutex<Vec<Named>>,
     /// The conversations that agents' hooks report and that are not over.
     conversations: Mutex<HashMap<Agent, BTreeSet<String>>>,
     /// The clients that were told of errors in the app and have not looked since.
@@ -44,6 +44,8 @@ pub struct Caller {
     pub name: Option<String>,
     /// The process that speaks for it: two of the same name are two clients.
     pub process: Option<u32>,
+    /// The session in which it speaks, where one process speaks for many; the same holds for those.
+    pub session: Option<Session>,
     /// The tools it is offered.
     pub groups: Groups,
 }
@@ -52,6 +54,48 @@ impl From<Option<String>> for Caller {
     fn from(name: Option<String>) -> Self {
         Caller { name, ..Caller::default() }
     }
+}
+
+/// A session of one client; it lasts as long as a clone of it.
+#[derive(Clone, Debug, Default)]
+pub struct Session(Arc<()>);
+
+/// Who speaks for a client.
+#[derive(Debug)]
+enum Speaker {
+    Process(u32),
+    Session(Weak<()>),
+}
+
+impl Speaker {
+    fn of(caller: &Caller) -> Option<Speaker> {
+        let session = caller.session.as_ref().map(|session| Speaker::Session(Arc::downgrade(&session.0)));
+        session.or_else(|| caller.process.map(Speaker::Process))
+    }
+
+    fn is(&self, other: &Speaker) -> bool {
+        match (self, other) {
+            (Speaker::Process(one), Speaker::Process(other)) => one == other,
+            (Speaker::Session(one), Speaker::Session(other)) => one.ptr_eq(other),
+            _ => false,
+        }
+    }
+
+    fn lives(&self) -> bool {
+        match self {
+            Speaker::Process(process) => lives(*process),
+            Speaker::Session(session) => session.strong_count() > 0,
+        }
+    }
+}
+
+/// What a client is called here.
+struct Named {
+    speaker: Speaker,
+    /// As it calls itself.
+    declared: String,
+    /// As nobody else is called.
+    name: String,
 }
 
 /// What a client was last told.
@@ -97,7 +141,9 @@ impl Office {
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
         let client = common.client.clone().unwrap_or_else(|| self.name_of(caller));
-        let session = arguments.get("session").and_then(Value::as_str).map(str::to_owned);
+        // A session of the debugger is no session of the timeline.
+        let tracks = self.tools.iter().any(|tool| tool.name == name && tool.group != Group::Debug);
+        let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
         let now = Timestamp::from_system(SystemTime::now());
         let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
         let call = Call { workspace, client: &client, now, max_tokens: common.max_tokens };
@@ -129,20 +175,21 @@ impl Office {
         tool.run(call, arguments)
     }
 
-    /// What a caller is called here: as it calls itself, and with a number when another process has that name.
+    /// What a caller is called here: as it calls itself, and with a number when another process or session that is still
+    /// there has that name.
     fn name_of(&self, caller: &Caller) -> String {
         let declared = caller.name.as_deref().filter(|name| is_name(name)).unwrap_or(ANYBODY).to_owned();
-        let Some(process) = caller.process else { return declared };
+        let Some(speaker) = Speaker::of(caller) else { return declared };
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = names.get(&(process, declared.clone())) {
-            return known.clone();
+        if let Some(known) = names.iter().find(|known| known.speaker.is(&speaker) && known.declared == declared) {
+            return known.name.clone();
         }
-        names.retain(|(process, _), _| lives(*process));
-        let taken = |name: &String| names.values().any(|other| other == name);
+        names.retain(|known| known.speaker.lives());
+        let taken = |name: &String| names.iter().any(|other| other.name == *name);
         let numbered = (2..).map(|number: usize| format!("{declared}-{number}"));
         let free = std::iter::once(declared.clone()).chain(numbered).find(|name| !taken(name));
         let name = free.unwrap_or_else(|| declared.clone());
-        names.insert((process, declared), name.clone());
+        names.push(Named { speaker, declared, name: name.clone() });
         name
     }
 

@@ -94,13 +94,18 @@ const TOOLS: &str = "\
 # The MCP tools
 
 Generated from the tools' own definitions by `make docs`; a test keeps it true. `backsight mcp` offers them on stdin and
-stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)). There are two
-groups, `files` and `browser`; `--tools files` offers one of them.
+stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)). There are
+three groups, `files`, `browser` and `debug`; `--tools files,browser` offers some of them.
 
 Every answer begins with `summary`, one sentence, and fits `max_tokens`; what was cut is counted in `left_out`, and `next`
 is the call that fetches it. `external_changes` counts files that others changed since this client last asked, and `news`
 names them; it also says when the app has errors this client has not seen. A failure has `error` with a code, a message, a
 hint and, where it helps, the `next` call.
+
+Every tool of the group `debug` also takes `session`, the name of one of several programs that are debugged; without it the
+only one, or the one called `main`, is meant. `debug_control`, `variables_get` and `evaluate` take `thread`, `debug_attach`
+takes `host`, `breakpoints` and `wait_ms`, and `debug_launch` and `debug_attach` take `options`, which the debugger gets as
+they are. A breakpoint in `breakpoints` may be an object with the arguments of `breakpoint_set`.
 ";
 
 #[test]
@@ -249,5 +254,7 @@ fn effect(effect: Effect) -> &'static str {
         Effect::Records => "It adds to the record and changes no file.",
         Effect::RecordsOnce => "It adds to the record and changes no file; asking twice adds nothing more.",
         Effect::ChangesFiles => "It changes files, and can be taken back.",
+        Effect::AddsFile => "It writes a new file and overwrites none.",
+        Effect::Debugs => "It acts on the program that is being debugged.",
     }
 }

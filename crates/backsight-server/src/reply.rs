@@ -449,9 +449,16 @@ fn call(call: &Value) -> String {
 /// Lists that need no heading: an answer is about one of them.
 const PLAIN: [&str; 6] = ["changes", "files", "rows", "lines", "milestones", "reverted"];
 
+/// Lists of what a program said or holds: its lines begin with a blank, so that none can pass for one of ours.
+const QUOTED: [&str; 3] = ["output", "printed", "variables"];
+
 fn push_list(text: &mut String, name: &str, items: &[String]) {
     match items {
         [] => {}
+        items if QUOTED.contains(&name) => {
+            push_line(text, &format!("{name}:"));
+            items.iter().for_each(|item| push_line(text, &format!(" {item}")));
+        }
         items if PLAIN.contains(&name) => items.iter().for_each(|item| push_line(text, item)),
         [one] => push_line(text, &format!("{}: {one}", name.replace('_', " "))),
         items => {

@@ -38,7 +38,7 @@ pub fn output(facts: &[(&str, &str)]) -> Map<String, Value> {
 
 /// The schema of an answer whose facts explain themselves.
 pub fn open_output() -> Map<String, Value> {
-    json!({ "type": "object", "required": ["ok"] }).as_object().cloned().unwrap_or_default()
+    json!({ "type": "object" }).as_object().cloned().unwrap_or_default()
 }
 
 /// Removes titles, formats, bounds of machine integers, and the null that an optional argument may also be.

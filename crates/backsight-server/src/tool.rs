@@ -2,11 +2,22 @@
 //! and the reference in the documents all come from it.
 
 mod baseline;
+mod breakpoint_list;
+mod breakpoint_remove;
+mod breakpoint_set;
 mod browser_attach;
 mod browser_status;
 mod checkpoint_create;
 mod checkpoint_delete;
 mod checkpoint_list;
+mod debug_attach;
+mod debug_control;
+mod debug_disconnect;
+mod debug_launch;
+mod debug_output;
+mod debug_state;
+mod debugging;
+mod evaluate;
 mod files_changes;
 mod files_diff;
 mod files_read;
@@ -22,6 +33,18 @@ mod history_query;
 mod milestone_create;
 mod milestone_list;
 mod noise_rules;
+mod snapshot_clear;
+mod snapshot_create;
+mod snapshot_delete;
+mod snapshot_diff;
+mod snapshot_export;
+mod snapshot_get;
+mod snapshot_list;
+mod snapshot_on;
+mod snapshot_series;
+mod stacktrace_get;
+mod step_and_diff;
+mod variables_get;
 mod workspace_reset;
 mod workspace_status;
 
@@ -64,6 +87,28 @@ pub fn all() -> Vec<Tool> {
         Tool::of::<baseline::Baseline>(),
         Tool::of::<browser_attach::BrowserAttach>(),
         Tool::of::<browser_status::BrowserStatus>(),
+        Tool::of::<debug_launch::DebugLaunch>(),
+        Tool::of::<debug_attach::DebugAttach>(),
+        Tool::of::<debug_control::DebugControl>(),
+        Tool::of::<debug_state::DebugState>(),
+        Tool::of::<debug_disconnect::DebugDisconnect>(),
+        Tool::of::<debug_output::DebugOutput>(),
+        Tool::of::<breakpoint_set::BreakpointSet>(),
+        Tool::of::<breakpoint_list::BreakpointList>(),
+        Tool::of::<breakpoint_remove::BreakpointRemove>(),
+        Tool::of::<stacktrace_get::StacktraceGet>(),
+        Tool::of::<variables_get::VariablesGet>(),
+        Tool::of::<evaluate::Evaluate>(),
+        Tool::of::<snapshot_create::SnapshotCreate>(),
+        Tool::of::<snapshot_diff::SnapshotDiff>(),
+        Tool::of::<snapshot_list::SnapshotList>(),
+        Tool::of::<snapshot_get::SnapshotGet>(),
+        Tool::of::<snapshot_delete::SnapshotDelete>(),
+        Tool::of::<snapshot_clear::SnapshotClear>(),
+        Tool::of::<step_and_diff::StepAndDiff>(),
+        Tool::of::<snapshot_on::SnapshotOn>(),
+        Tool::of::<snapshot_series::SnapshotSeries>(),
+        Tool::of::<snapshot_export::SnapshotExport>(),
     ]
 }
 
@@ -75,17 +120,20 @@ pub enum Group {
     Files,
     /// The app in the browser.
     Browser,
+    /// A program under its debugger.
+    Debug,
 }
 
 impl Group {
     /// Every group, in the order of the list.
-    pub const ALL: [Group; 2] = [Group::Files, Group::Browser];
+    pub const ALL: [Group; 3] = [Group::Files, Group::Browser, Group::Debug];
 
     /// As people type it.
     pub fn as_str(self) -> &'static str {
         match self {
             Group::Files => "files",
             Group::Browser => "browser",
+            Group::Debug => "debug",
         }
     }
 }
@@ -162,6 +210,10 @@ pub enum Effect {
     RecordsOnce,
     /// It changes files.
     ChangesFiles,
+    /// It writes a file that was not there.
+    AddsFile,
+    /// It acts on a program that is being debugged.
+    Debugs,
 }
 
 /// What each file below defines.
@@ -249,7 +301,7 @@ impl Tool {
         }
     }
 
-    /// Whether it waits for others that change files or the record. What the browser lane keeps is written in one step.
+    /// Whether it waits for others that change files or the record. What the live lanes keep is written in one step.
     pub fn takes_turns(&self) -> bool {
         self.effect != Effect::Reads && self.group == Group::Files
     }
@@ -295,6 +347,8 @@ fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| {
         // The names of Rust's numbers say nothing to a model.
         let why = error.to_string().replace("expected u16", "expected a number from 0 to 65535");
+        let why =
+            why.replace("expected u32", "expected a number from 0").replace("expected u64", "expected a number from 0");
         let why = why.replace("expected usize", "expected a number from 0").replace("field", "argument");
         Error::new(Code::Usage, format!("the arguments of `{tool}` are not understood: {why}"))
             .with_hint("its schema is in the tool list")

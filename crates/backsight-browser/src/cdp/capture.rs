@@ -15,8 +15,9 @@ use tokio::sync::mpsc;
 use super::launch::Launch;
 use super::origins::Origins;
 use super::translate::Replays;
-use super::watch::{self, Order};
+use super::watch::{self, LIVENESS, Order};
 use crate::event::Event;
+use crate::under_way::UnderWay;
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -26,6 +27,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub trait Listener: Send + Sync + 'static {
     /// Things happened.
     fn heard(&self, events: Vec<Event>);
+    /// The requests that are under way, all of them, whenever that changes.
+    fn under_way(&self, requests: &[UnderWay]);
     /// The whole picture, whenever it changes.
     fn watching(&self, state: &Watching);
     /// Nothing is seen from now on: the browser was closed or the connection lost. `watching` follows when it is back.
@@ -63,6 +66,8 @@ pub struct Attach {
     pub all_pages: bool,
     /// Whether scripts of ours run in the pages: user actions and the close codes of WebSockets need them.
     pub page_hooks: bool,
+    /// A mark to leave in the pages, by which a script in them can say who watches them.
+    pub mark: Option<String>,
     /// What was told of this browser before. Whoever attaches anew with the same memory is told nothing twice.
     pub memory: Memory,
     /// Tells the time.
@@ -79,6 +84,7 @@ impl Attach {
             origins: Vec::new(),
             all_pages: false,
             page_hooks: true,
+            mark: None,
             memory: Memory::default(),
             clock,
             timeout: Duration::from_secs(30),
@@ -203,13 +209,14 @@ impl Capture {
         lock(&self.state).clone()
     }
 
-    /// Takes a page of a browser that was started here to an address; without a page the first one, or a new one.
-    pub fn navigate(&self, page: Option<&str>, url: &str) -> Result<()> {
+    /// Takes a page of a browser that was started here to an address; without a page the first one, or a new one. The address
+    /// at which it arrived, which [`Capture::watching`] has by then too.
+    pub fn navigate(&self, page: Option<&str>, url: &str) -> Result<String> {
         self.navigation(page, url)()
     }
 
     /// The same as something to wait for.
-    pub(crate) fn navigation(&self, page: Option<&str>, url: &str) -> impl FnOnce() -> Result<()> + use<> {
+    pub(crate) fn navigation(&self, page: Option<&str>, url: &str) -> impl FnOnce() -> Result<String> + use<> {
         let gone = || Error::new(Code::BrowserUnreachable, "the browser is gone");
         let (answer, answered) = sync_channel(1);
         let order = Order::Navigate { page: page.map(str::to_owned), url: url.to_owned(), answer };
@@ -217,6 +224,19 @@ impl Capture {
         move || {
             sent?;
             answered.recv().map_err(|_| gone())?
+        }
+    }
+
+    /// Finds out which pages stand still; done when that is known, or when it takes too long, and the listener has heard of
+    /// it. Something to wait for.
+    pub(crate) fn check(&self) -> impl FnOnce() + use<> {
+        let (answer, answered) = sync_channel(1);
+        let sent = self.orders.send(Order::Check { answer });
+        move || {
+            // Without a browser nobody answers, and its pages are not watched anyway.
+            if sent.is_ok() {
+                let _ = answered.recv_timeout(LIVENESS * 2);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! very beginning: a page that crashed or stands still never answers.
 
 mod leaving;
+mod liveness;
 mod navigation;
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,12 +17,12 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use self::navigation::{Wish, first_blank_page};
+use self::navigation::{Departure, Wish, first_blank_page};
 use super::capture::{PageState, Watching, lock};
 use super::connection::{Answer, Connection, Heard, Incoming, Refused};
 use super::targets::{Hears, Info, Step, Targets};
 use super::translate::{Target, Told, TranslateOptions, Translator};
-use super::watch::{Order, Orders, Watch};
+use super::watch::{Order, Orders, Reply, Watch};
 use crate::event::Event;
 
 /// How long a page may take to answer.
@@ -60,6 +61,10 @@ pub(crate) struct Epoch<'a> {
     early_count: usize,
     /// Pages that are to be sent somewhere as soon as they are watched.
     wishes: HashMap<String, Wish>,
+    /// Pages that are on their way, of which the browser has not yet said where they are.
+    departures: HashMap<String, Departure>,
+    /// Those who want to know where a page arrived, once that is in the picture.
+    arrivals: Vec<(Reply, String)>,
     /// What happened and was not told yet.
     events: Vec<Event>,
     /// The picture without what the targets say.
@@ -67,6 +72,8 @@ pub(crate) struct Epoch<'a> {
     notes: BTreeSet<String>,
     losses: Losses,
     next_tick: Instant,
+    /// Those who want to know which pages stand still, once that is in the picture.
+    checked: Vec<SyncSender<()>>,
 }
 
 /// What is lost, and how much of it was already said.
@@ -96,9 +103,16 @@ enum Answered {
         answer: Answer,
     },
     Navigate {
+        target: String,
+        /// Where the page was before.
+        from: String,
         url: String,
         answer: Answer,
-        to: Option<SyncSender<Result<()>>>,
+        to: Option<Reply>,
+    },
+    /// A page that was sent somewhere is there, as far as anybody will ever say.
+    Arrived {
+        target: String,
     },
     /// A session was let run, or will not be.
     Runs,
@@ -106,10 +120,15 @@ enum Answered {
     Left {
         session: String,
     },
+    /// These pages did not answer in time.
+    Checked {
+        silent: Vec<String>,
+        to: SyncSender<()>,
+    },
     Create {
         url: String,
         answer: Answer,
-        to: Option<SyncSender<Result<()>>>,
+        to: Option<Reply>,
     },
 }
 
@@ -132,11 +151,14 @@ impl<'a> Epoch<'a> {
             early: HashMap::new(),
             early_count: 0,
             wishes: HashMap::new(),
+            departures: HashMap::new(),
+            arrivals: Vec::new(),
             events: Vec::new(),
             notes: base.notes.iter().cloned().collect(),
             base,
             losses: Losses::default(),
             next_tick: Instant::now(),
+            checked: Vec::new(),
         }
     }
 
@@ -165,6 +187,14 @@ impl<'a> Epoch<'a> {
             begun = begun || (self.beginnings == 0 && self.wishes.is_empty());
             if begun {
                 self.publish();
+                for (to, address) in self.arrivals.drain(..) {
+                    // Whoever asked may have gone.
+                    let _ = to.send(Ok(address));
+                }
+                for to in self.checked.drain(..) {
+                    // Whoever asked may have gone.
+                    let _ = to.send(());
+                }
                 if let Some(ready) = ready.take() {
                     // Whoever started this has gone if it cannot be told, and the order to stop follows.
                     let _ = ready.send(Ok(()));
@@ -177,6 +207,7 @@ impl<'a> Epoch<'a> {
                         self.let_go(&mut incoming).await;
                         return End::Stopped;
                     }
+                    Some(Order::Check { answer }) => self.check(answer),
                     Some(Order::Navigate { page, url, answer }) => self.navigate(page.as_deref(), url, Some(answer)),
                 },
                 open = incoming.take(&mut batch, BATCH) => {
@@ -285,6 +316,7 @@ impl<'a> Epoch<'a> {
             _ => Vec::new(),
         };
         self.take_steps(steps);
+        self.look_for_arrivals();
     }
 
     fn take_steps(&mut self, steps: Vec<Step>) {
@@ -349,7 +381,12 @@ impl<'a> Epoch<'a> {
     }
 
     fn take_answer(&mut self, answered: Option<Answered>) {
-        if !matches!(answered, None | Some(Answered::Translator { .. } | Answered::Left { .. })) {
+        let is_beginning = match &answered {
+            None | Some(Answered::Translator { .. } | Answered::Left { .. }) => false,
+            Some(Answered::Checked { .. } | Answered::Arrived { .. }) => false,
+            Some(_) => true,
+        };
+        if is_beginning {
             self.beginnings = self.beginnings.saturating_sub(1);
         }
         match answered {
@@ -364,8 +401,13 @@ impl<'a> Epoch<'a> {
                 let told = self.translator.answered(token, answer, self.now());
                 self.carry_out(told);
             }
-            Some(Answered::Navigate { url, answer, to }) => self.navigated(&url, answer, to),
+            Some(Answered::Navigate { target, from, url, answer, to }) => match answer {
+                Ok(answer) => self.departed(&target, from, &url, &answer, to),
+                Err(refused) => self.not_sent(&url, &refused.to_string(), to),
+            },
+            Some(Answered::Arrived { target }) => self.arrived(&target),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
+            Some(Answered::Checked { silent, to }) => self.is_checked(&silent, to),
             Some(Answered::Runs) => {}
             Some(Answered::Left { session }) => {
                 self.connection.post(None, "Target.detachFromTarget", &json!({ "sessionId": session }));
@@ -402,7 +444,7 @@ impl<'a> Epoch<'a> {
             self.note(format!("`{}` cannot be watched: {why}", info.url));
         }
         if let Some(Wish { url, answer }) = self.wishes.remove(target) {
-            self.navigated(&url, Err(Refused::Answered(why.to_owned())), answer);
+            self.not_sent(&url, why, answer);
         }
     }
 
@@ -453,6 +495,9 @@ impl<'a> Epoch<'a> {
     fn tell(&mut self) {
         if !self.events.is_empty() {
             self.watch.listener.heard(std::mem::take(&mut self.events));
+        }
+        if let Some(requests) = self.translator.take_under_way() {
+            self.watch.listener.under_way(&requests);
         }
         let counts = self.translator.counts();
         let malformed = self.connection.malformed() + counts.malformed + self.losses.misread;

@@ -253,6 +253,13 @@ impl Targets {
         self.known.values().filter_map(|known| known.session.clone()).collect()
     }
 
+    /// The sessions of pages that should be able to answer: neither crashed nor held by a dialog.
+    pub(crate) fn page_sessions(&self) -> Vec<String> {
+        let able = |state| matches!(state, PageState::Watching | PageState::Unresponsive);
+        let pages = self.known.values().filter(|known| known.info.kind == "page" && able(known.state));
+        pages.filter_map(|known| known.session.clone()).collect()
+    }
+
     /// Whether the list of watched things changed since this was asked last.
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)

@@ -40,6 +40,7 @@ use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
 use crate::event::{ActionKind, Event, Level};
+use crate::under_way::UnderWay;
 
 /// The isolated world that listens for actions; pages cannot see into it.
 const WORLD: &str = "backsight";
@@ -59,11 +60,13 @@ pub struct TranslateOptions {
     pub source_maps: bool,
     /// Ask for the bodies of JSON answers, for their shapes.
     pub bodies: bool,
+    /// A mark to leave in pages, for the script with which a page reports by itself.
+    pub mark: Option<String>,
 }
 
 impl Default for TranslateOptions {
     fn default() -> Self {
-        TranslateOptions { page_hooks: true, source_maps: true, bodies: true }
+        TranslateOptions { page_hooks: true, source_maps: true, bodies: true, mark: None }
     }
 }
 
@@ -239,6 +242,11 @@ impl Translator {
             || self.maps.pending()
     }
 
+    /// The requests that are under way, if that changed since it was asked last.
+    pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
+        self.requests.take_under_way()
+    }
+
     /// Commands to send to a fresh session of this kind, in order, before `Runtime.runIfWaitingForDebugger`.
     pub fn greeting(kind: &str, options: &TranslateOptions) -> Vec<(&'static str, Value)> {
         let document = matches!(kind, "page" | "iframe");
@@ -256,6 +264,7 @@ impl Translator {
         if document && options.page_hooks {
             // Only after these domains are enabled do new worlds get the functions that scripts report through.
             commands.extend(page_hooks());
+            commands.extend(options.mark.as_deref().map(marking));
         }
         if options.source_maps {
             commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
@@ -484,6 +493,13 @@ fn page_hooks() -> [(&'static str, Value); 4] {
         ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
     ]
+}
+
+/// Leaves a mark that nobody comes across who does not look for it; one of an earlier attach makes room.
+fn marking(mark: &str) -> (&'static str, Value) {
+    let (key, value) = (r#"Symbol.for("backsight.watcher")"#, json!(mark));
+    let source = format!("Object.defineProperty(globalThis, {key}, {{ value: {value}, configurable: true }})");
+    ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source, "runImmediately": true }))
 }
 
 /// The text of a body, if it is one.

@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use backsight_core::{Code, Error, Result};
 use tokio::sync::mpsc;
@@ -13,14 +14,23 @@ use super::find::{Finder, Missing, Opened, backoff};
 use super::origins::Origins;
 use super::translate::{TranslateOptions, Translator};
 
+/// Where to say which address a page was taken to.
+pub(crate) type Reply = SyncSender<Result<String>>;
+
 /// What the owner of the watching can ask for.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// No more.
     Stop,
     /// Take a page to an address.
-    Navigate { page: Option<String>, url: String, answer: SyncSender<Result<()>> },
+    Navigate { page: Option<String>, url: String, answer: Reply },
+    /// Find out which pages stand still.
+    Check { answer: SyncSender<()> },
 }
+
+/// A page that does not answer within this time stands still as far as anybody can tell. Long for a page, and not too long
+/// for whoever asks.
+pub(crate) const LIVENESS: Duration = Duration::from_secs(1);
 
 /// Where orders come from. Nobody left to give any is an order to stop.
 pub(crate) type Orders = mpsc::UnboundedReceiver<Order>;
@@ -96,7 +106,8 @@ impl Watch {
     }
 
     fn options(&self) -> TranslateOptions {
-        TranslateOptions { page_hooks: self.attach.page_hooks, ..TranslateOptions::default() }
+        let (page_hooks, mark) = (self.attach.page_hooks, self.attach.mark.clone());
+        TranslateOptions { page_hooks, mark, ..TranslateOptions::default() }
     }
 
     fn interrupted(&self, reason: &str) {
@@ -112,6 +123,7 @@ async fn stopped(orders: &mut Orders) {
     while let Some(order) = orders.recv().await {
         match order {
             Order::Stop => return,
+            Order::Check { answer } => drop(answer),
             Order::Navigate { answer, .. } => {
                 let _ = answer.send(Err(Error::new(Code::BrowserUnreachable, "there is no browser to navigate")));
             }

@@ -144,6 +144,9 @@ fn say_unseen(page: &mut Page, changes: &Changes) {
         let omitted = list(changes.omitted.iter().map(|(list, count)| format!("{} {count}", safe(list))));
         page.line(&format!("omitted: {omitted}"));
     }
+    if changes.in_flight > 0 {
+        page.line(&format!("in flight: {} request(s), how they end is not known yet", changes.in_flight));
+    }
     page.list("gaps", &changes.gap, |gap| {
         let end = gap.to.map_or("now".to_owned(), |to| later(gap.from, to));
         format!("{} to {end}: {}", gap.from, safe(&gap.reason))

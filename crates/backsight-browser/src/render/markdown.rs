@@ -112,6 +112,9 @@ fn say_unseen(page: &mut String, changes: &Changes) {
     for gap in &changes.gap {
         *page += &format!("- gap: {}\n", words::gap(gap, code));
     }
+    if changes.in_flight > 0 {
+        *page += &format!("- in flight: {} request(s), how they end is not known yet\n", thousands(changes.in_flight));
+    }
     if !changes.suppressed.is_empty() {
         *page += &format!("- suppressed as noise: {}\n", by_category(&changes.suppressed));
     }

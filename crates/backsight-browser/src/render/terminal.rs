@@ -165,6 +165,10 @@ fn note(role: Role, label: &'static str, what: String) -> Row {
 /// What was not shown, not seen, and who watched.
 fn footer(changes: &Changes) -> Vec<Row> {
     let mut rows: Vec<Row> = changes.gap.iter().map(|gap| note(Role::Warning, "gap", words::gap(gap, safe))).collect();
+    if changes.in_flight > 0 {
+        let what = format!("{} request(s), how they end is not known yet", thousands(changes.in_flight));
+        rows.push(note(Role::Warning, "in flight", what));
+    }
     if !changes.dropped.is_empty() {
         let what = format!("details are gone, counts are exact: {}", words::by_category(&changes.dropped));
         rows.push(note(Role::Warning, "dropped", what));

@@ -111,5 +111,8 @@ pub fn coverage(coverage: &Coverage, show: fn(&str) -> String) -> String {
     if coverage.backfilled > 0 {
         said.push(format!("{} told afterwards", thousands(coverage.backfilled)));
     }
+    if coverage.seen_twice > 0 {
+        said.push(format!("{} told by the script in the page too", thousands(coverage.seen_twice)));
+    }
     said.join("; ")
 }

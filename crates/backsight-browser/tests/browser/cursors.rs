@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use backsight_browser::event::{Console, Event, Level, Speaker};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ask, Wait};
+use backsight_browser::{Ask, UnderWay, Wait, render};
 use backsight_core::{Code, Timestamp};
 
 use crate::app::App;
@@ -123,6 +124,44 @@ fn waiting_ends_when_nothing_happens_any_more() {
     let took = began.elapsed();
     assert_eq!(changes.severity, Severity::Clean);
     assert!(took >= Duration::from_millis(50) && took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn waiting_goes_on_while_a_request_of_the_window_is_under_way() {
+    let app = App::watched();
+    app.changes();
+    app.pass(1);
+    let slow = UnderWay { since: app.now(), is_document: false };
+    let held = UnderWay { since: Timestamp(app.now().0 - 1_000), is_document: false };
+    app.browser.requests_under_way(&[held, slow]);
+    std::thread::scope(|scope| {
+        let (answer, answered) = channel();
+        let asked = &app;
+        scope.spawn(move || answer.send(asked.ask(&waiting(30_000, 50)).unwrap()).unwrap());
+        let early = answered.recv_timeout(Duration::from_millis(400));
+        assert!(early.is_err(), "it is not quiet while the page waits for an answer: {early:?}");
+        app.request("GET", "/api/slow", 500);
+        app.browser.requests_under_way(&[held]);
+        let changes = answered.recv().unwrap();
+        assert_eq!((changes.severity, changes.in_flight), (Severity::Error, 0));
+    });
+}
+
+#[test]
+fn what_is_still_under_way_is_said_and_waited_for_by_the_next_question_too() {
+    let app = App::watched();
+    app.changes();
+    app.pass(1);
+    app.browser.requests_under_way(&[UnderWay { since: app.now(), is_document: false }]);
+    let changes = app.ask(&waiting(100, 10)).unwrap();
+    assert_eq!((changes.severity, changes.in_flight), (Severity::Clean, 1));
+    assert_eq!(changes.summary, "No significant changes seen, but 1 request(s) are still in flight");
+    assert!(render::compact(&changes).contains("in flight: 1 request(s)"), "{}", render::compact(&changes));
+    app.pass(5_000);
+    assert_eq!(app.changes().in_flight, 1, "it began before this window, and nobody was told how it ended");
+    // What lasts so long is held open on purpose.
+    app.pass(5_001);
+    assert_eq!(app.ask(&waiting(30_000, 10)).unwrap().in_flight, 0);
 }
 
 #[test]

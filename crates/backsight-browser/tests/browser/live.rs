@@ -54,7 +54,9 @@ fn a_page_that_is_open_is_watched_and_so_is_one_that_comes() {
 
 #[test]
 fn a_browser_that_is_started_here_ends_with_everything_it_started() {
-    let site = Site::serve(&[("/", Answer::page("console.log('hello')"))]);
+    let to_next = Answer::new(302, "text/plain", "").with("Location", "/next");
+    let hello = || Answer::page("console.log('hello')");
+    let site = Site::serve(&[("/", hello()), ("/moved", to_next), ("/next", hello())]);
     let profile = tempfile::tempdir().unwrap();
     let profile = profile.path().join("profile");
     let launch = Launch { profile: Some(profile.clone()), url: Some(site.url("/")), ..launch() };
@@ -66,8 +68,12 @@ fn a_browser_that_is_started_here_ends_with_everything_it_started() {
     assert_eq!(picture.notes.iter().any(|note| note.contains("sandbox")), rustix::process::geteuid().is_root());
     assert!(processes_of(&profile) > 1);
 
-    capture.navigate(None, &site.url("/?again")).unwrap();
-    recorder.until("the second greeting", |record| record.count("hello") == 2);
+    // Whoever is told that the page is there finds it there.
+    for (asked, there) in [("/?again", "/?again"), ("/?again#below", "/?again#below"), ("/moved", "/next")] {
+        let address = capture.navigate(None, &site.url(asked)).unwrap();
+        assert_eq!((address, capture.watching().pages[0].url.clone()), (site.url(there), site.url(there)));
+    }
+    recorder.until("the second greeting", |record| record.count("hello") == 3);
     let nowhere = capture.navigate(None, "http://127.0.0.1:1/").unwrap_err();
     assert_eq!(nowhere.code(), Code::BrowserUnreachable);
     capture.stop();

@@ -11,6 +11,7 @@ mod fake_browser;
 mod fake_server;
 mod laws;
 mod live;
+mod live_answers;
 mod live_contents;
 mod noise;
 mod recorder;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use backsight_browser::UnderWay;
 use backsight_browser::cdp::{Clock, Listener, Watching};
 use backsight_browser::event::Event;
 use backsight_core::Timestamp;
@@ -16,6 +17,7 @@ pub struct Record {
     pub pictures: Vec<Watching>,
     pub interruptions: Vec<String>,
     pub lost: Vec<(String, u64)>,
+    pub under_way: Vec<UnderWay>,
 }
 
 impl Record {
@@ -88,6 +90,10 @@ impl Recorder {
 impl Listener for Recorder {
     fn heard(&self, events: Vec<Event>) {
         self.note(|record| record.events.extend(events));
+    }
+
+    fn under_way(&self, requests: &[UnderWay]) {
+        self.note(|record| record.under_way = requests.to_vec());
     }
 
     fn watching(&self, state: &Watching) {

@@ -1,8 +1,8 @@
 //! Seed 001's test scenarios by number, and what it does not say but its users need.
 
-use backsight_browser::event::{ActionKind, Category, Event, Level, Request, SocketEvent};
+use backsight_browser::event::{Action, ActionKind, Category, Event, Level, Request, SocketEvent};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ask, Filter, Limits, Source};
+use backsight_browser::{Ask, Filter, Ingest, Limits, Source};
 use backsight_core::{Code, Timestamp};
 use serde_json::Value;
 
@@ -677,4 +677,39 @@ fn a_baseline_says_nothing_of_endpoints_that_were_not_requested() {
     assert_eq!((compared.severity, compared.endpoints_not_seen), (Severity::Unknown, 1));
     next.request("GET", "/api/users", 200);
     assert_eq!(next.browser.compare_baseline("baseline_users").unwrap().severity, Severity::Clean);
+}
+
+#[test]
+fn a_page_that_is_watched_otherwise_is_not_told_twice() {
+    let app = App::watched();
+    let report = |mark: Option<&str>| {
+        let event = Event::Action(Action {
+            time: app.now(),
+            kind: ActionKind::Click,
+            target: "#save".to_owned(),
+            detail: String::new(),
+            page: None,
+        });
+        let watched_by = mark.map(str::to_owned);
+        let source = "page http://localhost:3000".to_owned();
+        app.browser.ingest(Ingest { source, events: vec![event], watched_by, ..Ingest::default() })
+    };
+    app.changes();
+    assert_eq!((report(None), report(Some("other"))), (1, 1), "nobody else tells of it");
+    app.changes();
+    app.browser.watched_by(Some("mine".to_owned()));
+    assert_eq!((report(Some("mine")), report(Some("other"))), (0, 1), "a page of another browser is another page");
+    let changes = app.changes();
+    assert_eq!((changes.actions.unwrap().total_new, changes.coverage.seen_twice), (1, 1));
+    // A page whose watcher has gone is listened to again.
+    app.browser.watched_by(None);
+    assert_eq!(report(Some("mine")), 1);
+    let changes = app.changes();
+    assert_eq!((changes.actions.unwrap().total_new, changes.coverage.seen_twice), (1, 0));
+    // Whoever is not listened to is not missed when it falls silent.
+    app.browser.watched_by(Some("mine".to_owned()));
+    report(Some("mine"));
+    app.changes();
+    app.pass(61_000);
+    assert_eq!(app.changes().severity, Severity::Clean);
 }

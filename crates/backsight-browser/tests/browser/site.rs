@@ -6,17 +6,21 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
     body: String,
+    /// How long the server thinks about it.
+    delay: Duration,
 }
 
 impl Answer {
     pub fn new(status: u16, kind: &str, body: &str) -> Answer {
-        Answer { status, headers: vec![("Content-Type".to_owned(), kind.to_owned())], body: body.to_owned() }
+        let headers = vec![("Content-Type".to_owned(), kind.to_owned())];
+        Answer { status, headers, body: body.to_owned(), delay: Duration::ZERO }
     }
 
     pub fn html(body: &str) -> Answer {
@@ -30,6 +34,11 @@ impl Answer {
 
     pub fn script(body: &str) -> Answer {
         Answer::new(200, "text/javascript", body)
+    }
+
+    /// The same from a server that needs so long for it.
+    pub fn after(self, delay: Duration) -> Answer {
+        Answer { delay, ..self }
     }
 
     pub fn with(mut self, name: &str, value: &str) -> Answer {
@@ -101,6 +110,7 @@ fn respond(mut stream: &TcpStream, answers: &HashMap<String, Answer>, hits: &Mut
     hits.lock().unwrap().push(path.clone());
     let missing = Answer::new(404, "text/plain", "not found");
     let answer = answers.get(&path).unwrap_or(&missing);
+    std::thread::sleep(answer.delay);
     let mut head =
         format!("HTTP/1.1 {} X\r\nContent-Length: {}\r\nConnection: close\r\n", answer.status, answer.body.len());
     for (name, value) in &answer.headers {

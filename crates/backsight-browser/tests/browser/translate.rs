@@ -24,7 +24,7 @@ pub struct Desk {
 
 /// Without page scripts, bodies and source maps, so that events come at once.
 pub fn plain() -> TranslateOptions {
-    TranslateOptions { page_hooks: true, source_maps: false, bodies: false }
+    TranslateOptions { page_hooks: true, source_maps: false, bodies: false, mark: None }
 }
 
 pub fn raw(value: &Value) -> Box<RawValue> {

@@ -1,6 +1,11 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use backsight::Workspace;
 use backsight::browser::cdp::Launch;
+use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
 use backsight_core::Result;
 use serde_json::{Value, json};
@@ -16,8 +21,10 @@ use crate::words::{enumerate, safe};
 pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
-    let mut checks = context.workspace()?.doctor()?;
+    let workspace = context.workspace()?;
+    let mut checks = workspace.doctor()?;
     checks.extend([browser(context), app(context)]);
+    checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
     context.answer(&json!({ "healthy": healthy, "checks": checks }), |page| {
         for check in &checks {
@@ -64,4 +71,38 @@ fn watching(context: &Context) -> Result<String> {
     let labels = status["coverage"]["watching"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let labels: Vec<&str> = labels.collect();
     Ok(if labels.is_empty() { "nobody watches it".to_owned() } else { enumerate(&labels) })
+}
+
+/// Which debuggers are here; whoever debugs nothing needs none.
+fn debuggers(context: &Context, workspace: &Workspace) -> Vec<Check> {
+    // Settings that cannot be read are a problem of their own, told above.
+    let known = workspace.debuggers().unwrap_or_else(|_| adapters::builtin());
+    known.iter().map(|adapter| debugger(context, workspace.root(), adapter)).collect()
+}
+
+fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
+    let search = context.settings().search_path;
+    let install = || Some(format!("install it with `{}`", adapter.install)).filter(|_| !adapter.install.is_empty());
+    let (message, hint) = match adapters::locate(adapter, None, root, &search) {
+        Ok(program) if adapter.name == "debugpy" && !has_debugpy(&program) => {
+            (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
+        }
+        Ok(program) => (format!("`{}`", program.display()), None),
+        Err(_) => (format!("not found; only {} need it", programs(adapter)), install()),
+    };
+    Check { name: format!("debugger {}", adapter.name), state: CheckState::Ok, message, hint }
+}
+
+/// What a debugger is for.
+fn programs(adapter: &Adapter) -> String {
+    let endings: Vec<String> = adapter.extensions.iter().map(|ending| format!(".{ending}")).collect();
+    if endings.is_empty() { "binaries".to_owned() } else { format!("programs in {}", enumerate(&endings)) }
+}
+
+/// Whether Python finds its debugger, which is a module of it.
+fn has_debugpy(python: &Path) -> bool {
+    const FIND: &str = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
+    let mut command = Command::new(python);
+    command.args(["-c", FIND]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }

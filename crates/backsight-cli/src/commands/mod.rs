@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod completions;
 pub mod config;
 pub mod continuity;
+pub mod debug;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
@@ -113,6 +114,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Baseline(args) => baseline::run(args, context),
         Command::Noise(args) => noise::run(args, context),
         Command::Browser(args) => browser::run(args, context),
+        Command::Debug(args) => debug::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),

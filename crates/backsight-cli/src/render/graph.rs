@@ -36,7 +36,8 @@ impl Alphabet {
             Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo => ('<', '↺'),
             Kind::Milestone => ('=', '◆'),
             Kind::Reset => ('X', '╳'),
-            Kind::FirstError | Kind::Recovery | Kind::Navigation | Kind::DebuggerStop | Kind::Capture => ('!', '▸'),
+            Kind::FirstError | Kind::Recovery | Kind::Navigation => ('!', '▸'),
+            Kind::DebuggerStop | Kind::Capture | Kind::DebugEnd => ('!', '▸'),
         };
         self.either(ascii, unicode)
     }

@@ -5,6 +5,7 @@ pub mod applied;
 pub mod calls;
 pub mod changes;
 pub mod coverage;
+pub mod debug;
 pub mod failure;
 pub mod graph;
 pub mod milestone;

@@ -13,7 +13,7 @@ use self::wire::{Reply, Target};
 use crate::fixture::Fixture;
 
 /// One address of each kind: API, tools, MCP, events, document, session, and one that does not exist.
-const EVERYWHERE: [(&str, &str); 13] = [
+const EVERYWHERE: [(&str, &str); 15] = [
     ("GET", "/api/status"),
     ("POST", "/api/track"),
     ("POST", "/api/tools/workspace_status"),
@@ -24,6 +24,8 @@ const EVERYWHERE: [(&str, &str); 13] = [
     ("GET", "/"),
     ("POST", "/session"),
     ("POST", "/api/browser/changes"),
+    ("POST", "/api/debug/launch"),
+    ("GET", "/api/debug/snapshots"),
     ("POST", "/ingest"),
     ("POST", "/ingest/console"),
     ("GET", "/backsight.js"),

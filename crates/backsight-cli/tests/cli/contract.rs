@@ -23,6 +23,7 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "call" | "run" => "-- /bin/true",
         "checkpoint" | "baseline" | "noise" => "list",
         "browser" => "status",
+        "debug" => "sessions",
         "milestone" | "known" | "session" => "list",
         "unknown" => "detect",
         "continuity" => "state",

@@ -2,6 +2,7 @@
 
 mod api;
 mod browser;
+pub mod debug;
 mod errors;
 mod events;
 mod paths;

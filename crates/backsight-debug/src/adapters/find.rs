@@ -9,7 +9,7 @@ use super::Adapter;
 
 /// What Go puts into everything it builds.
 const GO_MARK: &[u8] = b"\xff Go buildinf:";
-/// What rustc puts into everything it builds.
+/// What Rust's compiler signs everything with.
 const RUST_MARK: &[u8] = b"rustc version ";
 /// Where virtual environments of a project usually are.
 const ENVIRONMENTS: [&str; 2] = [".venv/bin", "venv/bin"];
@@ -72,7 +72,7 @@ pub(crate) fn rust_sysroot(search: &[PathBuf]) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim())).filter(|path| told.status.success() && path.is_dir())
 }
 
-/// Whether something in a binary was compiled by rustc.
+/// Whether a program was made by Rust's compiler. Formatters for Rust's types take the place of those for C++.
 pub(crate) fn is_rust(program: &Path) -> bool {
     std::fs::File::open(program).is_ok_and(|file| holds(file, &[], RUST_MARK))
 }
@@ -166,6 +166,15 @@ mod tests {
         assert_eq!(error.code(), Code::AdapterNotFound);
         assert!(error.hint().unwrap().contains("pip install debugpy"));
         assert!(locate(debugpy, Some(&place.path().join("python")), place.path(), &[]).is_err());
+    }
+
+    #[test]
+    fn rust_is_told_from_other_binaries() {
+        let place = tempfile::tempdir().unwrap();
+        let (rust, other) = (place.path().join("rust"), place.path().join("other"));
+        std::fs::write(&rust, [&b"\x7fELF"[..], &vec![0; (1 << 20) - 9], b"rustc version 1.90.0"].concat()).unwrap();
+        std::fs::write(&other, b"\x7fELF GCC: (Debian) rustc").unwrap();
+        assert!(is_rust(&rust) && !is_rust(&other) && !is_rust(place.path()));
     }
 
     #[cfg(unix)]

@@ -110,8 +110,10 @@ impl Held {
         Ok(Moved { session: self.name().to_owned(), outcome, printed, printed_before, captured, unbound })
     }
 
-    /// Says why a program that should have gone on is paused.
+    /// Says why a program that should have gone on is paused, and nothing secret.
     fn explain(&self, stop: &mut StopReport) {
+        let about = stop.stop.description.as_deref();
+        stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
         let Some(name) = &stop.point else { return };
         if let Some(problem) = self.shelf.with_point(name, |point| point.problem()).flatten() {
             stop.stop.description = Some(format!("snapshot point `{name}` could not capture: {problem}"));

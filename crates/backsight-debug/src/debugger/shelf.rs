@@ -124,7 +124,7 @@ impl Shelf {
         let function = frame.map_or("", |frame| frame.function.as_str());
         let place = frame.and_then(|frame| Some(format!(" ({}:{})", frame.file.as_deref()?, frame.line?)));
         let about = stop.stop.description.as_deref().filter(|about| !about.is_empty());
-        let about = about.map(|about| format!(": {}", self.redactor.text(about))).unwrap_or_default();
+        let about = about.map(|about| format!(": {about}")).unwrap_or_default();
         let place = place.unwrap_or_default();
         let description = format!("{} in {function}{place}{about}", stop.stop.reason);
         let mut details = facts(&self.session);

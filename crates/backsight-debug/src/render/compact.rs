@@ -76,7 +76,8 @@ pub(super) fn entry(entry: &DiffEntry) -> String {
             return format!("{path}: {} {}{remarks}", safe(old), value(&entry.note));
         }
         (Some(old), Some(new)) => format!("{} -> {}", safe(old), safe(new)),
-        _ if entry.kind.is_empty() => value(&entry.value),
+        // The text of an object whose inside is elsewhere is its type.
+        _ if entry.kind.is_empty() || entry.value.as_ref() == Some(&entry.kind) => value(&entry.value),
         _ => format!("{} = {}", safe(&entry.kind), value(&entry.value)),
     };
     format!("{path}: {said}{}", remarks(entry))

@@ -78,6 +78,9 @@ pub struct Breakpoint {
     /// The debugger would ignore its condition, so it is not told.
     #[serde(skip)]
     kept_back: bool,
+    /// How often it was hit, where the debugger does not count and we do.
+    #[serde(skip)]
+    counted: Option<u64>,
     #[serde(skip)]
     adapter_id: Option<i64>,
 }
@@ -135,14 +138,30 @@ impl Breakpoints {
             let request = &breakpoint.request;
             let lacks = [
                 (request.condition.is_some() && !can.supports_conditional_breakpoints, "conditions"),
-                (request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints, "hit counts"),
                 (request.log_message.is_some() && !can.supports_log_points, "log messages"),
             ];
+            if request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints {
+                breakpoint.counted.get_or_insert(0);
+            }
             if let Some((_, what)) = lacks.iter().find(|(lacks, _)| *lacks) {
                 breakpoint.kept_back = true;
                 breakpoint.refuse(&format!("`{debugger}` has no {what}: it was not set"));
             }
         }
+    }
+
+    /// Whether there are some whose hits the debugger does not count.
+    pub(crate) fn counts_here(&self) -> bool {
+        self.list.iter().any(|breakpoint| breakpoint.counted.is_some())
+    }
+
+    /// Counts a hit, and tells whether the program shall go on since it is not yet the one that was asked for.
+    pub(crate) fn passes(&mut self, ids: &[String]) -> bool {
+        let [id] = ids else { return false };
+        let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.id == *id) else { return false };
+        let Some(counted) = &mut breakpoint.counted else { return false };
+        *counted += 1;
+        !is_reached(breakpoint.request.hit_count.as_deref(), *counted)
     }
 
     /// The snapshot point that one of these makes.
@@ -166,7 +185,7 @@ impl Breakpoints {
             if breakpoint.purpose != purpose {
                 return Err(breakpoint.taken());
             }
-            (breakpoint.request, breakpoint.kept_back) = (request, false);
+            (breakpoint.request, breakpoint.kept_back, breakpoint.counted) = (request, false, None);
             return Ok(breakpoint.id.clone());
         }
         self.taken += 1;
@@ -179,6 +198,7 @@ impl Breakpoints {
             message: Some("not told to the debugger yet".to_owned()),
             purpose,
             kept_back: false,
+            counted: None,
             adapter_id: None,
         });
         Ok(id)
@@ -203,12 +223,12 @@ impl Breakpoints {
     /// The breakpoints of a file as the debugger wants them, all at once.
     pub(crate) fn in_file(&self, file: &Path) -> Vec<Value> {
         let there = self.told().filter(|breakpoint| file_of(&breakpoint.request) == Some(file));
-        there.map(|breakpoint| arguments(&breakpoint.request)).collect()
+        there.map(Breakpoint::arguments).collect()
     }
 
     pub(crate) fn in_functions(&self) -> Vec<Value> {
         let functions = self.told().filter(|breakpoint| matches!(breakpoint.request.at, Place::Function(_)));
-        functions.map(|breakpoint| arguments(&breakpoint.request)).collect()
+        functions.map(Breakpoint::arguments).collect()
     }
 
     pub(crate) fn exceptions(&self) -> Vec<(String, String)> {
@@ -257,7 +277,10 @@ impl Breakpoints {
         if !reason.contains("breakpoint") && reason != "exception" && stop.hits.is_empty() {
             return Vec::new();
         }
-        let numbered = |breakpoint: &Breakpoint| breakpoint.adapter_id.is_some_and(|id| stop.hits.contains(&id));
+        let known = stop.known_hits.iter().filter(|id| self.get(id).is_some()).cloned().collect::<Vec<_>>();
+        if !known.is_empty() {
+            return known;
+        }
         let is_there = |breakpoint: &Breakpoint| match &breakpoint.request.at {
             Place::Line { file: wanted, line: asked } => {
                 let line = here.line == breakpoint.line.or(Some(*asked));
@@ -270,14 +293,21 @@ impl Breakpoints {
             }
             Place::Exception(_) => reason == "exception" && breakpoint.bound,
         };
-        let ids = |is: &dyn Fn(&Breakpoint) -> bool| -> Vec<String> {
-            let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
-            all.filter(|breakpoint| is(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
-        };
-        match ids(&numbered) {
-            hit if hit.is_empty() => ids(&is_there),
+        match self.numbered(&stop.hits) {
+            hit if hit.is_empty() => self.ids(&is_there),
             hit => hit,
         }
+    }
+
+    /// Those to which the debugger has given these numbers.
+    pub(crate) fn numbered(&self, numbers: &[i64]) -> Vec<String> {
+        self.ids(&|breakpoint| breakpoint.adapter_id.is_some_and(|id| numbers.contains(&id)))
+    }
+
+    /// Those at which the program pauses, and that are so.
+    fn ids(&self, is: &dyn Fn(&Breakpoint) -> bool) -> Vec<String> {
+        let all = self.list.iter().filter(|breakpoint| breakpoint.request.log_message.is_none());
+        all.filter(|breakpoint| is(breakpoint)).map(|breakpoint| breakpoint.id.clone()).collect()
     }
 }
 
@@ -286,6 +316,25 @@ impl Breakpoint {
     pub(crate) fn pauses_always(&self) -> bool {
         let BreakpointRequest { at: _, condition, hit_count, log_message } = &self.request;
         self.bound && self.purpose.is_pause() && [condition, hit_count, log_message].iter().all(|it| it.is_none())
+    }
+
+    /// As the debugger wants it.
+    fn arguments(&self) -> Value {
+        let mut arguments = match &self.request.at {
+            Place::Line { line, .. } => json!({ "line": line }),
+            Place::Function(name) | Place::Exception(name) => json!({ "name": name }),
+        };
+        let more = [
+            ("condition", &self.request.condition),
+            ("hitCondition", if self.counted.is_none() { &self.request.hit_count } else { &None }),
+            ("logMessage", &self.request.log_message),
+        ];
+        for (name, value) in more {
+            if let Some(value) = value {
+                arguments[name] = json!(value);
+            }
+        }
+        arguments
     }
 
     fn taken(&self) -> Error {
@@ -323,21 +372,19 @@ fn file_of(request: &BreakpointRequest) -> Option<&Path> {
     }
 }
 
-fn arguments(request: &BreakpointRequest) -> Value {
-    let mut arguments = match &request.at {
-        Place::Line { line, .. } => json!({ "line": line }),
-        Place::Function(name) | Place::Exception(name) => json!({ "name": name }),
-    };
-    if let Some(condition) = &request.condition {
-        arguments["condition"] = json!(condition);
+/// Whether a hit counts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `% 5`.
+pub(crate) fn is_reached(condition: Option<&str>, hits: u64) -> bool {
+    let Some(condition) = condition.map(str::trim).filter(|condition| !condition.is_empty()) else { return true };
+    let digits = condition.trim_start_matches(['=', '>', '<', '%', ' ']);
+    let Ok(number) = digits.parse::<u64>() else { return true };
+    match condition.get(..condition.len() - digits.len()).unwrap_or_default().trim() {
+        ">=" => hits >= number,
+        ">" => hits > number,
+        "<" => hits < number,
+        "<=" => hits <= number,
+        "%" => number > 0 && hits.is_multiple_of(number),
+        _ => hits == number,
     }
-    if let Some(count) = &request.hit_count {
-        arguments["hitCondition"] = json!(count);
-    }
-    if let Some(message) = &request.log_message {
-        arguments["logMessage"] = json!(message);
-    }
-    arguments
 }
 
 #[cfg(test)]
@@ -365,6 +412,8 @@ mod tests {
         let stop = |hits| Stop { reason: "breakpoint".to_owned(), hits, ..Stop::default() };
         let here = |line| Here { file: Some("a.py"), line: Some(line), function: None };
         assert_eq!(breakpoints.hit(&stop(vec![7]), Here::default()), ["bp-1"]);
+        let known = Stop { known_hits: vec!["bp-2".to_owned()], ..stop(vec![7]) };
+        assert_eq!(breakpoints.hit(&known, Here::default()), ["bp-2"], "whatever has the number since");
         assert_eq!(breakpoints.hit(&stop(vec![]), here(4)), ["bp-1"]);
         assert_eq!(breakpoints.hit(&stop(vec![]), here(3)), [""; 0]);
         assert_eq!(breakpoints.hit(&Stop { reason: "step".to_owned(), ..Stop::default() }, here(4)), [""; 0]);
@@ -399,5 +448,32 @@ mod tests {
         let inside = Here { function: Some("Shop::total(int)"), ..Here::default() };
         assert_eq!(breakpoints.hit(&stop("function breakpoint"), inside), ["bp-1"]);
         assert_eq!(breakpoints.hit(&stop("exception"), inside), ["bp-2"]);
+    }
+
+    #[test]
+    fn hits_are_counted_in_every_way_of_writing_it() {
+        let table =
+            [("5", 5, true), ("5", 6, false), (">= 5", 6, true), (">5", 5, false), ("% 3", 9, true), ("%0", 9, false)];
+        for (condition, hits, expected) in table {
+            assert_eq!(is_reached(Some(condition), hits), expected, "{condition} {hits}");
+        }
+        assert!(is_reached(None, 1) && is_reached(Some(" "), 1) && is_reached(Some("x"), 1));
+    }
+
+    #[test]
+    fn hits_a_debugger_does_not_count_are_counted_here() {
+        let mut breakpoints = Breakpoints::default();
+        let request = BreakpointRequest { hit_count: Some("3".to_owned()), ..BreakpointRequest::line("a.go", 3) };
+        let id = breakpoints.add(request, Purpose::Pause).unwrap();
+        breakpoints.keep_back("delve", &types::Capabilities::default());
+        assert!(breakpoints.counts_here());
+        assert_eq!(
+            breakpoints.in_file(Path::new("a.go")),
+            [json!({ "line": 3 })],
+            "the debugger is not told of the count"
+        );
+        let passes: Vec<bool> = (0..4).map(|_| breakpoints.passes(std::slice::from_ref(&id))).collect();
+        assert_eq!(passes, [true, true, false, true]);
+        assert!(!breakpoints.passes(&[id, "bp-9".to_owned()]), "somebody else's breakpoint is there too");
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::breakpoints::Breakpoints;
 use super::link::{Link, Sink, with_words};
 use super::state::{Change, Moment, State, Stop};
-use super::visit::Visitor;
+use super::visit::{Entering, Visitor};
 use crate::adapters::{self, Adapter};
 use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     pub visitor: Mutex<Option<Arc<dyn Visitor>>>,
     /// What else happened at the stop that is being looked at, in other threads.
     pub also_stopped: Mutex<Vec<Stop>>,
+    /// The program has not come to its first line.
+    pub entering: Mutex<Option<Entering>>,
     /// The program makes a step that somebody asked for.
     pub stepping: AtomicBool,
     /// Somebody wants it to pause, and nobody let it go on since.
@@ -93,6 +95,7 @@ impl Engine {
             setting: tokio::sync::Mutex::default(),
             stacks: Mutex::default(),
             visitor: Mutex::default(),
+            entering: Mutex::default(),
             also_stopped: Mutex::default(),
             stepping: AtomicBool::new(false),
             pausing: AtomicBool::new(false),
@@ -293,6 +296,7 @@ impl Engine {
             description,
             thread_id: body.thread_id,
             all_threads: body.all_threads_stopped.unwrap_or(false),
+            known_hits: self.breakpoints().numbered(&body.hit_breakpoint_ids),
             hits: body.hit_breakpoint_ids,
         };
         let before = self.moment();

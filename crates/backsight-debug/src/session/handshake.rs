@@ -9,8 +9,9 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::breakpoints::{BreakpointRequest, Place, Purpose};
-use super::engine::{Engine, PATIENCE};
+use super::engine::{Engine, PATIENCE, lock};
 use super::state::{Change, Moment};
+use super::visit::Entering;
 use crate::adapters::Walker;
 use crate::dap::types;
 
@@ -23,7 +24,10 @@ pub(crate) struct Opening {
 }
 
 /// Goes through the whole opening; the program runs, or is paused at its entry, when this returns.
-pub(crate) async fn open(engine: &Arc<Engine>, opening: Opening) -> Result<()> {
+pub(crate) async fn open(engine: &Arc<Engine>, mut opening: Opening) -> Result<()> {
+    if engine.adapter.quirks.raises_before_entry && opening.command == "launch" {
+        wait_with_exceptions(engine, &mut opening);
+    }
     let greeting = json!({
         "clientID": "backsight", "clientName": "Backsight", "adapterID": engine.adapter.name, "locale": "en",
         "pathFormat": "path", "linesStartAt1": true, "columnsStartAt1": true, "supportsVariableType": true,
@@ -69,6 +73,18 @@ pub(crate) async fn open(engine: &Arc<Engine>, opening: Opening) -> Result<()> {
     Ok(())
 }
 
+/// Debuggers that run on the program's own interpreter raise exceptions before the program begins: those it is to pause at
+/// are told at its first line.
+fn wait_with_exceptions(engine: &Engine, opening: &mut Opening) {
+    let is_exception = |request: &BreakpointRequest| matches!(request.at, Place::Exception(_));
+    if opening.breakpoints.iter().any(is_exception) {
+        let stays = opening.arguments["stopOnEntry"] == true;
+        opening.arguments["stopOnEntry"] = json!(true);
+        *lock(&engine.entering) = Some(Entering { stays });
+        engine.see_stops_first();
+    }
+}
+
 /// Tells about all breakpoints, and that this is all.
 async fn configure(engine: &Engine) -> Result<()> {
     let files = engine.breakpoints().files();
@@ -76,16 +92,27 @@ async fn configure(engine: &Engine) -> Result<()> {
         set_lines(engine, &file).await?;
     }
     set_functions(engine).await?;
-    set_exceptions(engine).await?;
+    let waits = lock(&engine.entering).is_some();
+    if !waits {
+        set_exceptions(engine).await?;
+    }
     if engine.capabilities().supports_configuration_done_request {
         engine.ask("configurationDone", json!({}), PATIENCE).await?;
     }
     Ok(())
 }
 
+/// What the debugger would ignore is kept back, or done here.
+fn keep_back(engine: &Engine) {
+    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
+    if engine.breakpoints().counts_here() {
+        engine.see_stops_first();
+    }
+}
+
 /// Tells the adapter the breakpoints of one file and notes what it makes of them.
 pub(crate) async fn set_lines(engine: &Engine, file: &Path) -> Result<()> {
-    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
+    keep_back(engine);
     let wanted = engine.breakpoints().in_file(file);
     let lines: Vec<Value> = wanted.iter().map(|breakpoint| breakpoint["line"].clone()).collect();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -98,7 +125,7 @@ pub(crate) async fn set_lines(engine: &Engine, file: &Path) -> Result<()> {
 
 /// Likewise for functions.
 pub(crate) async fn set_functions(engine: &Engine) -> Result<()> {
-    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
+    keep_back(engine);
     let wanted = engine.breakpoints().in_functions();
     if !engine.capabilities().supports_function_breakpoints {
         let ids: Vec<String> = engine

@@ -42,6 +42,9 @@ pub struct Stop {
     /// The debugger's numbers of the breakpoints that were hit.
     #[serde(skip)]
     pub(crate) hits: Vec<i64>,
+    /// Which of ours these were when it paused; debuggers number them anew when others are set.
+    #[serde(skip)]
+    pub(crate) known_hits: Vec<String>,
 }
 
 /// A state and the epoch it belongs to.

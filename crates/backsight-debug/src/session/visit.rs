@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::control::StopReport;
 use super::engine::{Engine, PATIENCE, Paused, lock};
+use super::handshake::set_exceptions;
 use super::state::{Change, State, Stop};
 use crate::capture::Capture;
 use crate::dap::types;
@@ -21,6 +22,13 @@ pub trait Visitor: Send + Sync {
 
     /// Takes what was captured at it, or why nothing was.
     fn captured(&self, stop: &StopReport, capture: Result<Capture>) -> Onward;
+}
+
+/// The program comes to its first line, where exceptions begin to matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entering {
+    /// Whether somebody wants it to pause there.
+    pub stays: bool,
 }
 
 /// What to do at a stop.
@@ -49,6 +57,11 @@ impl Engine {
     /// From now on a visitor sees every stop first.
     pub(crate) fn visit_stops(&self, visitor: Arc<dyn Visitor>) {
         *lock(&self.visitor) = Some(visitor);
+        self.see_stops_first();
+    }
+
+    /// From now on stops are looked at before anybody hears of them.
+    pub(crate) fn see_stops_first(&self) {
         self.change_moment(|moment| {
             moment.visit_stops();
             false
@@ -133,8 +146,18 @@ impl Engine {
 
     /// Whether the program shall go on.
     async fn call_at(&self, paused: &Paused) -> Result<bool> {
-        let Some(visitor) = lock(&self.visitor).clone() else { return Ok(false) };
         let report = self.report(paused).await?;
+        let entered = lock(&self.entering).take();
+        if let Some(Entering { stays }) = entered {
+            set_exceptions(self).await?;
+            if report.stop.reason == "entry" {
+                return Ok(!stays);
+            }
+        }
+        if self.breakpoints().passes(&report.breakpoints) {
+            return Ok(true);
+        }
+        let Some(visitor) = lock(&self.visitor).clone() else { return Ok(false) };
         let plan = match visitor.arrive(&report) {
             Visit::Show => return Ok(false),
             Visit::Pass => return Ok(true),

@@ -39,7 +39,32 @@ def hurry():
         pass
 
 
+def wake():
+    """A thread that is told to go on is meant to be woken, but where there are several threads the debugger wakes any of them,
+    and the right one sleeps on until a fifth of a second is over."""
+    try:
+        from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
+        from _pydevd_bundle.pydevd_constants import get_thread_id
+        run = lifecycle.internal_run_thread
+        if getattr(run, 'wakes', False):
+            return
+
+        def run_and_wake(thread, set_additional_thread_info):
+            run(thread, set_additional_thread_info=set_additional_thread_info)
+            try:
+                debugger = sys.modules['pydevd'].get_global_debugger()
+                debugger.get_internal_queue_and_event(get_thread_id(thread))[1].set()
+            except Exception:
+                pass
+
+        run_and_wake.wakes = True
+        lifecycle.internal_run_thread = run_and_wake
+    except Exception:
+        pass
+
+
 hurry()
+wake()
 
 
 class Refused(Exception):

@@ -38,6 +38,7 @@ fn a_plain_session_from_beginning_to_end() {
     assert_eq!(path::find(&capture.frames[0], "order.total").unwrap().text, "7");
     assert_eq!(capture.incomplete, []);
     session.disconnect(false).unwrap();
+    drop(session);
     let heard = fake.heard();
     assert_eq!(heard.first().map(String::as_str), Some("initialize"));
     assert_eq!(heard.last().map(String::as_str), Some("disconnect"));

@@ -34,6 +34,10 @@
 
   // --- Sending -------------------------------------------------------------------------------------------------------
 
+  // Whoever watches this page over DevTools leaves a mark in it, and sees all of this too.
+  const WATCHER = Symbol.for("backsight.watcher");
+  const watcher = () => window[WATCHER];
+
   let queue = [];
   let dropped = 0;
   let timer = 0;
@@ -49,6 +53,7 @@
     event.category = category;
     if (event.time === undefined) event.time = now();
     event.page = cut(location.href, 2000);
+    event[WATCHER] = watcher(); // Not written with the rest.
     queue.push(event);
     if (queue.length >= BATCH && !retry) later(flush, 0);
     else schedule(PAUSE);
@@ -58,12 +63,19 @@
     if (!timer) timer = later(flush, pause);
   };
 
+  // How many of the first events that wait have the same watcher, at most so many: a report has one.
+  const alike = (most) => {
+    const other = queue.slice(0, most).findIndex((event) => event[WATCHER] !== queue[0][WATCHER]);
+    return other < 0 ? Math.min(most, queue.length) : other;
+  };
+
   const report = (events, lost) =>
     write({
       source: "page " + location.origin,
       watches: ["console", "network", "websocket", "actions"],
       events,
       dropped: lost,
+      watched_by: events.length ? events[0][WATCHER] : watcher(),
     });
 
   const flush = () => {
@@ -71,7 +83,7 @@
     timer = 0;
     frames();
     if (sending || (!queue.length && !dropped && now() - lastSent < ALIVE)) return;
-    const events = queue.splice(0, 500);
+    const events = queue.splice(0, alike(500));
     const lost = dropped;
     dropped = 0;
     sending = true;
@@ -110,7 +122,7 @@
       settleAll();
       frames();
       while (beacon && queue.length) {
-        let size = Math.min(queue.length, 100);
+        let size = alike(100);
         let body = report(queue.slice(0, size), dropped);
         while (body.length > BEACON && size > 1) {
           size = size >> 1;

@@ -45,6 +45,8 @@ struct Report {
     dropped: u64,
     /// Why it is the last report.
     ended: Option<String>,
+    /// What whoever watches the page over its browser's protocol left in it.
+    watched_by: Option<String>,
 }
 
 /// JSON knows one kind of number.
@@ -131,7 +133,7 @@ fn understand(report: Report, category: Option<Category>, origin: Option<&str>, 
         }
     }
     let ended = report.ended.as_deref().map(label);
-    Understood { ingest: Ingest { source, watches, events, ended }, dropped, rejected }
+    Understood { ingest: Ingest { source, watches, events, ended, watched_by: report.watched_by }, dropped, rejected }
 }
 
 /// A text for people: one line, and not too long.
@@ -247,6 +249,10 @@ fn operation(id: &str, summary: &str, event: Value) -> Value {
             "events": { "type": "array", "description": "What happened; nothing is a sign of life.", "items": event },
             "dropped": {
                 "type": "integer", "minimum": 0, "description": "How many events the source could not keep.",
+            },
+            "watched_by": {
+                "type": ["string", "null"],
+                "description": "The mark that whoever watches the page over DevTools left in it; it tells the same.",
             },
             "ended": { "type": ["string", "null"], "description": "Why this is the last report, if it is." },
         },

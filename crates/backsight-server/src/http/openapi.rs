@@ -168,6 +168,10 @@ fn absent_or_there(schema: &mut Value) {
 /// A machine's integers end somewhere, which their format alone does not say to everybody.
 fn bounded(mut schema: Value) -> Value {
     let most = match schema.get("format").and_then(Value::as_str) {
+        Some("int64") => {
+            (schema["minimum"], schema["maximum"]) = (json!(i64::MIN), json!(i64::MAX));
+            return schema;
+        }
         Some("uint16") => u64::from(u16::MAX),
         Some("uint32") => u64::from(u32::MAX),
         Some("uint64" | "uint") => u64::MAX,

@@ -63,6 +63,16 @@ impl Operation {
         Operation::new(Method::GET, path, id, summary, Way::Beside, run)
     }
 
+    /// The same for one that may have to wait for something to happen.
+    pub fn get_waiting<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        run: fn(&Workspace, I) -> Result<O>,
+    ) -> Operation {
+        Operation::new(Method::GET, path, id, summary, Way::Waiting, run)
+    }
+
     /// One that does something; what it takes is in the body.
     pub fn post<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
         path: &'static str,

@@ -121,8 +121,9 @@ fn single(kind: Kind, name: &str, value: String) -> Result<Value> {
     match kind {
         Kind::Text | Kind::List => Ok(json!(value)),
         // Only the spelling JSON has: what reads as a number elsewhere (` 1`, `+1`, `01`) may be a mistake.
-        Kind::Number => match value.parse::<u64>() {
-            Ok(number) if number.to_string() == value => Ok(json!(number)),
+        Kind::Number => match (value.parse::<u64>(), value.parse::<i64>()) {
+            (Ok(number), _) if number.to_string() == value => Ok(json!(number)),
+            (_, Ok(number)) if number.to_string() == value => Ok(json!(number)),
             _ => Err(usage(format!("`{name}` is `{}`, not a whole number", shown(&value)))),
         },
         Kind::Truth => match value.as_str() {
@@ -138,9 +139,9 @@ fn whole(value: &mut Value) {
     const LARGEST: f64 = (1u64 << 53) as f64;
     if let Some(number) = value.as_f64().filter(|_| value.is_f64())
         && number.fract() == 0.0
-        && (0.0..=LARGEST).contains(&number)
+        && (-LARGEST..=LARGEST).contains(&number)
     {
-        *value = json!(number as u64);
+        *value = json!(number as i64);
     }
 }
 

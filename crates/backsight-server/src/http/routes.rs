@@ -5,6 +5,7 @@ mod browser;
 mod calls;
 mod compare;
 mod continuity;
+mod debug;
 mod files;
 mod going;
 mod history;
@@ -41,6 +42,7 @@ pub fn all() -> Vec<Operation> {
         ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
         ("Browser", browser::operations()),
+        ("Debugging", debug::operations()),
     ];
     let tagged = |(topic, operations): (&'static str, Vec<Operation>)| {
         operations.into_iter().map(move |operation| operation.about(topic))

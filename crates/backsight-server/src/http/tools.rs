@@ -75,8 +75,9 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
                 let _ = progress.send(Line::Progress(said)).await;
             }
         };
-        let caller = Caller { name: request.client, process: request.process, groups: request.groups };
-        let calling = shared.door.call_here(&name, request.arguments, caller, says);
+        let ToolRequest { arguments, client, process, groups } = request;
+        let caller = Caller { name: client, process, groups, session: None };
+        let calling = shared.door.call_here(&name, arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();
         tokio::select! {

@@ -1,5 +1,5 @@
-//! The timeline, every snapshot's diff, and what happened in the app since each checkpoint, as Markdown that a person can
-//! read.
+//! The timeline, every snapshot's diff, what happened in the app since each checkpoint, and what changed in a program, as
+//! Markdown that a person can read.
 
 use backsight::browser::render;
 use backsight::browser::report::{Changes, CheckpointEntry};
@@ -23,6 +23,10 @@ const SNAPSHOT: &str = "backsight://snapshot/";
 const CHANGES: &str = "backsight://changes";
 /// What happened in the app since a checkpoint, whose name comes after this.
 const CHECKPOINT: &str = "backsight://checkpoint/";
+/// What changed between two snapshots of a program, whose ids or labels come after this.
+const DEBUG_DIFF: &str = "backsight://debug/diff/";
+/// The hits of a snapshot point, whose name comes after this.
+const DEBUG_SERIES: &str = "backsight://debug/series/";
 const MARKDOWN: &str = "text/markdown";
 /// Snapshots listed on one page.
 const PAGE: usize = 50;
@@ -70,12 +74,40 @@ pub fn app_changes(changes: Result<Changes, Error>, uri: &str) -> Result<ReadRes
     changes.map(|changes| contents(render::markdown(&changes), uri, 0)).map_err(|error| refused(error, uri))
 }
 
-pub fn templates(with_app: bool) -> Vec<ResourceTemplate> {
+/// What can be read about a program that is being debugged.
+pub enum Debugged {
+    /// What changed between two snapshots.
+    Diff(String, String),
+    /// The hits of a snapshot point.
+    Series(String),
+}
+
+/// What a resource tells about a program, if it is such a one.
+pub fn debugged_of(uri: &str) -> Option<Debugged> {
+    let name = |text: &str| percent::decoded(text).filter(|name| !name.is_empty());
+    if let Some(series) = uri.strip_prefix(DEBUG_SERIES) {
+        return name(series).map(Debugged::Series);
+    }
+    let (first, second) = uri.strip_prefix(DEBUG_DIFF)?.split_once('/')?;
+    Some(Debugged::Diff(name(first)?, name(second)?))
+}
+
+/// A page about a program, as a resource.
+pub fn debugged(page: Result<String, Error>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    page.map(|page| contents(page, uri, 0)).map_err(|error| refused(error, uri))
+}
+
+pub fn templates(with_app: bool, with_debugger: bool) -> Vec<ResourceTemplate> {
     let snapshot = ResourceTemplate::new(format!("{SNAPSHOT}{{ref}}"), "snapshot")
         .with_description("What a snapshot changed, as a diff; ref as in the tools");
     let checkpoint = ResourceTemplate::new(format!("{CHECKPOINT}{{name}}"), "checkpoint")
         .with_description("What happened in the app since a checkpoint");
-    let shown = std::iter::once(snapshot).chain(with_app.then_some(checkpoint));
+    let diff = ResourceTemplate::new(format!("{DEBUG_DIFF}{{first}}/{{second}}"), "debug diff")
+        .with_description("What changed between two snapshots of a program");
+    let series = ResourceTemplate::new(format!("{DEBUG_SERIES}{{name}}"), "debug series")
+        .with_description("The hits of a snapshot point as a table");
+    let of_program = [diff, series].into_iter().filter(|_| with_debugger);
+    let shown = std::iter::once(snapshot).chain(with_app.then_some(checkpoint)).chain(of_program);
     shown.map(|template| template.with_mime_type(MARKDOWN)).collect()
 }
 
@@ -92,18 +124,22 @@ pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, Erro
 
 /// Whether such a resource can exist.
 pub fn exists(uri: &str) -> bool {
-    uri == TIMELINE || checkpoint_of(uri).is_some() || uri.strip_prefix(SNAPSHOT).is_some_and(|rest| !rest.is_empty())
+    let is_snapshot = uri.strip_prefix(SNAPSHOT).is_some_and(|rest| !rest.is_empty());
+    uri == TIMELINE || checkpoint_of(uri).is_some() || debugged_of(uri).is_some() || is_snapshot
 }
 
 /// Whether what it says changes when something is recorded.
 pub fn changes(uri: &str) -> bool {
     let is_latest = |rest: &str| rest.starts_with('@') || rest.starts_with("%40");
-    uri == TIMELINE || checkpoint_of(uri).is_some() || uri.strip_prefix(SNAPSHOT).is_some_and(is_latest)
+    let is_series = matches!(debugged_of(uri), Some(Debugged::Series(_)));
+    uri == TIMELINE || checkpoint_of(uri).is_some() || is_series || uri.strip_prefix(SNAPSHOT).is_some_and(is_latest)
 }
 
 pub fn unknown(uri: &str) -> ErrorData {
-    let message =
-        format!("there is no resource `{uri}`: there are {TIMELINE}, {SNAPSHOT}REF, {CHANGES} and {CHECKPOINT}NAME");
+    let message = format!(
+        "there is no resource `{uri}`: there are {TIMELINE}, {SNAPSHOT}REF, {CHANGES}, {CHECKPOINT}NAME, \
+         {DEBUG_DIFF}FIRST/SECOND and {DEBUG_SERIES}NAME"
+    );
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 

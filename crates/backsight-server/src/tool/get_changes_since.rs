@@ -58,6 +58,7 @@ impl Definition for GetChangesSince {
         ("dropped", "object"),
         ("omitted", "object"),
         ("gap", "array"),
+        ("in_flight", "integer"),
         ("coverage", "object"),
         ("token_count", "integer"),
         ("est_tokens", "integer"),

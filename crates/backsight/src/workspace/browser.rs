@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
-use backsight_browser::cdp::{Attach, Launch, Place, Watching};
+use backsight_browser::cdp::{Attach, Launch, Place};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options};
@@ -170,13 +170,12 @@ impl Workspace {
         };
         let browser = self.browser()?;
         browser.attach(attach)?;
-        if let Some(url) = &request.open {
-            if let Err(error) = browser.navigate(url) {
-                // Nobody asked for a browser without the page.
-                browser.detach();
-                return Err(error);
-            }
-            wait_for_page(&browser);
+        if let Some(url) = &request.open
+            && let Err(error) = browser.navigate(url)
+        {
+            // Nobody asked for a browser without the page.
+            browser.detach();
+            return Err(error);
         }
         self.browser_status()
     }
@@ -367,15 +366,4 @@ pub(super) fn random() -> Result<u64> {
     getrandom::fill(&mut random)
         .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
     Ok(u64::from_ne_bytes(random))
-}
-
-/// The browser has answered that it goes to the page; a moment later it also says that it is there.
-fn wait_for_page(browser: &Browser) {
-    let is_there = |watching: Watching| watching.pages.iter().any(|page| page.url != "about:blank");
-    for _ in 0..50 {
-        if browser.watching().is_none_or(is_there) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, RelPath, Result};
+use backsight_debug::adapters::Adapter;
 use backsight_debug::debugger::{Debugger, Moved, Options, SessionView, StepDiff};
 use backsight_debug::session::{Attach, Control, Launch, Setup};
 use backsight_debug::walk::CapturePlan;
@@ -37,7 +38,7 @@ impl Workspace {
             return Ok(Arc::clone(lane));
         }
         let mut setup = Setup::new(self.settings.search_path.clone(), self.settings.clock.clone());
-        setup.adapters = adapters::with(self.config()?.adapters);
+        setup.adapters = self.debuggers()?;
         let options = Options {
             setup,
             root: self.root.clone(),
@@ -47,7 +48,12 @@ impl Workspace {
         Ok(Arc::clone(self.shared.debugger.get_or_init(|| Arc::new(Debugger::new(options)))))
     }
 
-    /// The same, unless nobody used it yet.
+    /// The debuggers that are known: those of the settings, then those everybody has.
+    pub fn debuggers(&self) -> Result<Vec<Adapter>> {
+        Ok(adapters::with(self.config()?.adapters))
+    }
+
+    /// The same as [`Workspace::debugger`], unless nobody used it yet.
     pub fn debugger_if_used(&self) -> Option<Arc<Debugger>> {
         self.shared.debugger.get().cloned()
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::graphql;
 use super::wire::cut;
 use crate::event::Request;
+use crate::under_way::UnderWay;
 
 /// Data that could not be read has addresses without end.
 const MAX_ADDRESS: usize = 8 * 1024;
@@ -343,6 +344,14 @@ impl Flight {
         // A failed answer of a service worker waits, so that the worker can tell it first.
         let waits = response.service_worker && (response.status >= 400 || self.has_failed());
         settled && same && !waits && self.extras >= self.expected_extras
+    }
+
+    /// It as something to wait for, unless it is held open on purpose or nobody will tell of it.
+    pub fn under_way(&self) -> Option<UnderWay> {
+        let hop = self.hop.as_ref()?;
+        let streams = self.response.as_ref().is_some_and(|answer| answer.mime == "text/event-stream");
+        let ends = hop.kind != "eventsource" && !streams && !self.is_preflight() && !self.is_internal();
+        ends.then(|| UnderWay { since: self.since, is_document: hop.kind == "document" })
     }
 
     /// Whether it waited long enough.

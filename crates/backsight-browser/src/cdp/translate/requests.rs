@@ -11,6 +11,7 @@ use backsight_core::Timestamp;
 use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
+use crate::under_way::UnderWay;
 
 /// How long an ended request waits for what is still missing.
 const GRACE_MS: i64 = 250;
@@ -47,6 +48,8 @@ pub struct Requests {
     /// Which directive of a policy blocked which address.
     reasons: VecDeque<(String, String)>,
     bodies: usize,
+    /// Whether other requests are under way than when it was last asked.
+    changed: bool,
 }
 
 impl Requests {
@@ -80,6 +83,7 @@ impl Requests {
         let flight = self.flight(context, &id);
         flight.expected_extras += usize::from(received.has_extra_info);
         flight.received(received);
+        self.changed = true;
         self.settle(context, &id);
     }
 
@@ -199,6 +203,11 @@ impl Requests {
         !self.waiting.is_empty()
     }
 
+    /// The requests that are under way or ended and not told, if others are than when it was last asked.
+    pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
+        std::mem::take(&mut self.changed).then(|| self.flights.values().filter_map(Flight::under_way).collect())
+    }
+
     fn is_over(&self, id: &str) -> bool {
         self.known.contains(id) && !self.flights.contains_key(id)
     }
@@ -209,6 +218,7 @@ impl Requests {
                 self.make_room(context);
             }
             self.order.push_back(id.to_owned());
+            self.changed = true;
         }
         let now = context.now;
         let flight = self.flights.entry(id.to_owned()).or_insert_with(|| Flight::new(now));
@@ -221,6 +231,7 @@ impl Requests {
         if let Some(oldest) = self.order.pop_front()
             && let Some(flight) = self.flights.remove(&oldest)
         {
+            self.changed = true;
             self.bodies -= usize::from(matches!(flight.body, Body::Asked { .. })).min(self.bodies);
             self.waiting.remove(&oldest);
             self.remember(&oldest);
@@ -242,6 +253,7 @@ impl Requests {
         self.order.retain(|other| other != id);
         self.waiting.remove(id);
         let Some(flight) = self.flights.remove(id) else { return };
+        self.changed = true;
         self.remember(id);
         if matches!(flight.body, Body::Asked { .. }) {
             self.bodies = self.bodies.saturating_sub(1);

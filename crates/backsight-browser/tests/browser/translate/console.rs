@@ -269,7 +269,7 @@ fn greetings_never_leave_a_page_pausable() {
         assert_eq!(skip, debugger.map(|index| index + 1), "{kind}: {methods:?}");
         assert_eq!(methods.contains(&"Page.enable"), matches!(kind, "page" | "iframe"));
     }
-    let nothing = TranslateOptions { page_hooks: false, source_maps: false, bodies: false };
+    let nothing = TranslateOptions { page_hooks: false, source_maps: false, bodies: false, mark: None };
     let quiet = Translator::greeting("page", &nothing);
     assert!(quiet.iter().all(|(method, _)| !method.starts_with("Debugger")
         && !method.contains("Binding")

@@ -273,3 +273,25 @@ fn only_a_few_bodies_are_asked_for_at_once_and_the_rest_is_counted() {
     ask(&mut desk, "again");
     assert_eq!(desk.commands.len(), 1, "there is room again");
 }
+
+#[test]
+fn what_is_under_way_is_known_until_it_is_told() {
+    let mut desk = Desk::page();
+    let mut under_way = |method: &str, params: serde_json::Value| {
+        desk.hear("P", method, params);
+        desk.translator.take_under_way().map(|requests| requests.iter().map(|request| request.is_document).collect())
+    };
+    let (document, other) = (vec![true], vec![false]);
+    assert_eq!(under_way("Network.requestWillBeSent", sent("1", "GET", URL, "Fetch", 1.0)), Some(other.clone()));
+    // These are held open on purpose: one says so when it is asked for, the other when it is answered.
+    assert_eq!(under_way("Network.requestWillBeSent", sent("2", "GET", URL, "EventSource", 1.0)), Some(other.clone()));
+    under_way("Network.requestWillBeSent", sent("3", "GET", URL, "Fetch", 1.0));
+    let mut stream = received("3", URL, 200, false);
+    stream["response"]["mimeType"] = json!("text/event-stream");
+    assert_eq!(under_way("Network.responseReceived", stream), Some(other.clone()));
+    assert_eq!(under_way("Network.responseReceived", received("1", URL, 500, true)), Some(other));
+    assert_eq!(under_way("Network.loadingFinished", finished("1", 2.0)), None, "it is over, and not told yet");
+    assert_eq!(under_way("Network.responseReceivedExtraInfo", extra("1", 500)), Some(Vec::new()));
+    let sent = sent("4", "GET", "http://app/next", "Document", 3.0);
+    assert_eq!(under_way("Network.requestWillBeSent", sent), Some(document));
+}

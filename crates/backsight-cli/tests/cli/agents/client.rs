@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::wait;
+use super::{source, wait};
 use crate::fixture::Fixture;
 
 /// Long enough for a slow machine, short enough to see that something hangs.
@@ -221,6 +221,9 @@ impl Agent {
         }
         let schema = &self.schemas[tool];
         let declares = schema.get("properties").is_some();
+        if !declares {
+            check_reference(tool, answer);
+        }
         for required in schema["required"].as_array().into_iter().flatten() {
             assert!(answer.get(required.as_str().unwrap()).is_some(), "{tool} lacks {required}: {answer}");
         }
@@ -257,6 +260,20 @@ impl Agent {
     /// Waits for the end; none when it does not come in time.
     pub fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
         wait(&mut self.child, limit)
+    }
+}
+
+/// Of a tool whose schema names no facts, the reference does.
+#[track_caller]
+fn check_reference(tool: &str, answer: &Value) {
+    let reference = std::fs::read_to_string(source("docs/TOOLS.md")).unwrap();
+    let section = reference.split("\n## ").find(|section| section.starts_with(&format!("`{tool}`:")));
+    let section = section.unwrap_or_else(|| panic!("docs/TOOLS.md does not tell of `{tool}`"));
+    for name in answer.as_object().unwrap().keys().filter(|name| !COMMON.contains(&name.as_str())) {
+        assert!(
+            section.contains(&format!("`{name}` (")),
+            "docs/TOOLS.md does not tell of `{name}` in {tool}: {answer}"
+        );
     }
 }
 

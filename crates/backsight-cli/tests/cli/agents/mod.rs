@@ -4,6 +4,7 @@
 mod browser;
 mod budget;
 mod client;
+mod debug;
 mod inspector;
 mod news;
 mod plans;

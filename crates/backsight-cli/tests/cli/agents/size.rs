@@ -26,7 +26,7 @@ pub fn tokens(texts: &[String]) -> Vec<usize> {
 #[test]
 fn the_tools_of_a_group_cost_no_more_than_its_budget() {
     let fixture = Fixture::new();
-    for (group, budget) in [("files", 4000), ("browser", 1500)] {
+    for (group, budget) in [("files", 4000), ("browser", 1500), ("debug", 2500)] {
         let command = fixture.command(&format!("mcp --tools {group}"));
         let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
         agent.open();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::{Agent, Era};
 use crate::fixture::{Fixture, numbered};
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 44] = [
     "workspace_status",
     "files_track",
     "files_changes",
@@ -28,6 +28,41 @@ const NAMES: [&str; 22] = [
     "baseline",
     "browser_attach",
     "browser_status",
+    "debug_launch",
+    "debug_attach",
+    "debug_control",
+    "debug_state",
+    "debug_disconnect",
+    "debug_output",
+    "breakpoint_set",
+    "breakpoint_list",
+    "breakpoint_remove",
+    "stacktrace_get",
+    "variables_get",
+    "evaluate",
+    "snapshot_create",
+    "snapshot_diff",
+    "snapshot_list",
+    "snapshot_get",
+    "snapshot_delete",
+    "snapshot_clear",
+    "step_and_diff",
+    "snapshot_on",
+    "snapshot_series",
+    "snapshot_export",
+];
+
+/// Tools of the debugger that leave the program as it is.
+const READS_PROGRAMS: [&str; 9] = [
+    "debug_state",
+    "debug_output",
+    "breakpoint_list",
+    "stacktrace_get",
+    "variables_get",
+    "snapshot_diff",
+    "snapshot_list",
+    "snapshot_get",
+    "snapshot_series",
 ];
 
 #[test]
@@ -42,7 +77,9 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
         let changes_files = ["files_revert", "files_restore", "files_undo", "files_redo"].contains(&name);
         let records = ["files_track", "milestone_create", "workspace_reset"].contains(&name)
             || ["checkpoint_create", "checkpoint_delete", "noise_rules", "baseline", "browser_attach"].contains(&name);
-        assert_eq!(hints["readOnlyHint"], !changes_files && !records, "{name}");
+        let is_debug = NAMES[22..].contains(&name);
+        let debugs = is_debug && !READS_PROGRAMS.contains(&name);
+        assert_eq!(hints["readOnlyHint"], !changes_files && !records && !debugs, "{name}");
         assert_eq!(hints["destructiveHint"], changes_files, "{name}");
         assert_eq!(hints["openWorldHint"], false, "{name}");
         assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::server::Server;
+use super::server::{Reply, Server};
 use crate::fixture::Fixture;
 
 fn console(messages: &[&str]) -> Value {
@@ -129,4 +129,64 @@ fn a_question_that_waits_ends_with_the_first_error_with_its_client_and_with_the_
     std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
     server.end();
     assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
+}
+
+/// A session of the older handshake over HTTP.
+struct Session<'a> {
+    server: &'a Server,
+    id: String,
+}
+
+impl Session<'_> {
+    fn open<'a>(server: &'a Server, name: &str) -> Session<'a> {
+        let client = json!({ "name": name, "version": "1" });
+        let about = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        let mut session = Session { server, id: String::new() };
+        let reply =
+            session.send("POST", &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about }));
+        session.id = format!("Mcp-Session-Id: {}\r\n", reply.header("mcp-session-id").unwrap());
+        session.send("POST", &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        session
+    }
+
+    fn send(&self, method: &str, body: &Value) -> Reply {
+        let (head, body) = (self.server.head(method, "/mcp"), body.to_string());
+        let kinds = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+        let head = format!("{head}{kinds}{}Content-Length: {}\r\n\r\n", self.id, body.len());
+        self.server.raw(&[head.as_bytes(), body.as_bytes()].concat())
+    }
+
+    /// How bad it is, and whom the server takes this client for.
+    fn changes(&self) -> (String, String) {
+        let call = json!({ "name": "get_changes_since", "arguments": {} });
+        let reply = self.send("POST", &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call }));
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        let messages = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+        let mut answers = messages.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let said = answers.find(|message| message["id"] == 1).unwrap_or_else(|| panic!("no answer: {text}"));
+        let said = &said["result"]["structuredContent"];
+        let word = |name: &str| said[name].as_str().unwrap_or_else(|| panic!("{text}")).to_owned();
+        (word("severity"), word("client"))
+    }
+}
+
+#[test]
+fn two_sessions_of_the_same_name_do_not_eat_each_others_news() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let answer = |severity: &str, client: &str| (severity.to_owned(), client.to_owned());
+    server.post("/ingest/console", &console(&["it broke"])).ok();
+    let first = Session::open(&server, "claude");
+    let second = Session::open(&server, "claude");
+    assert_eq!(first.changes(), answer("error", "claude"));
+    assert_eq!(second.changes(), answer("error", "claude-2"), "it was never told");
+    assert_eq!((first.changes(), second.changes()), (answer("clean", "claude"), answer("clean", "claude-2")));
+    server.post("/ingest/console", &console(&["it broke again"])).ok();
+    assert_eq!((second.changes(), first.changes()), (answer("error", "claude-2"), answer("error", "claude")));
+    // Whoever comes back finds its place where it was, once nobody else is there.
+    assert!(first.send("DELETE", &Value::Null).status < 300);
+    let start = Instant::now();
+    while Session::open(&server, "claude").changes().1 != "claude" {
+        assert!(start.elapsed() < Duration::from_secs(20), "the name was never free again");
+    }
 }

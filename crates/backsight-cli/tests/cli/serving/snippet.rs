@@ -14,20 +14,22 @@ use crate::fixture::Fixture;
 /// A Chromium without windows that shows one page until the test ends.
 struct Browser {
     child: Child,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
+}
+
+fn chromium() -> PathBuf {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = std::env::split_paths(&search).flat_map(|folder| names.map(|name| folder.join(name)));
+    candidates
+        .find(|program| program.exists())
+        .expect("there is no Chromium: sudo apt-get install --no-install-recommends chromium")
 }
 
 impl Browser {
     fn open(url: &str) -> Browser {
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        let search = std::env::var_os("PATH").unwrap_or_default();
-        let candidates = std::env::split_paths(&search).flat_map(|folder| names.map(|name| folder.join(name)));
-        let program: PathBuf = candidates
-            .into_iter()
-            .find(|program| program.exists())
-            .expect("there is no Chromium: sudo apt-get install --no-install-recommends chromium");
         let profile = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program);
+        let mut command = Command::new(chromium());
         command.args([
             "--headless=new",
             "--no-sandbox",
@@ -38,7 +40,7 @@ impl Browser {
         // Nobody attaches: the port is only what keeps a headless browser from ending once the page is loaded.
         command.arg("--remote-debugging-port=0").arg(format!("--user-data-dir={}", profile.path().display())).arg(url);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        Browser { child, _profile: profile }
+        Browser { child, profile }
     }
 }
 
@@ -191,4 +193,75 @@ fn what_a_page_could_not_send_waits_for_the_server() {
         assert!(start.elapsed() < Duration::from_secs(120), "the page was not heard again");
         std::thread::yield_now();
     }
+}
+
+/// A page with the script that says and asks for something once.
+const ONCE: &str = "<!doctype html><link rel=icon href=data:,><script src=\"{{script}}\"></script>\n\
+    <script>console.error('it is said once'); fetch('/api/broken');</script>";
+
+/// Asks until it is so, at most half a minute; the window is always the whole time.
+#[track_caller]
+fn until(server: &Server, is_so: impl Fn(&Value) -> bool) -> Value {
+    let start = Instant::now();
+    loop {
+        let ask = json!({ "client": "me", "checkpoint": "start", "wait_ms": 1000, "quiet_ms": 200 });
+        let changes = server.post("/api/browser/changes", &ask).ok();
+        if is_so(&changes) {
+            return changes;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it never came to that: {changes}");
+    }
+}
+
+#[track_caller]
+fn happened_once(changes: &Value) {
+    let shown = serde_json::to_string_pretty(changes).unwrap();
+    let errors = changes["console"]["errors"].as_array().unwrap();
+    assert_eq!(
+        (errors.len(), &errors[0]["message"], &errors[0]["count"]),
+        (1, &json!("it is said once"), &json!(1)),
+        "{shown}"
+    );
+    assert!(!errors[0]["source"].to_string().contains("backsight.js"), "the page said it, not the script: {shown}");
+    let failures = changes["network"]["failures"].as_array().unwrap();
+    assert_eq!(
+        (failures.len(), &failures[0]["path"], &failures[0]["count"]),
+        (1, &json!("/api/broken"), &json!(1)),
+        "{shown}"
+    );
+    assert!(!shown.contains("/ingest"), "what the script asks for is no business of the app: {shown}");
+}
+
+#[test]
+fn a_page_with_the_script_in_a_browser_that_is_watched_is_told_once() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let script = format!("http://{}/backsight.js?key={}", server.authority, server.ingest_key);
+    let site = Site::start(ONCE.replace("{{script}}", &script));
+    let open = format!("{}/", site.origin);
+    let launch = json!({ "launch": true, "headless": true, "program": chromium(), "open": open });
+    server.post("/api/browser/attach", &launch).ok();
+    let both = |changes: &Value| {
+        let failed = changes["network"]["failures"].is_array();
+        failed && changes["console"]["errors"].is_array() && changes["coverage"]["seen_twice"].as_u64() >= Some(3)
+    };
+    let changes = until(&server, both);
+    happened_once(&changes);
+    let watching = changes["coverage"]["watching"].as_array().unwrap();
+    assert_eq!(watching.len(), 1, "the browser: {changes}");
+    server.post("/api/browser/detach", &json!({})).ok();
+}
+
+#[test]
+fn what_a_page_told_by_itself_is_not_told_again_by_a_browser_that_is_attached_later() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let script = format!("http://{}/backsight.js?key={}", server.authority, server.ingest_key);
+    let site = Site::start(ONCE.replace("{{script}}", &script));
+    let browser = Browser::open(&format!("{}/", site.origin));
+    let told = |changes: &Value| changes["network"]["failures"].is_array() && changes["console"]["errors"].is_array();
+    happened_once(&until(&server, told));
+    server.post("/api/browser/attach", &json!({ "profile": browser.profile.path() })).ok();
+    let again = |changes: &Value| changes["coverage"]["seen_twice"].as_u64() >= Some(2);
+    happened_once(&until(&server, again));
 }

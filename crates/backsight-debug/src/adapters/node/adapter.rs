@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 use super::inspector::{Answer, Inspector};
 use super::place;
 use crate::dap::wire::encode;
+use crate::session::is_reached;
 
 /// The only thread that is seen; workers are programs of their own.
 const THREAD: i64 = 1;
@@ -422,34 +423,4 @@ impl Node {
 pub(super) fn function_name(frame: &Value) -> String {
     let name = frame["functionName"].as_str().filter(|name| !name.is_empty());
     name.unwrap_or("(anonymous)").to_owned()
-}
-
-/// Whether a hit counts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `% 5`.
-fn is_reached(condition: Option<&str>, hits: u64) -> bool {
-    let Some(condition) = condition.map(str::trim).filter(|condition| !condition.is_empty()) else { return true };
-    let digits = condition.trim_start_matches(['=', '>', '<', '%', ' ']);
-    let Ok(number) = digits.parse::<u64>() else { return true };
-    match condition.get(..condition.len() - digits.len()).unwrap_or_default().trim() {
-        ">=" => hits >= number,
-        ">" => hits > number,
-        "<" => hits < number,
-        "<=" => hits <= number,
-        "%" => number > 0 && hits.is_multiple_of(number),
-        _ => hits == number,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hits_are_counted_in_every_way_of_writing_it() {
-        let table =
-            [("5", 5, true), ("5", 6, false), (">= 5", 6, true), (">5", 5, false), ("% 3", 9, true), ("%0", 9, false)];
-        for (condition, hits, expected) in table {
-            assert_eq!(is_reached(Some(condition), hits), expected, "{condition} {hits}");
-        }
-        assert!(is_reached(None, 1) && is_reached(Some(" "), 1) && is_reached(Some("x"), 1));
-    }
 }

@@ -27,8 +27,6 @@ pub struct Ways {
     pub recurse: &'static str,
     /// The name of the function that loops, where there are breakpoints on functions.
     pub looping: Option<&'static str>,
-    /// Whether hits are counted.
-    pub counts_hits: bool,
     /// What an evaluation of `number + 1` needs to run: nothing.
     pub safe_sum: bool,
     /// An expression that gives `number` another value, where expressions can.
@@ -37,6 +35,8 @@ pub struct Ways {
     pub unsafe_expression: &'static str,
     /// The kind of exceptions to pause at; none where there are no exceptions to pause at.
     pub exceptions: Option<&'static str>,
+    /// What is said about the exception.
+    pub exception: &'static str,
     pub exit_code: i64,
 }
 
@@ -51,7 +51,7 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
     assert!(frame.function.contains("work"), "{frame:?}");
     assert!(frame.source.unwrap().contains("FIRST"));
     let capture = capture(&session, 3);
-    let table: [(&str, &[&str]); 14] = [
+    let table: [(&str, &[&str]); 17] = [
         ("number", &["42"]),
         ("ratio", &["2.5"]),
         ("flag", &["true", "True"]),
@@ -66,6 +66,9 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
         ("prices[apple]", &["3"]),
         ("prices[pear]", &["5"]),
         ("big[999999]", &["999999"]),
+        ("gr\u{f6}\u{df}e", &["7"]),
+        ("nested[0][1]", &["2"]),
+        ("nested[1][0]", &["3"]),
     ];
     for (path, expected) in table {
         let text = &at(&capture, path).text;
@@ -73,6 +76,8 @@ pub fn locals_of_every_kind(subject: &Subject, ways: Ways) {
     }
     assert_eq!(at(&capture, "big").length, Some(1_000_000));
     assert_eq!(at(&capture, "small").length, Some(3));
+    let empty = at(&capture, "empty");
+    assert_eq!((empty.length.unwrap_or(0), &empty.inside), (0, &Inside::Leaf), "{empty:?}");
     assert!(at(&capture, "lengthy").text.len() < 1000, "long texts are cut");
     assert!(
         capture.incomplete.iter().any(|said| said.path == "big" && said.reason.contains("1000000")),
@@ -191,11 +196,9 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
     }
     let counted = BreakpointRequest { hit_count: Some("10".to_owned()), ..subject.at("LOOP") };
     let counted = session.set_breakpoint(counted).unwrap();
-    assert_eq!(counted.bound, ways.counts_hits, "{counted:?}");
-    if ways.counts_hits {
-        assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.as_str()]);
-        assert_eq!(at(&capture(&session, 0), "i").text, "9");
-    }
+    assert!(counted.bound, "{counted:?}");
+    assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.as_str()]);
+    assert_eq!(at(&capture(&session, 0), "i").text, "9");
     session.remove_breakpoint(&counted.id).unwrap();
     let conditional = BreakpointRequest { condition: Some("i == 700".to_owned()), ..subject.at("LOOP") };
     let set = session.set_breakpoint(conditional).unwrap();
@@ -214,11 +217,16 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
 /// A program that pauses at an exception says which.
 pub fn exceptions(subject: &Subject, ways: Ways) {
     let Some(kind) = ways.exceptions else { return };
+    // What a debugger raises itself before the program begins is nobody's business.
     let (session, outcome) = subject.launch(vec![BreakpointRequest::new(Place::Exception(kind.to_owned()))]);
-    let status = session.status();
-    assert!(status.breakpoints[0].bound, "{status:?}");
     let report = stopped(outcome);
+    assert!(session.status().breakpoints.iter().all(|set| set.bound), "{:?}", session.status());
     assert_eq!(report.stop.reason, "exception", "{report:?}");
+    let said = report.stop.description.unwrap_or_default();
+    assert!(said.contains(ways.exception), "`{said}`");
+    // Of native code the innermost frame is the one that throws, which is not the program's.
+    let frames = session.stack(None, 0, 20).unwrap().frames;
+    assert!(frames.iter().any(|frame| frame.line == Some(subject.line("THROW"))), "{frames:?}");
 }
 
 /// Evaluation, with and without running code, and watches.

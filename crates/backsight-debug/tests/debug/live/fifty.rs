@@ -20,6 +20,8 @@ struct Language {
     text: fn(usize) -> String,
     list: fn(usize) -> String,
     object: fn(usize) -> String,
+    /// A list of a million numbers.
+    million: &'static str,
     after: &'static str,
     /// Builds a program beside the source, where there is one to build.
     build: Option<&'static [&'static str]>,
@@ -34,6 +36,7 @@ const LANGUAGES: [Language; 5] = [
         text: |at| format!("    text{at} = 'text {at}'\n"),
         list: |at| format!("    list{at} = [{at}, 1, 2, 3, 4]\n"),
         object: |at| format!("    thing{at} = Thing({at})\n"),
+        million: "    million = list(range(1000000))\n",
         after: "    return 1  # HERE\n\nfifty()\n",
         build: None,
     },
@@ -45,6 +48,7 @@ const LANGUAGES: [Language; 5] = [
         text: |at| format!("  const text{at} = 'text {at}';\n"),
         list: |at| format!("  const list{at} = [{at}, 1, 2, 3, 4];\n"),
         object: |at| format!("  const thing{at} = new Thing({at});\n"),
+        million: "  const million = Array.from({ length: 1000000 }, (_, at) => at);\n",
         after: "  return 1; // HERE\n}\nfifty();\n",
         build: None,
     },
@@ -56,6 +60,7 @@ const LANGUAGES: [Language; 5] = [
         text: |at| format!("\ttext{at} := \"text {at}\"\n\tuse(text{at})\n"),
         list: |at| format!("\tlist{at} := []int{{{at}, 1, 2, 3, 4}}\n\tuse(list{at})\n"),
         object: |at| format!("\tthing{at} := &Thing{{{at}, &Inner{{{at}, []int{{1, 2}}}}}}\n\tuse(thing{at})\n"),
+        million: "\tmillion := make([]int, 1000000)\n\tuse(million)\n",
         after: "\treturn 1 // HERE\n}\n\nfunc main() {\n\tfifty()\n}\n",
         build: Some(&["go", "build", "-gcflags=all=-N -l", "-o"]),
     },
@@ -67,6 +72,7 @@ const LANGUAGES: [Language; 5] = [
         text: |at| format!("  std::string text{at} = \"text {at}\";\n"),
         list: |at| format!("  std::vector<int> list{at} = {{{at}, 1, 2, 3, 4}};\n"),
         object: |at| format!("  Thing thing{at}{{{at}, {{{at}, {{1, 2}}}}}};\n"),
+        million: "  std::vector<int> million(1000000);\n",
         after: "  return 1; // HERE\n}\nint main() { return fifty(); }\n",
         build: Some(&["g++", "-g", "-O0", "-std=c++17", "-o"]),
     },
@@ -80,13 +86,14 @@ const LANGUAGES: [Language; 5] = [
         object: |at| {
             format!("    let thing{at} = Thing {{ n: {at}, inner: Box::new(Inner {{ a: {at}, b: vec![1, 2] }}) }};\n")
         },
+        million: "    let million: Vec<i32> = (0..1_000_000).collect();\n",
         after: "    std::hint::black_box(1) // HERE\n}\nfn main() { fifty(); }\n",
         build: Some(&["rustc", "-g", "-o"]),
     },
 ];
 
 impl Language {
-    fn source(&self) -> String {
+    fn source(&self, million: bool) -> String {
         let mut source = self.before.to_owned();
         for at in 0..25 {
             _ = write!(source, "{}", (self.number)(at));
@@ -97,13 +104,16 @@ impl Language {
         for at in 0..5 {
             _ = write!(source, "{}", (self.object)(at));
         }
+        if million {
+            source += self.million;
+        }
         source + self.after
     }
 
     /// The program, built where it needs to be.
-    fn subject(&self, folder: &Path) -> Subject {
+    fn subject(&self, folder: &Path, million: bool) -> Subject {
         let source = folder.join(self.file);
-        std::fs::write(&source, self.source()).unwrap();
+        std::fs::write(&source, self.source(million)).unwrap();
         let plain = |program| Subject {
             source: source.clone(),
             program,
@@ -122,21 +132,36 @@ impl Language {
     }
 }
 
-#[test]
-fn fifty_locals_are_captured_at_once() {
-    for language in LANGUAGES {
+impl Language {
+    /// How long captures of the fifty, and perhaps the million, take at depth 0 and 2.
+    fn times(&self, million: bool) -> [Duration; 2] {
         let folder = tempfile::tempdir().unwrap();
-        let subject = language.subject(folder.path());
+        let subject = self.subject(folder.path(), million);
         let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
         stopped(outcome);
         let captured = capture(&session, 2);
         let locals = captured.frames[0].variables.iter().filter(|variable| variable.scope == Scope::Local).count();
-        assert_eq!(locals, 50, "{}", language.name);
-        assert_eq!(captured.incomplete, [], "{}", language.name);
-        for depth in [0, 2] {
-            let took = median(&session, depth);
-            eprintln!("{}: 50 locals at depth {depth}: {took:?}", language.name);
-            assert!(took < Duration::from_secs(1), "{} at depth {depth}: {took:?}", language.name);
+        assert_eq!(locals, if million { 51 } else { 50 }, "{}", self.name);
+        let cut: Vec<&str> = captured.incomplete.iter().map(|said| said.path.as_str()).collect();
+        assert_eq!(
+            cut,
+            if million { vec!["million"] } else { vec![] },
+            "{} {:#?}",
+            self.name,
+            super::subject::names(&captured)
+        );
+        [0, 2].map(|depth| median(&session, depth))
+    }
+}
+
+#[test]
+fn fifty_locals_are_captured_at_once() {
+    for language in LANGUAGES {
+        let (plain, million) = (language.times(false), language.times(true));
+        for (at, depth) in [0, 2].into_iter().enumerate() {
+            let (took, extra) = (plain[at], million[at].saturating_sub(plain[at]));
+            eprintln!("{}: 50 locals at depth {depth}: {took:?}, a million elements more: {extra:?}", language.name);
+            assert!(took + extra < Duration::from_secs(1), "{} at depth {depth}: {took:?} {extra:?}", language.name);
         }
     }
 }

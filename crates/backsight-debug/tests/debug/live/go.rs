@@ -18,11 +18,11 @@ const WAYS: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: Some("main.loop"),
-    counts_hits: false,
     assignment: None,
     safe_sum: true,
     unsafe_expression: "call use(number)",
     exceptions: None,
+    exception: "",
     exit_code: 3,
 };
 

@@ -20,11 +20,11 @@ const WAYS: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: None,
-    counts_hits: true,
     assignment: Some("number = 41"),
     safe_sum: true,
     unsafe_expression: "order.total",
     exceptions: Some("all"),
+    exception: "caught it",
     exit_code: 3,
 };
 

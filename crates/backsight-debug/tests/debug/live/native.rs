@@ -15,11 +15,11 @@ const CPP: Ways = Ways {
     this: true,
     recurse: "recurse",
     looping: Some("loop"),
-    counts_hits: true,
     assignment: Some("number = 41"),
     safe_sum: false,
     unsafe_expression: "recurse(3)",
     exceptions: Some("all"),
+    exception: "C++ Throw",
     exit_code: 3,
 };
 
@@ -40,7 +40,9 @@ mod cpp {
     use super::*;
 
     fn subject() -> (Subject, tempfile::TempDir) {
-        built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"])
+        let (subject, folder) = built("table.cpp", "g++", &["-g", "-O0", "-std=c++17", "-pthread"]);
+        // That Rust is here too must not matter.
+        (Subject { rust_sysroot: sysroot(), ..subject }, folder)
     }
 
     macro_rules! table {

@@ -35,6 +35,9 @@ struct Shop {
         for (int i = 0; i < 10000; i++) {
             lengthy += "abcdefghij";
         }
+        int größe = 7;
+        std::vector<int> empty;
+        std::vector<std::vector<int>> nested = {{1, 2}, {3}};
         std::vector<int> small = {1, 2, 3};
         std::vector<int> big(1000000);
         for (int i = 0; i < 1000000; i++) {
@@ -55,7 +58,7 @@ struct Shop {
             big[500000] = 7;
             number = number + zero; // SECOND
         }
-        return number + x + zero + ratio + flag + count + label.size() + lengthy.size() + (nothing == nullptr) + text.size();
+        return größe + empty.size() + nested.size() + number + x + zero + ratio + flag + count + label.size() + lengthy.size() + (nothing == nullptr) + text.size();
     }
 };
 

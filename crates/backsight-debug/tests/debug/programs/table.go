@@ -34,6 +34,9 @@ func (shop *Shop) work(order *Order, count int, label string, rest ...int) int {
 	for i := 0; i < 10000; i++ {
 		lengthy += "abcdefghij"
 	}
+	größe := 7
+	empty := []int{}
+	nested := [][]int{{1, 2}, {3}}
 	small := []int{1, 2, 3}
 	big := make([]int, 1000000)
 	for i := range big {
@@ -53,7 +56,7 @@ func (shop *Shop) work(order *Order, count int, label string, rest ...int) int {
 		big[500000] = 7
 		number = number + x - x // SECOND
 	}
-	use(x, ratio, flag, nothing, text, lengthy, small, big, prices, anything)
+	use(größe, empty, nested, x, ratio, flag, nothing, text, lengthy, small, big, prices, anything)
 	return number
 }
 

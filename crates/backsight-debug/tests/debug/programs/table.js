@@ -44,6 +44,9 @@ class Shop {
     const nothing = null;
     const text = 'héllo wörld 世界';
     const lengthy = 'abcdefghij'.repeat(10000);
+    const größe = 7;
+    const empty = [];
+    const nested = [[1, 2], [3]];
     const small = [1, 2, 3];
     const big = Array.from({ length: 1000000 }, (_, i) => i);
     const prices = new Map([['apple', 3], ['pear', 5]]);
@@ -61,7 +64,7 @@ class Shop {
       number += x - x; // SECOND
       const later = number;
     }
-    return [number, x, ratio, flag, nothing, text, lengthy, small, big, prices, proxy, count, label, rest];
+    return [größe, empty, nested, number, x, ratio, flag, nothing, text, lengthy, small, big, prices, proxy, count, label, rest];
   }
 }
 

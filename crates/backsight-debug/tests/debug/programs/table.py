@@ -54,6 +54,9 @@ class Shop:
         nothing = None
         text = 'héllo wörld 世界'
         lengthy = 'abcdefghij' * 10000
+        größe = 7
+        empty = []
+        nested = [[1, 2], [3]]
         small = [1, 2, 3]
         big = list(range(1000000))
         prices = {'apple': 3, 'pear': 5}

@@ -29,6 +29,9 @@ impl Shop {
         let nothing: Option<i32> = None;
         let text = String::from("héllo wörld 世界");
         let lengthy = "abcdefghij".repeat(10000);
+        let größe = 7;
+        let empty: Vec<i32> = Vec::new();
+        let nested = vec![vec![1, 2], vec![3]];
         let mut small = vec![1, 2, 3];
         let mut big: Vec<i32> = (0..1_000_000).collect();
         let mut prices = HashMap::from([("apple", 3), ("pear", 5)]);
@@ -46,7 +49,7 @@ impl Shop {
             number += zero(x); // SECOND
         }
         let all = (ratio, flag, nothing, text, lengthy, small, big, prices, count, label.len(), outer);
-        std::hint::black_box(all);
+        std::hint::black_box((all, größe, empty, nested));
         number
     }
 }

@@ -1,0 +1,114 @@
+//! Questions about pages of a real Chromium: what may be called clean, and when.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use backsight_browser::cdp::{Attach, Place};
+use backsight_browser::report::{Changes, Severity};
+use backsight_browser::{Ask, Browser as Lane, Limits, Options, Verdict, Wait};
+use serde_json::json;
+
+use crate::driver::{Browser, Driver, wait_for};
+use crate::recorder::clock;
+use crate::site::{Answer, Site};
+
+/// A lane that watches a browser with one page, and a hand on that page.
+struct Scene {
+    lane: Arc<Lane>,
+    driver: Driver,
+    session: String,
+    _browser: Browser,
+    _site: Site,
+}
+
+impl Scene {
+    fn new(answers: &[(&str, Answer)]) -> Scene {
+        let site = Site::serve(answers);
+        let browser = Browser::start();
+        let mut driver = browser.driver();
+        let target = driver.open(&site.url("/"));
+        let lane = Arc::new(Lane::new(Options { clock: clock(), salt: 7, limits: Limits::default() }));
+        lane.attach(Attach::new(Place::Port(browser.port), clock())).unwrap();
+        wait_for("the page", || lane.watching().filter(|watching| watching.pages.len() == 1));
+        let session = driver.attach(&target);
+        wait_for("the document", || (driver.evaluate(&session, "document.readyState") == "complete").then_some(()));
+        let scene = Scene { lane, driver, session, _browser: browser, _site: site };
+        // What the load was is told, and how far back the page was watched.
+        scene.ask(Some(Wait { most: Duration::from_secs(20), quiet: Duration::from_millis(500) }));
+        scene
+    }
+
+    fn ask(&self, wait: Option<Wait>) -> Changes {
+        self.lane.changes("agent", &Ask { wait, ..Ask::default() }, &|| false).unwrap()
+    }
+
+    /// Lets the page do something that may take long.
+    fn begin(&mut self, script: &str) {
+        let params = json!({ "expression": script, "userGesture": true });
+        self.driver.send(Some(&self.session), "Runtime.evaluate", params);
+    }
+
+    /// Nobody hears the page, and every answer says so until it goes on.
+    fn is_held(&self, reason: &str) {
+        let changes = wait_for("the page to stand still", || {
+            Some(self.ask(None)).filter(|changes| changes.severity == Severity::Unknown)
+        });
+        assert!(changes.summary.contains(reason), "{}", changes.summary);
+        assert!(changes.gap.iter().any(|gap| gap.reason.contains(reason) && gap.to.is_none()), "{:?}", changes.gap);
+        let again = self.ask(Some(Wait { most: Duration::from_secs(5), quiet: Duration::from_millis(50) }));
+        assert_eq!(again.severity, Severity::Unknown, "{again:?}");
+        assert_eq!(self.lane.health("agent", None).unwrap().verdict, Verdict::Unknown);
+    }
+
+    fn goes_on(&self) {
+        wait_for("the page to go on", || {
+            Some(self.ask(None)).filter(|changes| changes.severity == Severity::Clean && changes.gap.is_empty())
+        });
+    }
+}
+
+#[test]
+fn it_is_not_quiet_while_an_answer_is_under_way() {
+    let slow = Answer::new(500, "text/plain", "no").after(Duration::from_secs(2));
+    let mut scene = Scene::new(&[("/", Answer::page("")), ("/slow", slow)]);
+    assert_eq!(scene.ask(None).severity, Severity::Clean);
+    scene.driver.evaluate(&scene.session, "void fetch('/slow')");
+    // The browser tells of it in its own time.
+    let changes = wait_for("the request", || {
+        let ask = Ask { peek: true, ..Ask::default() };
+        Some(scene.lane.changes("agent", &ask, &|| false).unwrap()).filter(|changes| changes.in_flight == 1)
+    });
+    assert!(changes.summary.contains("1 request(s) are still in flight"), "{}", changes.summary);
+    let changes = scene.ask(Some(Wait { most: Duration::from_secs(20), quiet: Duration::from_millis(300) }));
+    assert_eq!((changes.severity, changes.in_flight), (Severity::Error, 0), "{changes:?}");
+    assert_eq!(changes.network.unwrap().failures[0].path, "/slow");
+}
+
+#[test]
+fn a_page_with_an_open_dialog_is_not_clean() {
+    let mut scene = Scene::new(&[("/", Answer::page(""))]);
+    scene.driver.call(Some(&scene.session.clone()), "Page.enable", json!({}));
+    scene.begin("confirm('really?')");
+    scene.is_held("until somebody answers its dialog");
+    scene.driver.call(Some(&scene.session.clone()), "Page.handleJavaScriptDialog", json!({ "accept": true }));
+    scene.goes_on();
+}
+
+#[test]
+fn a_page_in_an_endless_loop_is_not_clean() {
+    let mut scene = Scene::new(&[("/", Answer::page(""))]);
+    scene.begin("while (true) {}");
+    scene.is_held("does not answer");
+    scene.driver.send(Some(&scene.session.clone()), "Runtime.terminateExecution", json!({}));
+    scene.goes_on();
+}
+
+#[test]
+fn a_page_that_somebody_elses_debugger_holds_is_not_clean() {
+    let mut scene = Scene::new(&[("/", Answer::page(""))]);
+    scene.driver.call(Some(&scene.session.clone()), "Debugger.enable", json!({}));
+    scene.begin("debugger; 1");
+    scene.is_held("does not answer");
+    scene.driver.send(Some(&scene.session.clone()), "Debugger.resume", json!({}));
+    scene.goes_on();
+}

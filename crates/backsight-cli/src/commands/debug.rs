@@ -1,0 +1,242 @@
+//! `backsight debug`: a program under a debugger, through the workspace's server, where it lives.
+
+mod breakpoints;
+mod looking;
+mod moving;
+mod place;
+mod points;
+mod snapshots;
+
+use std::path::Path;
+
+use backsight_core::{Code, Error, Result, quote};
+use clap::Subcommand;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::commands::Verdict;
+use crate::context::Context;
+use crate::lane::{Lane, Request, encode};
+
+/// Debug a program: pause it, look at it, and see what changed between two looks
+///
+/// The program runs under its own debugger (debugpy, Delve, LLDB, Node's inspector; `backsight doctor` says which are
+/// here). Snapshots hold its variables without running any of its code, and a diff of two says what changed. The
+/// workspace's server does the debugging, so it must run: `backsight serve`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight debug launch shop.py --break shop.py:12
+  backsight debug snapshot before
+  backsight debug next
+  backsight debug snapshot after
+  backsight debug diff before after
+  backsight debug try                       the same in one: step, and show what that changed
+  backsight debug on shop.py:12 --name loop && backsight debug continue && backsight debug series loop
+  backsight debug end")]
+pub struct Args {
+    /// Which program, when several are debugged: the name of its session
+    #[arg(long, value_name = "NAME", global = true)]
+    session: Option<String>,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Launch(moving::Launch),
+    Attach(moving::Attach),
+    Sessions(moving::Sessions),
+    Status(moving::Status),
+    Continue(moving::Continue),
+    Pause(moving::Pause),
+    Step(moving::Step),
+    Next(moving::Next),
+    Finish(moving::Finish),
+    Until(moving::Until),
+    End(moving::End),
+    Break(breakpoints::Break),
+    Breaks(breakpoints::Breaks),
+    Unbreak(breakpoints::Unbreak),
+    Stack(looking::Stack),
+    Threads(looking::Threads),
+    Vars(looking::Vars),
+    Eval(looking::Eval),
+    Output(looking::Output),
+    Snapshot(snapshots::Snapshot),
+    Snapshots(snapshots::Snapshots),
+    Show(snapshots::Show),
+    Diff(snapshots::Diff),
+    Delete(snapshots::Delete),
+    Clear(snapshots::Clear),
+    Export(snapshots::Export),
+    Try(snapshots::Try),
+    On(points::On),
+    Points(points::Points),
+    Series(points::Series),
+}
+
+pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    let desk = Desk { context, lane: Lane::find(context)?, session: args.session.as_deref() };
+    perform(&args.action, &desk).map_err(in_typed_words)
+}
+
+fn perform(action: &Action, desk: &Desk<'_>) -> Result<Verdict> {
+    match action {
+        Action::Launch(args) => args.run(desk),
+        Action::Attach(args) => args.run(desk),
+        Action::Sessions(args) => args.run(desk),
+        Action::Status(args) => args.run(desk),
+        Action::Continue(args) => args.run(desk),
+        Action::Pause(args) => args.run(desk),
+        Action::Step(args) => args.run(desk),
+        Action::Next(args) => args.run(desk),
+        Action::Finish(args) => args.run(desk),
+        Action::Until(args) => args.run(desk),
+        Action::End(args) => args.run(desk),
+        Action::Break(args) => args.run(desk),
+        Action::Breaks(args) => args.run(desk),
+        Action::Unbreak(args) => args.run(desk),
+        Action::Stack(args) => args.run(desk),
+        Action::Threads(args) => args.run(desk),
+        Action::Vars(args) => args.run(desk),
+        Action::Eval(args) => args.run(desk),
+        Action::Output(args) => args.run(desk),
+        Action::Snapshot(args) => args.run(desk),
+        Action::Snapshots(args) => args.run(desk),
+        Action::Show(args) => args.run(desk),
+        Action::Diff(args) => args.run(desk),
+        Action::Delete(args) => args.run(desk),
+        Action::Clear(args) => args.run(desk),
+        Action::Export(args) => args.run(desk),
+        Action::Try(args) => args.run(desk),
+        Action::On(args) => args.run(desk),
+        Action::Points(args) => args.run(desk),
+        Action::Series(args) => args.run(desk),
+    }
+}
+
+/// What every one of these commands stands on.
+struct Desk<'a> {
+    context: &'a Context,
+    lane: Lane,
+    session: Option<&'a str>,
+}
+
+impl Desk<'_> {
+    /// Asks the server for something; what is absent from the query is left out.
+    fn get(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Value> {
+        let session = self.session.map(str::to_owned);
+        let pairs = query.iter().cloned().chain([("session", session)]);
+        let pairs = pairs.filter_map(|(name, value)| Some(format!("{name}={}", encode(&value?))));
+        let query = pairs.collect::<Vec<_>>().join("&");
+        let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+        self.lane.server("debugging")?.ask(&Request::Get(target))
+    }
+
+    /// Asks the server to do something; what is null in the body is left out.
+    fn post(&self, path: &'static str, mut body: Value) -> Result<Value> {
+        if let Value::Object(fields) = &mut body {
+            fields.retain(|_, value| !value.is_null());
+            fields.extend(self.session.map(|session| ("session".to_owned(), Value::from(session))));
+        }
+        self.lane.server("debugging")?.ask(&Request::Post(path, body))
+    }
+
+    /// A path as typed, from where the person stands.
+    fn path(&self, typed: &Path) -> Result<String> {
+        text(&self.context.start().join(typed))
+    }
+
+    /// What to type for another command about the same program.
+    fn command(&self, rest: &str) -> String {
+        match self.session {
+            Some(session) => format!("`backsight debug {rest} --session {}`", crate::words::shell(session.as_bytes())),
+            None => format!("`backsight debug {rest}`"),
+        }
+    }
+}
+
+/// An answer as what it is.
+fn understood<T: DeserializeOwned>(answer: &Value) -> Result<T> {
+    serde_json::from_value(answer.clone())
+        .map_err(|error| Error::new(Code::Io, format!("the server's answer is not understood: {error}")))
+}
+
+/// A path that can be sent.
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let name = quote(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
+        Error::new(Code::InvalidPath, format!("debuggers cannot be given `{name}`: its name is not UTF-8"))
+    })
+}
+
+/// How long to wait for the program.
+#[derive(clap::Args, Debug)]
+struct Patience {
+    /// How long to wait for the program to pause, up to 60; then it goes on by itself [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = milliseconds)]
+    timeout: Option<u64>,
+}
+
+/// Seconds, with a fraction where one likes, as milliseconds.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=60.0).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
+        _ => Err("it is a number of seconds from 0 to 60".to_owned()),
+    }
+}
+
+/// What the server says in the words of its API, in those that are typed.
+fn in_typed_words(error: Error) -> Error {
+    const WORDS: [(&str, &str); 13] = [
+        ("debug_launch", "`backsight debug launch PROGRAM`"),
+        ("debug_attach", "`backsight debug attach`"),
+        ("debug_disconnect", "`backsight debug end`"),
+        ("snapshot_create", "`backsight debug snapshot`"),
+        ("snapshot_list", "`backsight debug snapshots`"),
+        ("snapshot_delete", "`backsight debug delete`"),
+        ("`session`", "`--session`"),
+        ("`runtime`", "`--runtime`"),
+        ("`adapter`", "`--adapter`"),
+        ("`safe: false`", "`--unsafe`"),
+        ("`safety: \"adapter\"`", "`--safety adapter`"),
+        ("paths are relative to the workspace", "paths are relative to where you are"),
+        ("pause it, or let it run into a breakpoint", "`backsight debug pause` pauses it"),
+    ];
+    match error.hint() {
+        Some(hint) => {
+            let hint = WORDS.iter().fold(hint.to_owned(), |hint, (ours, typed)| hint.replace(ours, typed));
+            error.with_hint(hint)
+        }
+        None => match error.code() {
+            Code::RefNotFound => error.with_hint("`backsight debug breaks` lists them"),
+            Code::ProgramNotFound => error.with_hint("name a script, a binary or a Go package that exists"),
+            Code::NoSession => error.with_hint("start a program with `backsight debug launch PROGRAM`"),
+            _ => error,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_fractions_and_an_end() {
+        assert_eq!([milliseconds("0"), milliseconds("0.25"), milliseconds("60")], [Ok(0), Ok(250), Ok(60_000)]);
+        for wrong in ["", "-1", "61", "NaN", "inf", "1s"] {
+            assert!(milliseconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn hints_name_what_is_typed() {
+        let error = Error::new(Code::NoSession, "no program is being debugged")
+            .with_hint("start one with debug_launch, or attach to one with debug_attach");
+        let hint = in_typed_words(error).hint().map(str::to_owned);
+        let expected =
+            "start one with `backsight debug launch PROGRAM`, or attach to one with `backsight debug attach`";
+        assert_eq!(hint.as_deref(), Some(expected));
+    }
+}

@@ -1,0 +1,33 @@
+//! Sets a breakpoint.
+
+use backsight_core::Result;
+use serde_json::json;
+
+use super::debugging::{Spot, breakpoint, with_session};
+use super::{Call, Definition, Effect, Group};
+use crate::reply::Draft;
+
+pub struct BreakpointSet;
+
+impl Definition for BreakpointSet {
+    const NAME: &'static str = "breakpoint_set";
+    const TITLE: &'static str = "Set a breakpoint";
+    const DESCRIPTION: &'static str = "Pause at a line, function or exception; says when it did not bind.";
+    const EFFECT: Effect = Effect::Debugs;
+    const GROUP: Group = Group::Debug;
+    const COMMON: &'static [&'static str] = &[];
+    const OUTPUT: &'static [(&'static str, &'static str)] =
+        &[("id", "string"), ("bound", "boolean"), ("line", "integer")];
+    const SHOWS_OUTPUT: bool = false;
+    type Arguments = Spot;
+
+    fn run(call: &Call<'_>, arguments: Spot) -> Result<Draft> {
+        let session = arguments.session.clone();
+        let set = call.workspace.debugger()?.set_breakpoint(session.as_deref(), arguments.request()?)?;
+        let draft = Draft::new(breakpoint(call, &set)).fact("id", set.id.as_str()).fact("bound", set.bound);
+        Ok(match set.bound {
+            true => draft.maybe("line", set.line),
+            false => draft.more("breakpoint_list", with_session(json!({}), session.as_deref())),
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Where the program is, and which programs are being debugged.
+
+use std::time::Duration;
+
+use backsight::debug::debugger::{Moved, SessionView};
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::debugging::{moved, outcome, short, wait};
+use super::{Call, Definition, Effect, Group};
+use crate::reply::{Draft, Next};
+use crate::words;
+
+pub struct DebugState;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    #[schemars(skip)]
+    session: Option<String>,
+    /// for the next stop
+    wait_ms: Option<u64>,
+}
+
+impl Definition for DebugState {
+    const NAME: &'static str = "debug_state";
+    const TITLE: &'static str = "Where the program is";
+    const DESCRIPTION: &'static str = "Where the program is; lists the sessions when there are several.";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Debug;
+    const WAITS: bool = true;
+    const COMMON: &'static [&'static str] = &[];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("sessions", "array"),
+        ("session", "string"),
+        ("program", "string"),
+        ("adapter", "string"),
+        ("process", "integer"),
+        ("outcome", "string"),
+        ("reason", "string"),
+        ("description", "string"),
+        ("thread_id", "integer"),
+        ("frame", "object"),
+        ("breakpoints", "array"),
+        ("point", "string"),
+        ("waited_ms", "integer"),
+        ("exit_code", "integer"),
+        ("cleared_snapshots", "integer"),
+        ("snapshots", "integer"),
+        ("output_next", "integer"),
+        ("unbound", "array"),
+        ("misread", "array"),
+    ];
+    const SHOWS_OUTPUT: bool = false;
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let limit = wait(arguments.wait_ms, Duration::ZERO)?;
+        let session = arguments.session.as_deref();
+        let sessions = call.workspace.debugger()?.list().sessions;
+        match (session, sessions.as_slice()) {
+            (None, []) => {
+                let summary = "no program is being debugged: start one with debug_launch";
+                Ok(Draft::new(summary).list("sessions", Vec::new(), None))
+            }
+            (None, [_, _, ..]) if limit.is_zero() => Ok(all(call, &sessions)),
+            _ => one(call, session, limit),
+        }
+    }
+}
+
+fn one(call: &Call<'_>, session: Option<&str>, limit: Duration) -> Result<Draft> {
+    let view = call.workspace.debug_state(session, limit)?;
+    let unbound = match call.workspace.debugger()?.breakpoints(Some(&view.session)) {
+        Ok(list) => list.breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect(),
+        // It ended meanwhile, and so did its breakpoints.
+        Err(_) => Vec::new(),
+    };
+    let state = Moved { unbound, ..state_of(&view) };
+    let draft = moved(call, session, &state)
+        .fact("program", short(call, &view.program))
+        .fact("adapter", short(call, &view.adapter))
+        .maybe("process", view.process)
+        .fact("snapshots", view.snapshots)
+        .fact("output_next", view.output_next);
+    Ok(match view.misread {
+        (0, 0) => draft,
+        (messages, bytes) => draft.fact("misread", json!([messages, bytes])),
+    })
+}
+
+fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
+    let line = |view: &SessionView| {
+        let (said, _) = outcome(call, &state_of(view));
+        format!("{} {} ({}): {said}", view.session, short(call, &view.program), short(call, &view.adapter))
+    };
+    let summary = format!("{} are being debugged; name one with `session`", words::count(sessions.len(), "program"));
+    let more = Next::new("debug_state", json!({ "max_tokens": 2000 }));
+    Draft::new(summary).list_after("sessions", sessions.iter().map(line).collect(), Vec::new(), more)
+}
+
+fn state_of(view: &SessionView) -> Moved {
+    let (session, outcome) = (view.session.clone(), view.outcome.clone());
+    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound: Vec::new() }
+}

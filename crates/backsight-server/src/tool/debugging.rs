@@ -1,0 +1,10 @@
+//! What the debug tools have in common: how places, plans and limits are asked for, and how stops, breakpoints and long
+//! answers are told. Whatever comes from the program is told so that it can only be read.
+
+mod answer;
+mod asked;
+mod told;
+
+pub use answer::{Answer, fitted};
+pub use asked::{Spot, frames, number, place, points, text, wait};
+pub use told::{MOVED, breakpoint, entry, frame, moved, outcome, printed, request, short, unbound, with_session};

@@ -1,0 +1,225 @@
+//! Where a program is and what its breakpoints are, in words.
+
+use std::path::Path;
+
+use backsight::debug::debugger::Moved;
+use backsight::debug::render::safe;
+use backsight::debug::report::SnapshotEntry;
+use backsight::debug::session::{Breakpoint, BreakpointRequest, FrameView, Outcome, Place, Purpose, StopReport};
+use serde_json::{Value, json};
+
+use crate::reply::{Draft, Next};
+use crate::tool::Call;
+use crate::words;
+
+/// The facts of an answer about where a program is.
+pub const MOVED: &[(&str, &str)] = &[
+    ("session", "string"),
+    ("outcome", "string"),
+    ("reason", "string"),
+    ("description", "string"),
+    ("thread_id", "integer"),
+    ("frame", "object"),
+    ("breakpoints", "array"),
+    ("point", "string"),
+    ("waited_ms", "integer"),
+    ("exit_code", "integer"),
+    ("cleared_snapshots", "integer"),
+    ("captured", "integer"),
+    ("unbound", "array"),
+    ("printed", "array"),
+    ("printed_before", "integer"),
+];
+
+/// How long to wait on for a program that still runs.
+const WAIT_ON_MS: u64 = 10_000;
+
+/// What came of letting the program go on.
+pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
+    let (summary, facts) = outcome(call, moved);
+    let mut draft = Draft::new(summary);
+    for (name, value) in facts {
+        draft = draft.fact(name, value);
+    }
+    let unbound = unbound(call, &moved.unbound);
+    if !unbound.is_empty() {
+        draft = draft.list("unbound", unbound, Some(Next::new("breakpoint_list", with_session(json!({}), session))));
+    }
+    if let Some(text) = &moved.printed {
+        let more = Next::new("debug_output", with_session(json!({}), session));
+        draft = draft.list_after("printed", printed(text), Vec::new(), more);
+    }
+    match moved.outcome {
+        Outcome::StillRunning { .. } => {
+            draft.more("debug_state", with_session(json!({ "wait_ms": WAIT_ON_MS }), session))
+        }
+        _ => draft,
+    }
+}
+
+/// Where the program is: a sentence, and the same as facts.
+pub fn outcome(call: &Call<'_>, moved: &Moved) -> (String, Vec<(&'static str, Value)>) {
+    let mut facts = vec![("session", json!(moved.session))];
+    let mut said = match &moved.outcome {
+        Outcome::Stopped(stop) => stopped(call, stop, &mut facts),
+        Outcome::StillRunning { waited_ms } => {
+            facts.extend([("outcome", json!("still_running")), ("waited_ms", json!(waited_ms))]);
+            format!("still running after {waited_ms} ms")
+        }
+        Outcome::Exited { code } => {
+            facts.push(("outcome", json!("exited")));
+            facts.extend(code.map(|code| ("exit_code", json!(code))));
+            code.map_or("the program ended".to_owned(), |code| format!("the program ended with exit code {code}"))
+        }
+        Outcome::Disconnected { reason } => {
+            let reason = short(call, reason);
+            facts.extend([("outcome", json!("disconnected")), ("reason", json!(reason))]);
+            format!("the debugger is gone: {reason}")
+        }
+    };
+    if let Some(cleared) = cleared(call, moved) {
+        facts.push(("cleared_snapshots", json!(cleared)));
+        said.push_str(&format!("; {} cleared", words::count(cleared, "snapshot")));
+    }
+    if moved.captured > 0 {
+        facts.push(("captured", json!(moved.captured)));
+        said.push_str(&format!("; {} taken by snapshot points", words::count(moved.captured as usize, "snapshot")));
+    }
+    if moved.printed_before > 0 {
+        facts.push(("printed_before", json!(moved.printed_before)));
+        said.push_str(&format!(
+            "; {} bytes of output come before the end shown: see debug_output",
+            moved.printed_before
+        ));
+    }
+    (said, facts)
+}
+
+/// ``paused (breakpoint bp-1) in total at shop.py:12: `x = x + 1` ``
+fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Value)>) -> String {
+    let reason = short(call, &stop.stop.reason);
+    let description = stop.stop.description.as_deref().map(|text| short(call, text)).filter(|text| !text.is_empty());
+    facts.extend([("outcome", json!("stopped")), ("reason", json!(reason))]);
+    facts.extend(description.as_ref().map(|text| ("description", json!(text))));
+    facts.extend(stop.stop.thread_id.map(|thread| ("thread_id", json!(thread))));
+    if !stop.breakpoints.is_empty() {
+        facts.push(("breakpoints", json!(stop.breakpoints)));
+    }
+    facts.extend(stop.point.as_ref().map(|point| ("point", json!(short(call, point)))));
+    let why = match (stop.breakpoints.as_slice(), description) {
+        ([], Some(text)) if text.to_lowercase() != reason.to_lowercase() => format!("{reason}: {text}"),
+        ([], _) => reason,
+        (ids, _) => format!("breakpoint {}", ids.join(", ")),
+    };
+    match &stop.frame {
+        None => format!("paused ({why}), in code the debugger does not know"),
+        Some(top) => {
+            facts.push(("frame", facts_of(call, top)));
+            format!("paused ({why}) in {}", frame(call, top))
+        }
+    }
+}
+
+fn facts_of(call: &Call<'_>, frame: &FrameView) -> Value {
+    let file = frame.file.as_deref().map(|file| short(call, relative(call, file)));
+    let mut facts = json!({ "function": short(call, &frame.function), "file": file, "line": frame.line });
+    if let Some(source) = &frame.source {
+        facts["source"] = json!(short(call, source));
+    }
+    facts
+}
+
+/// ``total at shop.py:12: `x = x + 1` ``
+pub fn frame(call: &Call<'_>, frame: &FrameView) -> String {
+    let place = match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!(" at {}:{line}", short(call, relative(call, file))),
+        (Some(file), None) => format!(" in {}", short(call, relative(call, file))),
+        (None, _) => String::new(),
+    };
+    let source = frame.source.as_ref().filter(|source| !source.is_empty());
+    let source = source.map(|source| format!(": `{}`", short(call, source))).unwrap_or_default();
+    format!("{}{place}{source}", short(call, &frame.function))
+}
+
+/// How many snapshots went with a session that is over.
+fn cleared(call: &Call<'_>, moved: &Moved) -> Option<usize> {
+    if !matches!(moved.outcome, Outcome::Exited { .. } | Outcome::Disconnected { .. }) {
+        return None;
+    }
+    let sessions = call.workspace.debugger_if_used()?.list().sessions;
+    let view = sessions.into_iter().find(|view| view.session == moved.session)?;
+    view.cleared_snapshots.filter(|cleared| *cleared > 0)
+}
+
+/// Those at which the program will not pause, and why.
+pub fn unbound(call: &Call<'_>, breakpoints: &[Breakpoint]) -> Vec<String> {
+    breakpoints.iter().filter(|one| !one.bound).map(|one| breakpoint(call, one)).collect()
+}
+
+/// `bp-1 shop.py:12 if x > 3`, and whether it is bound.
+pub fn breakpoint(call: &Call<'_>, breakpoint: &Breakpoint) -> String {
+    let mut said = format!("{} {}", breakpoint.id, request(call, &breakpoint.request));
+    if let Some(line) = breakpoint.line {
+        said.push_str(&format!(", really at line {line}"));
+    }
+    match &breakpoint.purpose {
+        Purpose::Pause => {}
+        Purpose::RunTo => said.push_str(", until the next stop"),
+        Purpose::Snapshots(name) => said.push_str(&format!(", takes snapshots {}", short(call, name))),
+    }
+    let message = breakpoint.message.as_deref().map(|message| format!(": {}", short(call, message)));
+    match breakpoint.bound {
+        true => said,
+        false => said + " did not bind" + &message.unwrap_or_default(),
+    }
+}
+
+/// `shop.py:12 if x > 3`
+pub fn request(call: &Call<'_>, request: &BreakpointRequest) -> String {
+    let mut said = match &request.at {
+        Place::Line { file, line } => format!("{}:{line}", short(call, relative(call, &file.to_string_lossy()))),
+        Place::Function(name) => short(call, name),
+        Place::Exception(name) => format!("exception {}", short(call, name)),
+    };
+    let parts = [("if", &request.condition), ("hits", &request.hit_count), ("logs", &request.log_message)];
+    for (word, text) in parts {
+        said.push_str(&text.as_ref().map(|text| format!(" {word} {}", short(call, text))).unwrap_or_default());
+    }
+    said
+}
+
+/// Output as lines that can only be read.
+pub fn printed(text: &str) -> Vec<String> {
+    text.lines().map(safe).collect()
+}
+
+/// A snapshot with its place as people write it.
+pub fn entry(call: &Call<'_>, mut entry: SnapshotEntry) -> SnapshotEntry {
+    entry.location = entry.location.map(|location| short(call, relative(call, &location)));
+    entry.function = short(call, &entry.function);
+    entry
+}
+
+/// A path without the workspace's own.
+fn relative<'a>(call: &Call<'_>, path: &'a str) -> &'a str {
+    let inside = Path::new(path).strip_prefix(call.workspace.root()).ok().and_then(Path::to_str);
+    inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
+}
+
+/// A text of the program as part of a line, and not all of a long one.
+pub fn short(call: &Call<'_>, text: &str) -> String {
+    let most = if call.max_tokens < 400 { 40 } else { 120 };
+    let text = safe(text.trim());
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Arguments for the same session.
+pub fn with_session(mut arguments: Value, session: Option<&str>) -> Value {
+    if let Some(session) = session {
+        arguments["session"] = json!(session);
+    }
+    arguments
+}

@@ -1,0 +1,118 @@
+//! Variables of a frame, or what is inside one.
+
+use backsight::debug::capture::{Safety, Scope};
+use backsight::debug::render;
+use backsight::debug::session::{VariableView, VariablesRequest};
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::debugging::{number, short, with_session};
+use super::{Call, Definition, Effect, Group, cursor};
+use crate::reply::{Draft, Next};
+use crate::words;
+
+pub struct VariablesGet;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    #[schemars(skip)]
+    session: Option<String>,
+    #[schemars(skip)]
+    thread: Option<i64>,
+    #[serde(default, deserialize_with = "number")]
+    frame: Option<u32>,
+    scope: Option<String>,
+    /// path or expression
+    expand: Option<String>,
+    #[serde(default, deserialize_with = "number")]
+    start: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
+    count: Option<u64>,
+    #[serde(default)]
+    #[schemars(skip)]
+    safety: Safety,
+    #[schemars(skip)]
+    cursor: Option<String>,
+}
+
+impl Definition for VariablesGet {
+    const NAME: &'static str = "variables_get";
+    const TITLE: &'static str = "Read variables";
+    const DESCRIPTION: &'static str = "The variables of a frame, or what is inside one.";
+    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Debug;
+    const DEFAULT_TOKENS: usize = 1000;
+    const COMMON: &'static [&'static str] = &[];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("variables", "array"),
+        ("scopes", "array"),
+        ("epoch", "integer"),
+        ("total", "integer"),
+        ("value", "string"),
+        ("incomplete", "array"),
+    ];
+    const SHOWS_OUTPUT: bool = false;
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let session = arguments.session.as_deref();
+        let start = match arguments.cursor.as_deref() {
+            Some(at) => cursor(Some(at))? as u64,
+            None => arguments.start.unwrap_or(0),
+        };
+        let again = json!({
+            "thread": arguments.thread, "frame": arguments.frame, "scope": arguments.scope, "expand": arguments.expand,
+            "count": arguments.count, "safety": (arguments.safety != Safety::Pure).then_some(arguments.safety),
+        });
+        let request = VariablesRequest {
+            thread: arguments.thread,
+            frame: arguments.frame.unwrap_or(0),
+            scope: arguments.scope,
+            expand: arguments.expand,
+            start,
+            count: arguments.count.unwrap_or(0),
+            safety: arguments.safety,
+        };
+        let page = call.workspace.debugger()?.variables(session, request)?;
+        let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();
+        let cursors = (start + 1..).take(lines.len()).map(|next| next.to_string()).collect();
+        let whole = page.value.as_ref().map(|value| format!("{}; ", line(call, value)));
+        let of = page.total.filter(|total| *total > lines.len() as u64).map(|total| format!(" of {total}"));
+        let rest = if page.next_start.is_some() { ", and there are more" } else { "" };
+        let (whole, of) = (whole.unwrap_or_default(), of.unwrap_or_default());
+        let summary = format!("{whole}{}{of}{rest}", words::count(lines.len(), "variable"));
+        let more = Next::new(Self::NAME, with_session(again, session));
+        let mut draft = Draft::new(summary)
+            .fact("epoch", page.epoch)
+            .maybe("total", page.total)
+            .maybe("value", page.value.as_ref().map(|value| line(call, value)))
+            .onward(&more, page.next_start.map(|next| next.to_string()))
+            .list_after("variables", lines, cursors, more);
+        let scopes: Vec<String> = page.scopes.iter().map(|scope| short(call, scope)).collect();
+        let missed =
+            page.incomplete.iter().map(|one| format!("{} {}", short(call, &one.path), short(call, &one.reason)));
+        for (name, lines) in [("incomplete", missed.collect()), ("scopes", scopes)] {
+            if !lines.is_empty() {
+                draft = draft.list(name, lines, None);
+            }
+        }
+        Ok(draft)
+    }
+}
+
+/// `order.items: list = 3 elements (expandable)`
+fn line(call: &Call<'_>, variable: &VariableView) -> String {
+    let path = short(call, &variable.path);
+    if variable.unset {
+        return format!("{path}: no value yet");
+    }
+    let value = words::clip(&render::safe(&variable.value));
+    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty() && !variable.value.starts_with(kind));
+    let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
+    let argument = if variable.scope == Some(Scope::Argument) { " (argument)" } else { "" };
+    let inside = if variable.expandable { " (expandable)" } else { "" };
+    format!("{path}: {kind}{value}{argument}{inside}")
+}
