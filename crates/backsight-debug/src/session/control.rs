@@ -20,6 +20,8 @@ use crate::dap::types::{self, StackFrame};
 
 /// How long a program that has ended may take until its exit code is known.
 const CODE: Duration = Duration::from_secs(2);
+/// How long a stop may be on its way when a debugger says that there is nothing to pause.
+const REFUSED: Duration = Duration::from_secs(2);
 
 /// What the program shall do.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -214,6 +216,7 @@ impl Engine {
     async fn resume(&self, command: &str, thread: Option<i64>) -> Result<()> {
         let paused = self.paused()?;
         self.idle()?;
+        self.pausing.store(false, Ordering::SeqCst);
         self.resume_from(&paused, command, thread).await
     }
 
@@ -236,23 +239,21 @@ impl Engine {
     }
 
     async fn pause(&self, limit: Duration) -> Result<Outcome> {
+        // Wanted until somebody lets it go on again: a stop that is being looked at is shown, and so is the next one.
         self.pausing.store(true, Ordering::SeqCst);
-        let outcome = self.pause_and_wait(limit).await;
-        self.pausing.store(false, Ordering::SeqCst);
-        outcome
-    }
-
-    async fn pause_and_wait(&self, limit: Duration) -> Result<Outcome> {
-        let mut moment = self.follow();
-        // A stop that is being looked at is shown, or the program has gone on just before it could be.
-        let looked_at = moment.wait_for(|now| !now.is_visiting());
-        let now = tokio::time::timeout(limit, looked_at).await.ok().and_then(|now| now.ok().map(|now| now.clone()));
-        let Some(now) = now else { return Ok(Outcome::StillRunning { waited_ms: limit.as_millis() as u64 }) };
-        if let State::Running | State::Starting = now.state {
-            let thread = self.some_thread().await;
-            self.ask("pause", json!({ "threadId": thread }), PATIENCE).await?;
+        let now = self.moment();
+        if !matches!(now.state, State::Running | State::Starting) {
+            return self.wait(now.epoch, limit).await;
         }
-        self.wait(now.epoch, limit).await
+        let thread = self.some_thread().await;
+        let Err(refused) = self.ask("pause", json!({ "threadId": thread }), PATIENCE).await else {
+            return self.wait(now.epoch, limit).await;
+        };
+        // It may have stopped by itself a moment before, of which we will hear.
+        match self.wait(now.epoch, limit.min(REFUSED)).await? {
+            Outcome::StillRunning { .. } => Err(refused),
+            outcome => Ok(outcome),
+        }
     }
 
     async fn some_thread(&self) -> Value {

@@ -48,7 +48,7 @@ pub(crate) struct Engine {
     pub entering: Mutex<Option<Entering>>,
     /// The program makes a step that somebody asked for.
     pub stepping: AtomicBool,
-    /// Somebody waits for it to pause.
+    /// Somebody wants it to pause, and nobody let it go on since.
     pub pausing: AtomicBool,
     /// What the walker needs to be told once.
     pub prepared: tokio::sync::Mutex<Option<Value>>,

@@ -140,6 +140,57 @@ fn a_program_that_comes_by_all_the_time_can_be_paused() {
     }
 }
 
+/// The debugger has stopped at the point already when it is asked to pause, and says so.
+#[test]
+fn a_pause_that_comes_too_late_pauses_all_the_same() {
+    let scene = Scene::new();
+    let fake = scene.looping(3).start_with(|program, wire, message| match command(message) {
+        "continue" if program.hits == 0 => {
+            wire.reply(message, json!({}));
+            Handled::Yes
+        }
+        "pause" => {
+            program.hits = 1;
+            wire.refuse(message, "Process is not running.");
+            program.stop(wire, LOOP);
+            Handled::Yes
+        }
+        _ => Handled::No,
+    });
+    scene.attach(None, &fake).unwrap();
+    scene.set_point(scene.point("loop"));
+    let control = |control, wait| scene.debugger.control(None, control, None, wait, &patiently).unwrap();
+    control(Control::Continue, std::time::Duration::ZERO);
+    let moved = control(Control::Pause, LIMIT);
+    assert_eq!((stop_of(&moved).point.as_deref(), moved.captured), (Some("loop"), 1));
+}
+
+/// A capture that takes longer than a moment: whoever wants to pause gets the program when it is done.
+#[test]
+fn a_pause_waits_for_a_slow_capture() {
+    let scene = Scene::new();
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let (arrived, has_arrived) = std::sync::mpsc::channel::<()>();
+    let fake = scene.looping(9).start_with(move |program, _, message| {
+        if command(message) == "scopes" && program.hits == 2 {
+            arrived.send(()).unwrap();
+            wait.recv().unwrap();
+        }
+        Handled::No
+    });
+    scene.attach(None, &fake).unwrap();
+    scene.set_point(scene.point("loop"));
+    let control = |control, wait| scene.debugger.control(None, control, None, wait, &patiently).unwrap();
+    control(Control::Continue, std::time::Duration::ZERO);
+    has_arrived.recv().unwrap();
+    let short = control(Control::Pause, std::time::Duration::from_millis(250));
+    assert!(matches!(short.outcome, Outcome::StillRunning { .. }), "{short:?}");
+    go.send(()).unwrap();
+    let moved = scene.debugger.state(None, LIMIT, &patiently).unwrap();
+    assert!(matches!(&moved.outcome, Outcome::Stopped(stop) if stop.point.is_some()), "{moved:?}");
+    assert_eq!(scene.only_point().captured, 2);
+}
+
 #[test]
 fn a_step_that_runs_into_a_point_stays_there() {
     let scene = Scene::new();
