@@ -30,7 +30,7 @@ pub struct Adapter {
     pub install: String,
     /// Sent before `launch` or `attach`: pairs of a request and its arguments.
     pub before: Vec<(String, Value)>,
-    /// What `launch` carries. A text that is `{program}`, `{arguments}`, `{directory}`, `{environment}` or
+    /// What `launch` carries. A text that is `{program}`, `{program_directory}`, `{arguments}`, `{directory}`, `{environment}` or
     /// `{stop_on_entry}` stands for that, and `{scratch_file}` for a file that is removed with the session.
     pub launch: Map<String, Value>,
     /// What `attach` carries; `{pid}`, `{host}`, `{port}`. Empty: it cannot attach.
@@ -267,7 +267,8 @@ fn delve() -> Adapter {
         reach: Reach::Opens,
         install: "apt-get install delve golang-go".to_owned(),
         launch: object(json!({ "mode": "{mode}", "program": "{program}", "args": "{arguments}", "cwd": "{directory}",
-            "env": "{environment}", "stopOnEntry": "{stop_on_entry}", "output": "{scratch_file}" })),
+            "dlvCwd": "{program_directory}", "env": "{environment}", "stopOnEntry": "{stop_on_entry}",
+            "output": "{scratch_file}" })),
         attach: object(json!({ "mode": "local", "processId": "{pid}" })),
         quirks: Quirks {
             asks_indexed: true,

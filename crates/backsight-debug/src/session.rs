@@ -445,8 +445,21 @@ async fn opened(
         Err(error) => {
             // The task that listens holds the engine as long as the adapter speaks.
             drop(engine.take_process());
-            Err(error)
+            Err(with_output(error, &engine))
         }
+    }
+}
+
+/// What was said while a program was being started says why it was not: above all a compiler's errors.
+fn with_output(error: Error, engine: &Engine) -> Error {
+    let said = engine::lock(&engine.output).last_words();
+    if said.is_empty() || error.message().contains(&said) {
+        return error;
+    }
+    let told = Error::new(error.code(), format!("{}; it said: {said}", error.message()));
+    match error.hint() {
+        Some(hint) => told.with_hint(hint),
+        None => told,
     }
 }
 

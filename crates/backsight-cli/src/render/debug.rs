@@ -139,9 +139,9 @@ pub fn advise(page: &mut Page, moved: &Value, command: impl Fn(&str) -> String) 
 /// What else is known about a session.
 pub fn session(page: &mut Page, session: &Value, start: &Path) {
     let number = |name: &str| session[name].as_u64().unwrap_or_default();
-    let bound = number("bound");
-    let mut facts = vec![count(number("breakpoints"), "breakpoint"), count(number("snapshots"), "snapshot")];
-    if bound != number("breakpoints") {
+    let bound = number("bound_count");
+    let mut facts = vec![count(number("breakpoint_count"), "breakpoint"), count(number("snapshots"), "snapshot")];
+    if bound != number("breakpoint_count") {
         facts.insert(1, format!("{bound} of them bound"));
     }
     facts.extend(session["cleared_snapshots"].as_u64().map(|cleared| format!("{cleared} cleared at its end")));

@@ -39,6 +39,28 @@ struct Life {
     reaped: bool,
     /// It may outlive us.
     released: bool,
+    guard: Option<Child>,
+}
+
+impl Life {
+    /// Nobody has to end it any more when we are gone.
+    fn dismiss_guard(&mut self) {
+        if let Some(mut guard) = self.guard.take() {
+            // It waits for nothing else, so it is there and goes at once.
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
+    }
+}
+
+/// Ends a group when we are gone, also when we had no time to: it reads from a pipe whose other end only we hold.
+fn guard(group: Option<Pid>) -> Option<Child> {
+    let group = group?.as_raw_nonzero().to_string();
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "read -r _; kill -KILL -- \"-$0\"", &group]).process_group(0);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Without a shell there is only the orderly end.
+    shell.spawn().ok()
 }
 
 /// The ends of a started program's pipes that are ours.
@@ -63,7 +85,7 @@ impl Process {
         })?;
         let pipes = pipes(&mut child).map_err(|error| Error::io(format!("listen to `{name}`"), error))?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let life = Arc::new(Mutex::new(Life::default()));
+        let life = Arc::new(Mutex::new(Life { guard: guard(group), ..Life::default() }));
         let (tell, exited) = watch::channel(None);
         let (over, gone) = sync_channel(1);
         let watched = Arc::clone(&life);
@@ -100,7 +122,9 @@ impl Process {
 
     /// It may outlive us.
     pub(crate) fn release(&self) {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner).released = true;
+        let mut life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
+        life.released = true;
+        life.dismiss_guard();
     }
 
     /// Ends it and everything in its group.
@@ -131,6 +155,7 @@ pub(crate) fn exit_code(status: ExitStatus) -> Option<i64> {
 
 fn reap(child: &mut Child, group: Option<Pid>, life: &Mutex<Life>) -> Option<ExitStatus> {
     let mut life = life.lock().unwrap_or_else(PoisonError::into_inner);
+    life.dismiss_guard();
     if !life.released {
         end(group);
     }

@@ -37,10 +37,10 @@ pub struct SessionView {
     /// Where the program is.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How many breakpoints there are, and how many of them are bound.
-    pub breakpoints: usize,
-    /// Of these, how many the program will pause at.
-    pub bound: usize,
+    /// How many breakpoints there are. `breakpoints` are those the program is paused at.
+    pub breakpoint_count: usize,
+    /// At how many of them the program will pause.
+    pub bound_count: usize,
     /// How many snapshots there are.
     pub snapshots: usize,
     /// How many were cleared when the session ended.

@@ -1,6 +1,7 @@
 //! One debugged program and its adapter: what is known about it, kept up to date by what the adapter says. The rest of the
 //! session asks through here, so that every question is about the stop it was meant for.
 
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -251,8 +252,18 @@ impl Engine {
         match exit {
             Some(code) => self.change(Change::Exited(Some(code))),
             None if over => {}
-            None => self.change(Change::Lost(with_words(reason, &self.stderr))),
+            None => {
+                let crash = self.crash().await.map(|signal| format!("{reason}: it crashed (signal {signal})"));
+                self.change(Change::Lost(with_words(crash.unwrap_or(reason), &self.stderr)));
+            }
         }
+    }
+
+    /// The signal that ended the debugger, if it was one.
+    async fn crash(&self) -> Option<i32> {
+        let mut exit = lock(&self.process).as_ref().map(Process::exit)?;
+        let status = tokio::time::timeout(EXIT, exit.wait_for(Option::is_some)).await.ok()?.ok()?;
+        (*status)?.signal()
     }
 
     fn hear(self: &Arc<Self>, name: &str, body: Value) {

@@ -192,9 +192,10 @@ pub(crate) fn values(
 ) -> Map<String, Value> {
     let environment: Map<String, Value> =
         environment.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+    let folder = if program.is_dir() { program } else { program.parent().unwrap_or(directory) };
     let is_go_source = program.is_dir() || program.extension().is_some_and(|extension| extension == "go");
     let values = json!({
-        "program": program, "arguments": arguments, "directory": directory, "environment": environment,
+        "program": program, "program_directory": folder, "arguments": arguments, "directory": directory, "environment": environment,
         "stop_on_entry": stop_on_entry, "mode": if is_go_source { "debug" } else { "exec" },
     });
     match values {

@@ -5,6 +5,10 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// How much of the end is quoted when something fails.
+const LAST_WORDS: usize = 1000;
+/// Lines are put together up to this length.
+const LONGEST: usize = 32 << 10;
 /// How much is kept.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -14,6 +18,8 @@ pub(crate) struct Output {
     pieces: VecDeque<Piece>,
     /// How many pieces there were before the first that is kept.
     dropped: u64,
+    /// The number after the last piece that somebody has read: what is read does not grow.
+    read: u64,
     bytes: usize,
     most_bytes: usize,
 }
@@ -42,7 +48,14 @@ pub struct OutputPage {
 
 impl Default for Output {
     fn default() -> Self {
-        Output { pieces: VecDeque::new(), dropped: 0, bytes: 0, most_bytes: MOST_BYTES }
+        Output { pieces: VecDeque::new(), dropped: 0, read: 0, bytes: 0, most_bytes: MOST_BYTES }
+    }
+}
+
+impl Piece {
+    /// Whether what comes next belongs to its last line.
+    fn goes_on(&self, category: &str) -> bool {
+        self.category == category && !self.text.ends_with('\n') && self.text.len() < LONGEST
     }
 }
 
@@ -53,12 +66,23 @@ impl Output {
         }
         let kept = text.get(text.ceil_char_boundary(text.len().saturating_sub(self.most_bytes))..).unwrap_or_default();
         self.bytes += kept.len();
-        self.pieces.push_back(Piece { category: category.to_owned(), text: kept.to_owned() });
+        let unread = self.end() > self.read;
+        match self.pieces.back_mut().filter(|last| unread && last.goes_on(category)) {
+            Some(last) => last.text.push_str(kept),
+            None => self.pieces.push_back(Piece { category: category.to_owned(), text: kept.to_owned() }),
+        }
         while self.bytes > self.most_bytes {
             let Some(piece) = self.pieces.pop_front() else { break };
             self.bytes -= piece.text.len();
             self.dropped += 1;
         }
+    }
+
+    /// The end of everything that was printed.
+    pub(crate) fn last_words(&self) -> String {
+        let all: String = self.pieces.iter().map(|piece| piece.text.as_str()).collect();
+        let from = all.ceil_char_boundary(all.len().saturating_sub(LAST_WORDS));
+        all.get(from..).unwrap_or_default().trim().to_owned()
     }
 
     /// The number the next piece will have.
@@ -67,7 +91,7 @@ impl Output {
     }
 
     /// Pieces from `since` on, up to about `most_bytes` and at least one.
-    pub(crate) fn since(&self, since: u64, most_bytes: usize) -> OutputPage {
+    pub(crate) fn since(&mut self, since: u64, most_bytes: usize) -> OutputPage {
         let from = since.clamp(self.dropped, self.end());
         let mut bytes = 0;
         let mut pieces = Vec::new();
@@ -79,6 +103,7 @@ impl Output {
             pieces.push(piece.clone());
         }
         let next = from + pieces.len() as u64;
+        self.read = self.read.max(next);
         OutputPage { pieces, next, lost: from.saturating_sub(since), remaining: self.end() - next }
     }
 }
@@ -101,10 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_comes_in_parts_is_one_piece_until_it_is_read() {
+        let mut output = Output::default();
+        output.push("stdout", "one\ntw");
+        output.push("stdout", "o\n");
+        output.push("stdout", "name? ");
+        let page = output.since(0, 100);
+        assert_eq!(page.pieces.iter().map(|piece| piece.text.as_str()).collect::<Vec<_>>(), ["one\ntwo\n", "name? "]);
+        output.push("stdout", "bob\n");
+        assert_eq!(output.since(page.next, 100).pieces[0].text, "bob\n");
+    }
+
+    #[test]
     fn what_is_dropped_or_does_not_fit_is_counted() {
         let mut output = Output { most_bytes: 10, ..Output::default() };
         for number in 0..5 {
-            output.push("stdout", &format!("{number}234"));
+            output.push("stdout", &format!("{number}23\n"));
         }
         let page = output.since(0, 4);
         assert_eq!((page.lost, page.pieces.len(), page.remaining), (3, 1, 1));

@@ -70,5 +70,17 @@ fn several_programs_end_with_the_server_at_once() {
         .collect();
     agent.signal("-TERM");
     assert!(agent.wait(Duration::from_secs(10)).expect("it ends when it is told to").success());
-    assert!(leaders.iter().all(|leader| group(*leader).is_empty()), "{leaders:?}");
+    eventually("all of them are gone", || leaders.iter().all(|leader| group(*leader).is_empty()).then_some(()));
+}
+
+/// A server that is killed has no time to end anything.
+#[test]
+fn a_server_that_is_killed_leaves_no_program_behind() {
+    let fixture = workspace();
+    let mut agent = Agent::new(&fixture);
+    agent.ok("debug_launch", shop(json!({ "args": ["wait"], "wait_ms": 0 })));
+    let leader = agent.ok("debug_state", json!({}))["process"].as_u64().unwrap();
+    assert!(!group(leader).is_empty());
+    agent.signal("-KILL");
+    eventually("the program is gone", || group(leader).is_empty().then_some(()));
 }
