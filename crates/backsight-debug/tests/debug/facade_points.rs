@@ -302,6 +302,9 @@ fn a_last_hit_of_a_removed_point_is_passed_once() {
     let moved = scene.go_on();
     let stop = stop_of(&moved);
     assert_eq!((stop.breakpoints.len(), stop.frame.as_ref().unwrap().line), (0, Some(LOOP)), "the second one is shown");
+    scene.debugger.create_snapshot(None, Some("shown"), Default::default()).unwrap();
+    let shown = scene.debugger.snapshot(None, "shown").unwrap();
+    assert_eq!(shown.frames[0].variables[0].value.text, "2", "the first one was passed");
     assert_eq!(scene.only_point().hits, 0);
 }
 
