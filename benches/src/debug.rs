@@ -197,6 +197,7 @@ fn large(variables: usize, fields: usize, version: u64) -> Capture {
             function: "work".to_owned(),
             file: Some("work.py".to_owned()),
             line: Some(1),
+            call: None,
             variables: (0..variables).map(named).collect(),
         }],
         incomplete: Vec::new(),

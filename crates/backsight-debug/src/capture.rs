@@ -63,6 +63,9 @@ pub struct FrameCapture {
     /// From 1.
     #[serde(default)]
     pub line: Option<u32>,
+    /// Which call of the function it is, where the debugger tells: another one is another call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// What is in scope, in the order of the source where that is known.
     pub variables: Vec<Variable>,
 }

@@ -206,6 +206,7 @@ mod tests {
             function: "f".into(),
             file: None,
             line: None,
+            call: None,
             variables: vec![
                 hidden,
                 Variable::new(Scope::Local, "order", order),

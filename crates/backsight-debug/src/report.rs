@@ -169,6 +169,8 @@ pub enum WarningKind {
     Function,
     /// One function at two depths of recursion.
     Recursion,
+    /// Two calls of one function, whose variables are not the same.
+    Call,
     /// Two lines of one function: as ordinary as a step.
     Line,
     /// Two depths of looking inside.

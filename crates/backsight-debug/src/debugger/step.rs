@@ -75,5 +75,6 @@ fn is_same_call(before: &Capture, old: usize, after: &Capture, new: usize) -> bo
         (Some(old), Some(new)) => old == new,
         _ => true,
     };
-    before.thread_id == after.thread_id && is_as_deep && old_frame.function == new_frame.function
+    let is_other = old_frame.call.is_some() && new_frame.call.is_some() && old_frame.call != new_frame.call;
+    before.thread_id == after.thread_id && is_as_deep && !is_other && old_frame.function == new_frame.function
 }

@@ -152,6 +152,12 @@ pub(super) fn warnings(old: &Capture, new: &Capture, calls: &Calls<'_>) -> Vec<W
             let (count, direction) = ((second - first).abs(), if second > first { "deeper" } else { "further out" });
             let function = &after.function;
             warn(WarningKind::Recursion, format!("`{function}` compared with a call of it {count} {direction}"));
+        } else if before.call.is_some() && after.call.is_some() && before.call != after.call {
+            let function = &after.function;
+            warn(
+                WarningKind::Call,
+                format!("`{function}` compared with another call of it: other variables, same names"),
+            );
         } else if before.line != after.line {
             let line = |frame: &FrameCapture| frame.line.map_or("?".to_owned(), |line| line.to_string());
             warn(WarningKind::Line, format!("line {} -> {}", line(before), line(after)));

@@ -56,7 +56,15 @@ fn capture(variables: Vec<(String, Node)>) -> Capture {
         stack_depth: Some(1),
         depth: 9,
         safety: Safety::Pure,
-        frames: vec![FrameCapture { thread_id: 1, index: 0, function: "f".into(), file: None, line: None, variables }],
+        frames: vec![FrameCapture {
+            thread_id: 1,
+            index: 0,
+            function: "f".into(),
+            file: None,
+            line: None,
+            call: None,
+            variables,
+        }],
         incomplete: Vec::new(),
     }
 }

@@ -22,7 +22,15 @@ fn capture(variables: Vec<(&str, Node)>) -> Capture {
         stack_depth: None,
         depth: 2,
         safety: Safety::Pure,
-        frames: vec![FrameCapture { thread_id: 1, index: 0, function: "f".into(), file: None, line: None, variables }],
+        frames: vec![FrameCapture {
+            thread_id: 1,
+            index: 0,
+            function: "f".into(),
+            file: None,
+            line: None,
+            call: None,
+            variables,
+        }],
         incomplete: vec![Incomplete::new("", "api_key=abcdef timed out")],
     }
 }

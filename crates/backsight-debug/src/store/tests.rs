@@ -22,6 +22,7 @@ fn capture(text: &str) -> Capture {
             function: "retry".into(),
             file: Some("src/retry.py".into()),
             line: Some(12),
+            call: None,
             variables: vec![variable],
         }],
         incomplete: Vec::new(),

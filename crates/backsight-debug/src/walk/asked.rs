@@ -68,7 +68,8 @@ pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan:
         let file = frame.source.as_ref().and_then(|source| source.path.clone());
         let line = (frame.line > 0).then_some(frame.line);
         let function = frame.name.clone();
-        let mut captured = FrameCapture { thread_id: *thread, index: *index, function, file, line, variables };
+        let mut captured =
+            FrameCapture { thread_id: *thread, index: *index, function, file, line, call: None, variables };
         told::resolve(&mut captured);
         found.frames.push(captured);
     }

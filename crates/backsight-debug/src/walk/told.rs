@@ -28,6 +28,8 @@ struct ToldFrame {
     function: String,
     file: Option<String>,
     line: Option<u32>,
+    #[serde(default)]
+    call: Option<String>,
     #[serde(rename = "v")]
     variables: Vec<ToldVariable>,
 }
@@ -152,6 +154,7 @@ fn frame(told: ToldFrame) -> FrameCapture {
         function: told.function,
         file: told.file,
         line: told.line.filter(|line| *line > 0),
+        call: told.call,
         variables: told.variables.into_iter().map(variable).collect(),
     };
     resolve(&mut frame);

@@ -649,7 +649,8 @@ def capture(text):
             if number == config['thread'] and index == first:
                 variables += [watch(frame, text) for text in config['watches']]
             entry = {'thread': number, 'index': index, 'function': frame.f_code.co_name,
-                     'file': frame.f_code.co_filename, 'line': frame.f_lineno, 'v': [one for one, _ in variables]}
+                     'file': frame.f_code.co_filename, 'line': frame.f_lineno, 'call': '%x' % id(frame),
+                     'v': [one for one, _ in variables]}
             walk.frame(variables)
             told.append(entry)
     if walk.late:

@@ -49,6 +49,7 @@ pub fn frame(function: &str, index: u32) -> FrameCapture {
         function: function.into(),
         file: Some("src/shop.py".into()),
         line: Some(12),
+        call: None,
         variables: Vec::new(),
     }
 }

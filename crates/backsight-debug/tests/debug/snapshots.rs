@@ -537,3 +537,12 @@ fn a_snapshot_is_read_back_from_the_outside_in() {
     let values: Vec<&str> = part.values.iter().map(|value| value.value.as_str()).collect();
     assert_eq!(values, ["Item", "3", "30"]);
 }
+
+#[test]
+fn two_calls_of_one_function_are_told_apart() {
+    let call = |label: &str, call: &str, value: i64| {
+        Paused::new(label).local("n", int(value)).with(|capture| capture.frames[0].call = Some(call.to_owned()))
+    };
+    assert_eq!(kinds(&diff(&call("a", "7f01", 1), &call("b", "7f02", 10))), [WarningKind::Call]);
+    assert_eq!(kinds(&diff(&call("a", "7f01", 1), &call("b", "7f01", 2))), []);
+}

@@ -87,6 +87,7 @@ fn frame() -> impl Strategy<Value = FrameCapture> {
             function,
             file: None,
             line,
+            call: None,
             variables,
         },
     )

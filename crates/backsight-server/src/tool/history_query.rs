@@ -1,5 +1,8 @@
 //! The timeline, one row of it, the history of a file, or who wrote each of its lines.
 
+use std::time::Duration;
+
+use backsight::CallSettings;
 use backsight::report::{BlameHunk, Kind, LineOrigin};
 use backsight::request::{Log, Order};
 use backsight_core::{Result, Timestamp};
@@ -12,6 +15,9 @@ use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct HistoryQuery;
+
+/// How long the newest rows may take to be recorded.
+const SOON: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +64,9 @@ impl Definition for HistoryQuery {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let soon = CallSettings { wait: Some(SOON), ..CallSettings::default() };
+        // What the live lanes saw a moment ago; if it cannot be recorded just now, it is in a later answer.
+        let _ = call.workspace.for_call(soon).note_lanes();
         match (&arguments.reference, &arguments.blame) {
             (reference, Some(file)) => blame(call, file, reference.as_deref(), cursor(arguments.cursor.as_deref())?),
             (Some(reference), None) => one(call, reference, cursor(arguments.cursor.as_deref())?),
