@@ -248,7 +248,7 @@ impl<'a> Tree<'a> {
             State::Open => self.inside(known),
         };
         let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
-        Node { kind, text, hash, length, identity, inside }
+        Node { kind, text, hash, partial: false, length, identity, inside }
     }
 
     fn inside(&self, known: &Slot) -> Inside {
