@@ -113,6 +113,9 @@ pub struct Node {
     /// Of the whole value, also of what was cut or not expanded, as far as the debugger could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<u64>,
+    /// Something inside has a state that nobody can read, so that an equal hash does not mean that nothing changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// How many elements, characters or bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
@@ -167,7 +170,7 @@ impl Variable {
 impl Node {
     /// A value with what is inside it.
     pub fn new(kind: impl Into<String>, text: impl Into<String>, inside: Inside) -> Self {
-        Node { kind: kind.into(), text: text.into(), hash: None, length: None, identity: None, inside }
+        Node { kind: kind.into(), text: text.into(), hash: None, partial: false, length: None, identity: None, inside }
     }
 
     /// A value with nothing inside.

@@ -291,7 +291,7 @@ fn of_unseen(old: &Node, new: &Node) -> Difference {
     if differ(&old.hash, &new.hash) || differ(&old.length, &new.length) {
         return Difference::Is(Why::Deeper);
     }
-    if agree(&old.hash, &new.hash) { Difference::None } else { Difference::Unknown }
+    if agree(&old.hash, &new.hash) && !old.partial && !new.partial { Difference::None } else { Difference::Unknown }
 }
 
 fn of_wholes(old: &Node, new: &Node) -> Difference {
@@ -320,7 +320,7 @@ fn own_difference(old: &Node, new: &Node, unseen: bool) -> Difference {
     if differ(&old.hash, &new.hash) {
         return Difference::Is(if unseen { Why::Unseen } else { Why::Deeper });
     }
-    if agree(&old.hash, &new.hash) {
+    if agree(&old.hash, &new.hash) && !(unseen && (old.partial || new.partial)) {
         return Difference::None;
     }
     if without_any_address(&old.text) != without_any_address(&new.text) {

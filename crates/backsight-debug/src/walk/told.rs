@@ -55,6 +55,9 @@ pub(super) struct ToldNode {
     text: String,
     #[serde(rename = "h", default)]
     hash: Option<String>,
+    /// The hash says nothing of something inside.
+    #[serde(rename = "p", default)]
+    partial: u8,
     #[serde(rename = "n", default)]
     pub length: Option<u64>,
     #[serde(rename = "i", default)]
@@ -134,6 +137,7 @@ impl ToldNode {
         let hash = self.hash.take().and_then(|hash| u64::from_str_radix(&hash, 16).ok());
         let mut node = Node::new(std::mem::take(&mut self.kind), std::mem::take(&mut self.text), Inside::Leaf);
         (node.hash, node.length, node.identity) = (hash, self.length, self.identity.take());
+        node.partial = self.partial != 0;
         let (inside, seen) = self.inside();
         // Where it is is filled in when all paths are known.
         node.inside = if seen { Inside::SeeAt(String::new()) } else { inside };

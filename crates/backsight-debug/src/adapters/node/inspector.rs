@@ -88,7 +88,15 @@ async fn read(
 ) {
     while let Some(Ok(message)) = stream.next().await {
         let Message::Text(text) = message else { continue };
-        let Ok(mut message) = serde_json::from_str::<Value>(text.as_str()) else { continue };
+        let mut message = match parsed(text.as_str()) {
+            Ok(message) => message,
+            Err(error) => {
+                // Whoever asked must not wait for ever.
+                let asked = id_in(text.as_str()).and_then(|id| lock(&waiting).remove(&id));
+                let _ = asked.map(|asked| asked.send(Err(format!("the inspector's answer cannot be read: {error}"))));
+                continue;
+            }
+        };
         if let Some(id) = message["id"].as_u64() {
             let answer = match message["error"]["message"].as_str() {
                 Some(error) => Err(error.to_owned()),
@@ -114,6 +122,80 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Unbound
     let _ = sink.close().await;
 }
 
+/// A message. JavaScript's texts may hold halves of characters, which are no text elsewhere.
+fn parsed(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_halves(text)))
+}
+
+/// JSON in which every escaped half of a character that lacks the other half is replaced.
+fn without_halves(text: &str) -> String {
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.push_str(before);
+        let low = |escape: &str| matches!(unit(escape), Some(0xdc00..=0xdfff));
+        let length = match unit(escape) {
+            Some(0xd800..=0xdbff) if escape.get(6..).is_some_and(low) => 12,
+            Some(0xd800..=0xdfff) => {
+                whole.push('\u{fffd}');
+                rest = escape.get(6..).unwrap_or_default();
+                continue;
+            }
+            Some(_) => 6,
+            None => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
+        };
+        let (escape, after) = escape.split_at(length);
+        whole.push_str(escape);
+        rest = after;
+    }
+    whole + rest
+}
+
+/// What `\uabcd` at the beginning stands for.
+fn unit(escape: &str) -> Option<u32> {
+    escape.strip_prefix("\\u")?.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok())
+}
+
+/// The number of the command that a message answers, which V8 writes first.
+fn id_in(text: &str) -> Option<u64> {
+    text.strip_prefix("{\"id\":")?.split_once([',', '}'])?.0.parse().ok()
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn halves_of_characters_are_replaced_and_nothing_else() {
+        for (text, whole) in [
+            (r#""a\ud800b""#, "a\u{fffd}b"),
+            (r#""\udfff\ud800\ud801""#, "\u{fffd}\u{fffd}\u{fffd}"),
+            (r#""\ud83d\ude00\udc00""#, "\u{1f600}\u{fffd}"),
+            (r#""\\ud800 \n\u0041\ud800""#, "\\ud800 \nA\u{fffd}"),
+        ] {
+            assert_eq!(parsed(text).unwrap(), json!(whole), "{text}");
+        }
+        assert!(parsed("{").is_err() && parsed("\"\\").is_err());
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_still_has_a_number() {
+        assert_eq!(id_in(r#"{"id":12,"result":{"#), Some(12));
+        assert_eq!(id_in(r#"{"id":7}"#), Some(7));
+        assert_eq!(id_in(r#"{"method":"x"}"#), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in r#"[\\ud8cé0-9f"]{0,40}"#) {
+            without_halves(&text);
+        }
+    }
 }

@@ -11,33 +11,60 @@ use super::inspector::Answer;
 use super::place;
 
 const WALKER: &str = include_str!("../../walk/walker.js");
-/// Takes the walker in. What V8 knows about a list can only be asked in a syntax that is switched on for a moment, and numbers
-/// are copied twenty times as fast in the realm they are from, by functions that are still V8's own.
+/// Takes the walker in, with what only V8 can tell. That can only be asked in a syntax that is switched on for a moment. Numbers
+/// are copied twenty times as fast in the realm they are from, by functions that are still V8's own; lists that have elements
+/// and nothing else are known by having the same form as new ones of that realm. How private names are asked for differs
+/// between versions of V8, so it is found by trying.
 const PREPARE: &str = "(() => {
     const get = process.getBuiltinModule ? process.getBuiltinModule : require;
     const vm = get('vm'), flag = 'allow-natives-syntax';
-    let packed = null;
+    const compiled = (source, ...tried) => {
+        try {
+            const made = vm.runInNewContext(source);
+            made(...tried);
+            return made;
+        } catch {
+            return null;
+        }
+    };
+    const { apply } = Reflect, { getPrototypeOf } = Object;
+    let packed = null, alike = null, privates = null;
     try {
         get('v8').setFlagsFromString('--' + flag);
-        packed = vm.runInNewContext('(list) => %HasHoleyElements(list) ? 0 : %HasSmiElements(list) ? 1 : %HasDoubleElements(list) ? 2 : 0');
-        packed([]);
-    } catch {
-        packed = null;
+        packed = compiled('(list) => %HasHoleyElements(list) ? 0 : %HasSmiElements(list) ? 1 : %HasDoubleElements(list) ? 2 : 0', []);
+        alike = compiled('(one, other) => %HaveSameMap(one, other)', [], []);
+        const sample = new (class { #field = 1; });
+        for (const filter of [32, 64, 128]) {
+            const names = compiled('(one) => %GetOwnPropertyKeys(one, ' + filter + ')', {});
+            if (privates === null && names !== null && names(sample).length === 1) privates = names;
+        }
     } finally {
         if (!process.execArgv.includes('--' + flag)) get('v8').setFlagsFromString('--no-' + flag);
     }
-    const is_native = vm.runInNewContext('(one) => Function.prototype.toString.call(one).includes(\\'[native code]\\')');
-    const { Int32Array, Float64Array, Uint8Array } = globalThis, { apply } = Reflect;
-    const set = Object.getPrototypeOf(Int32Array.prototype).set, sum = get('zlib').crc32;
-    const usable = packed && sum && [Int32Array, Float64Array, Uint8Array, apply, set].every(is_native);
-    const of_numbers = (list) => {
+    const isNative = vm.runInNewContext('(one) => Function.prototype.toString.call(one).includes(\\'[native code]\\')');
+    const { Int32Array, Float64Array, Uint8Array } = globalThis;
+    const set = getPrototypeOf(Int32Array.prototype).set, sum = get('zlib').crc32;
+    const usable = packed && sum && [Int32Array, Float64Array, Uint8Array, apply, set].every(isNative);
+    const ofNumbers = (list) => {
         const form = usable ? packed(list) : 0;
         if (form === 0) return null;
         const numbers = form === 1 ? new Int32Array(list.length) : new Float64Array(list.length);
         apply(set, numbers, [list]);
         return sum(new Uint8Array(numbers.buffer));
     };
-    return vm.runInNewContext(SOURCE)(get('util').types, of_numbers);
+    const ofBytes = (bytes) => {
+        try {
+            return sum(bytes);
+        } catch {
+            return null;
+        }
+    };
+    const bare = [[], [1.5], [{}], [, 1], [, 1.5], [, {}]];
+    const isBare = (list) => {
+        for (let at = 0; alike !== null && at < 6; at++) if (alike(list, bare[at])) return true;
+        return false;
+    };
+    return vm.runInNewContext(SOURCE)(get('util').types, { ofNumbers, ofBytes, isBare, privates });
 })()";
 /// What Node wraps every module in.
 const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dirname", "arguments"];

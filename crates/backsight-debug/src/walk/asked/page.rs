@@ -116,6 +116,7 @@ impl<'a> Asked<'a> {
                 continue;
             }
             children.retain(|child| !self.tree.is_made_up(child));
+            children = self.tree.entries(slot, children);
             let total = length.unwrap_or(children.len() as u64);
             if length.is_none() {
                 children.drain(..children.len().min(start as usize));

@@ -104,6 +104,30 @@ impl<'a> Tree<'a> {
         matches!(children, [only] if only.name.is_empty() || (only.name == "data" && interface))
     }
 
+    /// What is inside a map, by key and value. Delve tells two values where a key and its value both have something inside, and
+    /// where only the key has, what is inside the entry is what is inside the key.
+    pub(super) fn entries(&self, slot: usize, children: Vec<types::Variable>) -> Vec<types::Variable> {
+        if !self.slots.get(slot).is_some_and(|slot| is_map(&slot.variable)) {
+            return children;
+        }
+        let mut entries = Vec::with_capacity(children.len());
+        let mut children = children.into_iter().peekable();
+        while let Some(mut child) = children.next() {
+            let value = child.name.strip_prefix("[key ").map(|rest| format!("[val {rest}"));
+            if let Some(value) = value.and_then(|value| children.next_if(|next| next.name == value)) {
+                entries.push(types::Variable { name: child.value, ..value });
+                continue;
+            }
+            let kind = child.kind.as_deref().unwrap_or_default();
+            if kind.split_once(": ").is_some_and(|(key, value)| opens(&child.name, key) && !opens(&child.value, value))
+            {
+                (child.variables_reference, child.indexed_variables, child.named_variables) = (0, None, None);
+            }
+            entries.push(child);
+        }
+        entries
+    }
+
     fn label(&self, parent: Option<usize>, name: &str) -> Label {
         let Some(parent) = parent.and_then(|parent| self.slots.get(parent)) else {
             return Label::Root(name.to_owned());
@@ -206,7 +230,7 @@ impl<'a> Tree<'a> {
         }
         known.state = State::Open;
         let level = known.level + 1;
-        for child in children {
+        for child in self.entries(slot, children) {
             self.add(Some(slot), child, level);
         }
     }
@@ -248,7 +272,7 @@ impl<'a> Tree<'a> {
             State::Open => self.inside(known),
         };
         let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
-        Node { kind, text, hash, length, identity, inside }
+        Node { kind, text, hash, partial: false, length, identity, inside }
     }
 
     fn inside(&self, known: &Slot) -> Inside {
@@ -279,6 +303,12 @@ impl<'a> Tree<'a> {
             _ => Inside::Fields(children.into_iter().map(|(label, node)| (text(label), node)).collect()),
         }
     }
+}
+
+/// Whether Delve's text is of something that has something inside, which then begins with its type.
+fn opens(text: &str, kind: &str) -> bool {
+    let rest = text.strip_prefix(kind).or_else(|| text.strip_prefix('(')?.strip_prefix(kind)?.strip_prefix(')'));
+    rest.is_some_and(|rest| rest.starts_with([' ', '{', '(', '[', '.']))
 }
 
 fn is_lazy(variable: &types::Variable) -> bool {
@@ -384,6 +414,34 @@ mod tests {
         let Inside::Elements(elements) = &node.inside else { panic!("{node:?}") };
         assert_eq!((elements[0].0, elements[1].0, elements[0].1.text.as_str()), (0, 8, "5"));
         assert_eq!(tree.path(tree.slots.len() - 1), "l[8]");
+    }
+
+    #[test]
+    fn an_entry_is_its_value_whatever_its_key_is() {
+        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let mut tree = Tree::new(&quirks, Safety::Pure, 0);
+        let map = tree.add(None, variable("m", "map[main.K]string", "map[main.K]string [...]", 1, 3), 0).unwrap();
+        tree.open(1);
+        tree.fill(
+            map,
+            vec![
+                variable("main.K {A: 1}", "main.K: string", "\"w\"", 7, 0),
+                variable("\"k\"", "string: main.V", "main.V {B: 2}", 8, 0),
+                variable("[key 2]", "main.K", "main.K {A: 2}", 9, 0),
+                variable("[val 2]", "main.V", "main.V {B: 3}", 10, 0),
+            ],
+        );
+        let Inside::Entries(entries) = tree.node(map).inside else { panic!("no entries") };
+        let told: Vec<(&str, &str, &str, bool)> = entries
+            .iter()
+            .map(|(key, node)| (key.as_str(), node.kind.as_str(), node.text.as_str(), node.inside == Inside::Leaf))
+            .collect();
+        let expected = [
+            ("main.K {A: 1}", "string", "\"w\"", true),
+            ("k", "main.V", "main.V", false),
+            ("main.K {A: 2}", "main.V", "main.V", false),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Go under Delve.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use backsight_debug::diff::{Options, snapshot_diff};
 use backsight_debug::session::{Control, Launch, Outcome, Session};
 
 use super::expectations::{self, Ways};
 use super::pages;
-use super::subject::{PATIENCE, Subject, at, capture, installed, programs, stopped};
+use super::subject::{PATIENCE, Subject, at, capture, go_on, installed, programs, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["nil"],
@@ -28,15 +30,18 @@ const WAYS: Ways = Ways {
 
 /// The program, built once and then as fast as Go finds that nothing changed.
 fn subject() -> (Subject, tempfile::TempDir) {
-    installed(&["dlv"]);
     let folder = tempfile::tempdir().unwrap();
-    let source = programs().join("table.go");
-    let program = folder.path().join("table");
+    (built(programs().join("table.go"), folder.path()), folder)
+}
+
+fn built(source: PathBuf, folder: &Path) -> Subject {
+    installed(&["dlv"]);
+    let program = folder.join("program");
     let mut build = Command::new(installed(&["go"]));
     build.args(["build", "-gcflags=all=-N -l", "-o"]).arg(&program).arg(&source);
     let built = build.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    (Subject { source, program, runtime: None, rust_sysroot: None }, folder)
+    Subject { source, program, runtime: None, rust_sysroot: None }
 }
 
 macro_rules! table {
@@ -98,4 +103,61 @@ fn a_running_program_is_paused() {
     let outcome = session.control(Control::Pause, None, Duration::from_secs(5)).unwrap();
     assert!(matches!(outcome, Outcome::Stopped(_)), "a paused program is paused: {outcome:?}");
     session.control(Control::StepOut, None, PATIENCE).unwrap();
+}
+
+/// Whatever keys a map has, its entries are its values.
+#[test]
+fn keys_with_something_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("keys.go");
+    std::fs::write(
+        &source,
+        "package main
+
+type Key struct {
+\tCity string
+\tN    int
+}
+type Value struct{ Price int }
+
+func main() {
+\twords := map[Key]string{{\"k\", 1}: \"v\", {\"k\", 2}: \"w\"}
+\tprices := map[Key]Value{{\"p\", 1}: {10}}
+\tpairs := map[[2]int]float64{{1, 2}: 0.5}
+\tnames := map[string]Value{\"plain\": {1}}
+\tprintln(len(words), len(prices), len(pairs), len(names)) // FIRST
+\twords[Key{\"k\", 2}] = \"x\"
+\tprices[Key{\"p\", 1}] = Value{11}
+\tpairs[[2]int{1, 2}] = 1.5
+\tnames[\"plain\"] = Value{2}
+\tprintln(len(words), len(prices), len(pairs), len(names)) // SECOND
+}
+",
+    )
+    .unwrap();
+    let subject = built(source, folder.path());
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
+    stopped(outcome);
+    let before = capture(&session, 2);
+    let word = "words[main.Key {City: \"k\", N: 2}]";
+    let price = "prices[main.Key {City: \"p\", N: 1}]";
+    assert_eq!(at(&before, word).text, "\"w\"");
+    assert_eq!(pages::ask(&session, word, 0, 0).unwrap().value.unwrap().value, "\"w\"");
+    assert_eq!(pages::ask(&session, &format!("{price}.Price"), 0, 0).unwrap().value.unwrap().value, "10");
+    assert_eq!(pages::ask(&session, "prices", 0, 0).unwrap().variables.len(), 1);
+    stopped(go_on(&session));
+    let diff = snapshot_diff(&before, &capture(&session, 2), &Options::default());
+    let mut told: Vec<String> = diff
+        .modified
+        .iter()
+        .map(|entry| format!("{}: {}", entry.path, entry.new_value.as_deref().unwrap_or_default()))
+        .collect();
+    told.sort();
+    let expected = [
+        "names[plain].Price: 2".to_owned(),
+        "pairs[[2]int [1,2]]: 1.5".to_owned(),
+        format!("{price}.Price: 11"),
+        format!("{word}: \"x\""),
+    ];
+    assert_eq!((told.as_slice(), diff.added.len() + diff.removed.len()), (&expected[..], 0), "{diff:#?}");
 }

@@ -3,7 +3,9 @@
 use std::process::{Command, Stdio};
 
 use backsight_debug::capture::{Inside, Safety, Scope};
-use backsight_debug::session::{Attach, BreakpointRequest, Outcome, Session, VariablesRequest};
+use backsight_debug::diff::{Options, snapshot_diff};
+use backsight_debug::report::SnapshotDiff;
+use backsight_debug::session::{Attach, BreakpointRequest, EvaluateRequest, Outcome, Session, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
@@ -73,6 +75,169 @@ fn a_capture_runs_nothing_of_the_program() {
     assert_eq!(outcome, Outcome::Exited { code: Some(3) });
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
     assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// Values whose state is not in plain fields.
+fn states() -> Subject {
+    Subject::script("state.js", Some(installed(&["node"])))
+}
+
+/// What changed between the two stops of that program, which must not notice that it was looked at.
+fn changed_states(depth: u32) -> SnapshotDiff {
+    let subject = states();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST"), subject.at("SECOND")]);
+    stopped(outcome);
+    let before = capture(&session, depth);
+    let same = snapshot_diff(&before, &capture(&session, depth), &Options::default());
+    assert_eq!(same.summary.changes(), 0, "{same:#?}");
+    stopped(go_on(&session));
+    let after = capture(&session, depth);
+    for variable in &after.frames[0].variables {
+        pages::ask(&session, &variable.name, 0, 0).unwrap();
+    }
+    go_on(&session);
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+    snapshot_diff(&before, &after, &Options { max_tokens: 100_000, ..Options::default() })
+}
+
+/// All changes as `path: old -> new`, sorted.
+fn told(diff: &SnapshotDiff) -> Vec<String> {
+    let text = |value: &Option<String>| value.as_deref().unwrap_or("-").chars().take(20).collect::<String>();
+    let modified =
+        diff.modified.iter().map(|it| format!("{}: {} -> {}", it.path, text(&it.old_value), text(&it.new_value)));
+    let added = diff.added.iter().map(|it| format!("{}: + {}", it.path, text(&it.value)));
+    let removed = diff.removed.iter().map(|it| format!("{}: - {}", it.path, text(&it.value)));
+    let mut all: Vec<String> = modified.chain(added).chain(removed).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn keys_of_maps_and_members_of_sets_keep_their_types() {
+    let told = told(&changed_states(2));
+    let of = |name: &str| told.iter().filter(|line| line.starts_with(name)).cloned().collect::<Vec<_>>();
+    assert_eq!(of("keys"), ["keys[1]: - \"number\""]);
+    assert_eq!(of("members"), ["members[1]: - 1"]);
+    let subject = states();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    let captured = capture(&session, 1);
+    for (path, value) in [
+        ("keys[1]", "number"),
+        ("keys[\"1\"]", "text"),
+        ("keys[true]", "b"),
+        ("keys[\"true\"]", "tb"),
+        ("keys[null]", "n"),
+        ("keys[\"null\"]", "tn"),
+        ("keys[plain]", "p"),
+    ] {
+        assert_eq!(at(&captured, path).text, format!("{value:?}"), "{path}");
+        assert_eq!(pages::ask(&session, path, 0, 0).unwrap().value.unwrap().value, format!("{value:?}"), "{path}");
+    }
+}
+
+/// State that is not in plain fields is compared all the same.
+#[test]
+fn every_state_that_can_be_read_is_compared() {
+    let expected = [
+        "Static.made: 0 -> 1",
+        "Static[\"#hidden\"]: 0 -> 1",
+        "address[\"#context\"].href: \"http://example.test -> \"http://example.test",
+        "bytes: ArrayBuffer[400] -> ArrayBuffer[400]",
+        "cache.hits: 0 -> 1",
+        "counter.count: 0 -> 1",
+        "dated.extra: 1 -> 2",
+        "enormous: base 16: 10000000000 -> base 16: 10000000000",
+        "holdsBoth.deep.deeper: Object -> Object",
+        "holdsHuge.inner.huge: 14124670321394260368 -> 14124670321394260368",
+        "huge: 14124670321394260368 -> 14124670321394260368",
+        "keys[1]: - \"number\"",
+        "listed.extra: 1 -> 2",
+        "machine.deep.deeper: Object -> Object",
+        "marked.extra: 1 -> 2",
+        "members[1]: - 1",
+        "pattern.lastIndex: 0 -> 2",
+        "precise[0]: 1152921504606846976n -> 1152921504606846977n",
+        "secretive[\"#field\"]: 1 -> 2",
+        "shared[1]: 0 -> 1",
+        "ticket.lastIndex: 0 -> 1",
+        "view[0]: 0 -> 7",
+    ];
+    assert_eq!(told(&changed_states(2)), expected);
+}
+
+/// Likewise when only the variables themselves are captured.
+#[test]
+fn every_state_that_can_be_read_is_compared_without_being_captured() {
+    let told = told(&changed_states(0));
+    let names: Vec<&str> = told.iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
+    let expected = [
+        "Counted",
+        "Static",
+        "address",
+        "bytes",
+        "cache",
+        "counter",
+        "dated",
+        "enormous",
+        "holdsBoth",
+        "holdsHuge",
+        "huge",
+        "keys",
+        "listed",
+        "machine",
+        "marked",
+        "members",
+        "pattern",
+        "precise",
+        "secretive",
+        "shared",
+        "ticket",
+        "view",
+    ];
+    assert_eq!(names, expected);
+}
+
+/// What nobody can read is not said to be the same, nor is what holds it.
+#[test]
+fn what_cannot_be_read_is_not_compared() {
+    let subject = states();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    for (depth, holder) in [(0, "holds"), (1, "holds.deep"), (2, "holds.deep.deeper")] {
+        let captured = capture(&session, depth);
+        let unread = ["promise", "weak", "iterator", "generator", "proxy", "trap", "behindProxy", holder];
+        for path in unread {
+            let node = at(&captured, path);
+            assert_eq!(node.inside, Inside::NotExpanded, "{path}");
+            assert!(node.hash.is_none() || node.partial, "{path}: {node:?}");
+        }
+        let same = snapshot_diff(&captured, &capture(&session, depth), &Options::default());
+        // What holds a promise and a number besides is not known to be the same either.
+        assert_eq!((same.summary.changes(), same.summary.not_compared), (0, unread.len() as u64 + 1), "{same:#?}");
+    }
+    let inside = pages::ask(&session, "promise", 0, 0).unwrap();
+    assert_eq!((inside.variables.len(), inside.variables[0].value.as_str()), (1, "(not looked into)"));
+    assert_eq!(at(&capture(&session, 0), "pattern").text, "/a/gi");
+}
+
+/// Half a character is no text outside JavaScript, and no reason not to answer.
+#[test]
+fn halves_of_characters_are_told() {
+    let subject = states();
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    let halves = pages::ask(&session, "halves", 0, 0).unwrap();
+    assert_eq!(halves.variables[0].value, r#""\ud800x""#);
+    let map = at(&captured, &halves.variables[1].path);
+    let Inside::Entries(entries) = &map.inside else { panic!("{map:?}") };
+    assert_ne!(entries[0].0, entries[1].0);
+    let expression = r"'\ud800x\ud83d\ude00'".to_owned();
+    let request = EvaluateRequest { expression, thread: None, frame: 0, safe: false, timeout_ms: None };
+    assert!(session.evaluate(request).unwrap().value.contains("\u{fffd}x\u{1f600}"));
+    assert_eq!(at(&capture(&session, 0), "key").text, "Object");
 }
 
 /// Nor do pages of variables, unless it is allowed.
