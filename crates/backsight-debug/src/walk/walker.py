@@ -22,6 +22,7 @@ MODULE_DICT = types.ModuleType.__dict__['__dict__'].__get__
 NUMBERS = (int, float, complex)
 SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 MARSHALLED = (int, float, bool, type(None), str)
 TEXT_LIMIT = 400
 KEY_LIMIT = 120
@@ -75,6 +76,14 @@ class TooMuch(Exception):
     pass
 
 
+def among(cls, wanted):
+    """Whether a class is one of these. `in` would ask the class of the class, which may be the program's."""
+    for one in wanted:
+        if cls is one:
+            return True
+    return False
+
+
 def mro(cls):
     return MRO(cls)
 
@@ -97,7 +106,8 @@ def base_of(cls):
 
 def name_of(cls):
     try:
-        return QUALNAME(cls)
+        # The name may be a text of a class of the program.
+        return str.__str__(QUALNAME(cls))
     except Exception:
         return '?'
 
@@ -198,9 +208,9 @@ def key_text(key):
     if cls is str:
         plain = str.__len__(key) > 0 and not (key[0].isdigit() or key[0] in '-([\'"') and key not in ('None', 'True', 'False')
         return cut(key if plain else repr(key), KEY_LIMIT)
-    if cls in SCALARS:
+    if among(cls, SCALARS):
         return cut(scalar_text(key, base_of(cls)), KEY_LIMIT)
-    if cls in (tuple, frozenset) and len(key) <= 8 and all(type(part) in SCALARS for part in key):
+    if among(cls, (tuple, frozenset)) and len(key) <= 8 and all(among(type(part), SCALARS) for part in key):
         return cut(repr(key), KEY_LIMIT)
     own = instance_dict(key)
     if own is not None and type(own.get('_name_')) is str:
@@ -240,7 +250,7 @@ class Fingerprints:
         cls = type(value)
         base = base_of(cls)
         own = hash((crc(text_bytes(name_of(cls))), 1))
-        if base is None and cls in SCALARS:
+        if base is None and among(cls, SCALARS):
             return hash((own, crc(repr(value).encode()))), 1 << 30
         if base in (bool, float):
             return hash((own, crc(base.__repr__(value).encode()))), 1 << 30
@@ -299,12 +309,12 @@ class Fingerprints:
             return self.with_fields(value, cls, hash((own, base.__len__(value), total)), low)
         if is_array(cls):
             return hash((own, array_hash(value))), low
-        if cls in CALLABLES or built_in(cls, type) or cls is types.ModuleType:
+        if among(cls, CALLABLES) or built_in(cls, type) or cls is types.ModuleType:
             return hash((own, id(value))), low
         return self.with_fields(value, cls, own, low)
 
     def with_fields(self, value, cls, own, low):
-        found = [] if cls in (list, tuple, dict, set, frozenset, deque) else stored(value, cls)
+        found = [] if among(cls, (list, tuple, dict, set, frozenset, deque)) else stored(value, cls)
         total = 0
         for name, part in found:
             result, lowest = self.node(part)
@@ -317,7 +327,7 @@ class Fingerprints:
         step = max(length // 64, 1)
         for at in range(0, length, step):
             part = base.__getitem__(value, at)
-            if type(part) not in MARSHALLED or (type(part) is str and len(part) > 2000):
+            if not among(type(part), MARSHALLED) or (type(part) is str and len(part) > 2000):
                 return None
         result = 0
         try:
@@ -329,7 +339,10 @@ class Fingerprints:
 
 
 def is_array(cls):
-    return name_of(cls) == 'ndarray' and CLASS_DICT(cls).get('__module__') in ('numpy', None) and 'numpy' in sys.modules
+    if name_of(cls) != 'ndarray' or 'numpy' not in sys.modules:
+        return False
+    module = CLASS_DICT(cls).get('__module__')
+    return module is None or type(module) is str and module == 'numpy'
 
 
 def array_hash(value):
@@ -389,7 +402,7 @@ class Walk:
         cls = type(value)
         base = base_of(cls)
         node = {'k': name_of(cls)}
-        if value is None or cls in (type(Ellipsis), type(NotImplemented)):
+        if value is None or among(cls, (type(Ellipsis), type(NotImplemented))):
             node['t'] = repr(value)
             return node
         if cls is Failure:
@@ -445,7 +458,7 @@ class Walk:
         if cls is types.ModuleType:
             name = MODULE_DICT(value).get('__name__')
             node['t'] = 'module ' + (name if type(name) is str else '?')
-        elif cls in (types.FunctionType, types.BuiltinFunctionType):
+        elif among(cls, (types.FunctionType, types.BuiltinFunctionType)):
             node['t'] = 'function ' + value.__qualname__
         elif cls is types.MethodType:
             node['t'] = 'method ' + (value.__func__.__qualname__ if type(value.__func__) is types.FunctionType else '?')
@@ -455,7 +468,7 @@ class Walk:
             node['t'] = repr(value)
         elif cls is types.CodeType:
             node['t'] = 'code ' + value.co_name
-        elif cls in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType):
+        elif among(cls, GENERATORS):
             node['t'] = name_of(cls) + ' ' + value.__qualname__
         elif name_of(cls) in ('datetime', 'date', 'time', 'timedelta') and cls is getattr(sys.modules.get('datetime'), name_of(cls), None):
             zone = getattr(value, 'tzinfo', None)
@@ -466,7 +479,7 @@ class Walk:
             node['t'] = cut(str(value))
         else:
             return False
-        if cls not in (range,) and module != 'datetime':
+        if cls is not range and not (type(module) is str and module == 'datetime'):
             node['i'] = '%x' % id(value)
         return True
 
@@ -475,7 +488,7 @@ class Walk:
         parts = []
         for part in args[:4] if type(args) is tuple else ():
             base = base_of(type(part))
-            parts.append(scalar_text(part, base) if type(part) in SCALARS else name_of(type(part)))
+            parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
         return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
 
     def array(self, value, node):
@@ -801,7 +814,7 @@ class Evaluator:
                     return field
             if built_in(cls, BaseException) and tree.attr == 'args':
                 return BaseException.__dict__['args'].__get__(value)
-            if cls in (complex, float, int) and tree.attr in ('real', 'imag'):
+            if among(cls, (complex, float, int)) and tree.attr in ('real', 'imag'):
                 return getattr(value, tree.attr)
             found = static(cls, tree.attr)
         if found is None:
@@ -818,9 +831,9 @@ class Evaluator:
         value = self.of(tree.value)
         key = self.of(tree.slice)
         base = base_of(type(value))
-        if base in (list, tuple, str, bytes, bytearray) and type(key) in (int, bool, slice):
+        if base in (list, tuple, str, bytes, bytearray) and among(type(key), (int, bool, slice)):
             return base.__getitem__(value, key)
-        if base is dict and type(key) in SCALARS:
+        if base is dict and among(type(key), SCALARS):
             for name, found in dict.items(value):
                 if type(name) is type(key) and name == key:
                     return found
@@ -844,19 +857,19 @@ class Evaluator:
 
     def truth(self, value):
         cls = type(value)
-        if cls in SCALARS:
+        if among(cls, SCALARS):
             return bool(value)
         base = base_of(cls)
-        if base is not None and base is not BaseException and static(cls, '__bool__') in (None, CLASS_DICT(base).get('__bool__')) and static(cls, '__len__') in (None, CLASS_DICT(base).get('__len__')):
+        if base is not None and base is not BaseException and all(among(static(cls, name), (None, CLASS_DICT(base).get(name))) for name in ('__bool__', '__len__')):
             return bool(base.__len__(value)) if hasattr(base, '__len__') else bool(base.__bool__(value))
         if static(cls, '__bool__') is None and static(cls, '__len__') is None:
             return True
         raise Refused('whether a %s is true may run code' % name_of(cls))
 
     def scalar(self, value):
-        if type(value) not in SCALARS:
+        if not among(type(value), SCALARS):
             raise Refused('an operator on %s may run code' % name_of(type(value)))
-        if type(value) in (str, bytes) and len(value) > 1000000 or type(value) is int and value.bit_length() > 100000:
+        if among(type(value), (str, bytes)) and len(value) > 1000000 or type(value) is int and value.bit_length() > 100000:
             raise Refused('the value is too large to calculate with')
         return value
 
@@ -871,7 +884,7 @@ class Evaluator:
     def of_BinOp(self, tree):
         left, right = self.scalar(self.of(tree.left)), self.scalar(self.of(tree.right))
         kind = type(tree.op).__name__
-        if kind in ('Mult', 'Pow', 'LShift') and any(type(one) in (str, bytes) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
+        if kind in ('Mult', 'Pow', 'LShift') and any(among(type(one), (str, bytes)) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
             raise Refused('the result may be too large')
         if kind in ('Pow', 'LShift') and type(right) is int and abs(right) > 1000:
             raise Refused('the result may be too large')
@@ -919,7 +932,7 @@ class Evaluator:
         if base is str and type(left) is str:
             return str.__contains__(right, left)
         if base in (list, tuple, dict, set, frozenset):
-            return any(type(part) in SCALARS and part == left for part in base.__iter__(right))
+            return any(among(type(part), SCALARS) and part == left for part in base.__iter__(right))
         raise Refused('`in` may run code')
 
     def of_Call(self, tree):

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use backsight_core::Result;
 use backsight_debug::capture::{Inside, Safety};
-use backsight_debug::session::{Attach, Outcome, Session, VariablesRequest};
+use backsight_debug::session::{Attach, EvaluateRequest, Outcome, Session, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
@@ -113,6 +114,33 @@ fn variables_run_nothing_of_the_program() {
     assert_eq!(allowed.variables.iter().find(|it| it.name == "shout").unwrap().value, "'ANN'", "{allowed:#?}");
     let runs = pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value;
     assert_ne!(runs, "0", "what was allowed ran");
+}
+
+/// A class may have a class of its own, whose `__eq__` and `__hash__` are the program's.
+#[test]
+fn classes_of_classes_are_not_asked() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    assert_eq!(at(&capture(&session, 3), "made.field").text, "1");
+    pages::ask(&session, "made", 0, 0).unwrap();
+    pages::ask(&session, "keyed", 0, 0).unwrap();
+    for (expression, value) in [("made.field", "1"), ("keyed[1].field", "1"), ("1 in pair", "False")] {
+        assert_eq!(evaluate(&session, expression).unwrap(), value, "{expression}");
+    }
+    for expression in ["made + 1", "held[made]", "pair[kind]", "not made", "made == made"] {
+        // Refused or not, nothing may have run.
+        let _ = evaluate(&session, expression);
+    }
+    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
+fn evaluate(session: &Session, expression: &str) -> Result<String> {
+    let expression = expression.to_owned();
+    let request = EvaluateRequest { expression, thread: None, frame: 0, safe: true, timeout_ms: None };
+    Ok(session.evaluate(request)?.value)
 }
 
 /// What the debugger itself shows runs the program's code, and the capture says that it was allowed to.
