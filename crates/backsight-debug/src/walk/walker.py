@@ -13,6 +13,10 @@ import time
 import types
 import zlib
 from _collections import deque
+try:
+    from _collections import _tuplegetter as TUPLE_FIELD
+except ImportError:
+    TUPLE_FIELD = None
 from itertools import islice
 
 MRO = type.__dict__['__mro__'].__get__
@@ -112,24 +116,39 @@ def name_of(cls):
         return '?'
 
 
-def static(cls, name):
+def static(cls, name, missing=None):
     """A class attribute as it is, without descriptors being asked."""
     for base in mro(cls):
         found = CLASS_DICT(base)
         if name in found:
             return found[name]
-    return None
+    return missing
 
 
 def instance_dict(value):
-    own = static(type(value), '__dict__')
-    if type(own) is types.GetSetDescriptorType:
-        try:
-            found = own.__get__(value)
-        except Exception:
-            return None
-        return found if type(found) is dict else None
+    """The dictionary an object's fields are in. A class may have a `__dict__` of its own making; that of a base is the real one."""
+    for base in mro(type(value)):
+        own = CLASS_DICT(base).get('__dict__')
+        if type(own) is types.GetSetDescriptorType or type(own) is types.MemberDescriptorType:
+            try:
+                found = own.__get__(value)
+            except Exception:
+                return None
+            return found if built_in(type(found), dict) else None
     return None
+
+
+def hides_fields(cls):
+    """Whether there may be fields that cannot be found without running code, because the class hides its dictionary."""
+    own = static(cls, '__dict__')
+    return own is not None and not among(type(own), (types.GetSetDescriptorType, types.MemberDescriptorType))
+
+
+def overrides_access(cls):
+    """Whether code of the program decides what an attribute is."""
+    decides = static(cls, '__getattribute__')
+    own = decides is not None and type(decides) is not types.WrapperDescriptorType
+    return own or static(cls, '__getattr__') is not None or hides_fields(cls)
 
 
 def fields(value):
@@ -145,7 +164,7 @@ def fields(value):
                 seen.add(name)
     for base in mro(cls):
         for name, slot in list(CLASS_DICT(base).items()):
-            if type(slot) is types.MemberDescriptorType and name not in seen and base is not type:
+            if type(slot) is types.MemberDescriptorType and name not in seen and name != '__dict__' and base is not type:
                 try:
                     field = slot.__get__(value)
                 except Exception:
@@ -806,7 +825,7 @@ class Evaluator:
                 return names[tree.attr]
             raise AttributeError(tree.attr)
         if built_in(cls, type):
-            found = static(value, tree.attr)
+            found = self.of_class(value, cls, tree.attr)
         else:
             for name, field in fields(value):
                 shared = static(cls, name)
@@ -816,12 +835,27 @@ class Evaluator:
                 return BaseException.__dict__['args'].__get__(value)
             if among(cls, (complex, float, int)) and tree.attr in ('real', 'imag'):
                 return getattr(value, tree.attr)
-            found = static(cls, tree.attr)
-        if found is None:
+            found = static(cls, tree.attr, Failure)
+        if type(found) is TUPLE_FIELD and built_in(cls, tuple):
+            return found.__get__(value)
+        if found is Failure and overrides_access(cls):
+            raise Refused('attributes of %s are computed by code' % name_of(cls))
+        if found is Failure:
             raise AttributeError("'%s' object has no attribute '%s'" % (name_of(cls), tree.attr))
         if self.is_descriptor(found):
             raise Refused("`%s` is computed by code" % tree.attr)
         return found
+
+    def of_class(self, value, cls, name):
+        """An attribute of a class. What its own class says of it comes first."""
+        own = static(cls, name, Failure)
+        if own is not Failure and own is CLASS_DICT(type).get(name) and type(own) is types.GetSetDescriptorType:
+            if name in ('__name__', '__qualname__', '__module__'):
+                return own.__get__(value)
+        elif own is not Failure and static(type(own), '__set__') is not None:
+            raise Refused("`%s` is computed by code" % name)
+        found = static(value, name, Failure)
+        return own if found is Failure else found
 
     def is_descriptor(self, value):
         cls = type(value)

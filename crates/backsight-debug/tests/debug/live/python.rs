@@ -137,6 +137,30 @@ fn classes_of_classes_are_not_asked() {
     assert!(printed.contains("ran 0"), "{printed}");
 }
 
+/// What is stored is read; what only code can tell is refused, and not told to be missing.
+#[test]
+fn attributes_are_read_where_they_are_stored() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    let read = [("point.x", "3"), ("point.y + space.a", "9"), ("kind.shared", "None"), ("made.shared", "None")];
+    for (expression, value) in read.into_iter().chain([("kind.__qualname__", "'Made'")]) {
+        assert_eq!(evaluate(&session, expression).unwrap(), value, "{expression}");
+    }
+    for expression in ["guarded.stored", "eager.anything", "kind.__name__"] {
+        let refused = evaluate(&session, expression).unwrap_err();
+        assert!(refused.message().contains("computed by code"), "{expression}: {refused}");
+        assert!(refused.hint().unwrap().contains("safe"), "{refused:?}");
+    }
+    let missing = evaluate(&session, "made.nothing").unwrap_err();
+    assert!(missing.message().contains("no attribute 'nothing'"), "{missing}");
+    assert_eq!(at(&capture(&session, 2), "space.a").text, "5");
+    assert_eq!(pages::ask(&session, "space.a", 0, 0).unwrap().value.unwrap().path, "space.a");
+    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
 fn evaluate(session: &Session, expression: &str) -> Result<String> {
     let expression = expression.to_owned();
     let request = EvaluateRequest { expression, thread: None, frame: 0, safe: true, timeout_ms: None };
