@@ -49,6 +49,7 @@ QUICK_LIMIT = 500000
 TEXT_LIMIT = 400
 KEY_LIMIT = 120
 HEAD, TAIL = 8, 4
+HALVES = re.compile('[\ud800-\udfff]')
 HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
 POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
@@ -1021,7 +1022,10 @@ class Failure:
 
 
 def pack(value):
-    return base64.b64encode(json.dumps(value, separators=(',', ':')).encode('utf-8')).decode('ascii')
+    text = json.dumps(value, separators=(',', ':'), ensure_ascii=False)
+    # Half a character, as in names of files that are not UTF-8, is no JSON: it is told as Python writes it.
+    text = HALVES.sub(lambda half: '\\\\u%04x' % ord(half.group()), text)
+    return base64.b64encode(text.encode('utf-8')).decode('ascii')
 
 
 def evaluate(text):

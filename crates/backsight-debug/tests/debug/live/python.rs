@@ -206,6 +206,18 @@ fn what_is_not_hashed_is_named() {
     assert_eq!((reason("wide"), reason("large")), (None, None), "{:#?}", captured.incomplete);
 }
 
+/// Names of files that are not UTF-8 come as such texts.
+#[test]
+fn half_characters_do_not_hide_the_frame() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    assert_eq!(at(&captured, r"halves[\udfff]").text, "1");
+    assert_eq!(at(&captured, r"halves[k\ud800]").text, r"'v\ud800'");
+    assert_eq!(pages::ask(&session, "halves", 0, 0).unwrap().variables.len(), 2);
+}
+
 fn evaluate(session: &Session, expression: &str) -> Result<String> {
     let expression = expression.to_owned();
     let request = EvaluateRequest { expression, thread: None, frame: 0, safe: true, timeout_ms: None };

@@ -65,11 +65,12 @@ def work():
     eager = Eager()
     point = Point(3, 4)
     space = SimpleNamespace(a=5)
+    halves = {'\udfff': 1, 'k\ud800': 'v\ud800'}
     global runs
     runs = 0
     here = 1  # CLASSES
     print('ran', runs, file=sys.stderr, flush=True)
-    return here, held, pair, keyed, guarded, eager, point, space
+    return here, held, pair, keyed, guarded, eager, point, space, halves
 
 
 work()
