@@ -100,6 +100,11 @@ impl<'a> Walk<'a> {
         match (&old.inside, &new.inside) {
             (SeeAt(_), _) | (_, SeeAt(_)) => Some(of_references(old, new)),
             (Leaf, Leaf) => Some(of_leaves(old, new)),
+            // Neither was looked into, and the hash is not of everything inside.
+            (NotExpanded, NotExpanded) if self.incomplete.contains(self.path.as_str()) => match of_unseen(old, new) {
+                Difference::None => Some(Difference::Unknown),
+                other => Some(other),
+            },
             (NotExpanded, _) | (_, NotExpanded) => Some(of_unseen(old, new)),
             _ if self.depth >= DEEPEST => Some(of_unseen(old, new)),
             (Fields(_), Fields(_)) | (Elements(_), Elements(_)) | (Entries(_), Entries(_)) => None,

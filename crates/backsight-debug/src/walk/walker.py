@@ -5,28 +5,56 @@ overridden: exact types, descriptors taken from the types that own them, methods
 """
 import ast
 import base64
+import gc
 import json
 import marshal
 import os
+import re
+import struct
 import sys
 import time
 import types
 import zlib
 from _collections import deque
+from _io import BytesIO, StringIO
+from _thread import LockType, RLock
+from _weakref import ReferenceType
+from array import array as Array
+try:
+    from _collections import _tuplegetter as TUPLE_FIELD
+except ImportError:
+    TUPLE_FIELD = None
+from functools import partial
 from itertools import islice
 
 MRO = type.__dict__['__mro__'].__get__
 CLASS_DICT = type.__dict__['__dict__'].__get__
 QUALNAME = type.__dict__['__qualname__'].__get__
+FLAGS, BASIC_SIZE, ITEM_SIZE, DICT_OFFSET, WEAK_OFFSET = (
+    type.__dict__[name].__get__ for name in ('__flags__', '__basicsize__', '__itemsize__', '__dictoffset__', '__weakrefoffset__'))
 MODULE_DICT = types.ModuleType.__dict__['__dict__'].__get__
 NUMBERS = (int, float, complex)
 SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 MARSHALLED = (int, float, bool, type(None), str)
+# Have no state of their own that changes, or tell all of it by their fields.
+SETTLED = (object, slice, property, staticmethod, classmethod, types.GetSetDescriptorType, types.MemberDescriptorType,
+           types.WrapperDescriptorType, types.MethodWrapperType, types.MethodDescriptorType,
+           types.ClassMethodDescriptorType, type(re.compile('')), type(re.match('', '')), partial)
+# Say how much is left of them.
+ITERATORS = tuple(type(iter(one)) for one in ([], (), {}, {}.values(), {}.items(), set(), range(0), range(1 << 70)))
+PLAIN_KINDS = set(map(id, MARSHALLED))
+QUICK_LIMIT = 500000
 TEXT_LIMIT = 400
 KEY_LIMIT = 120
 HEAD, TAIL = 8, 4
-HASH_PER_VALUE, HASH_IN_ALL = 5000, 40000
+HALVES = re.compile('[\ud800-\udfff]')
+HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
+POINTER = 8 if sys.maxsize > 1 << 32 else 4
+VIEW_LIMIT = 1 << 26
+HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
+MOST_NAMED = 8
 
 
 def hurry():
@@ -75,6 +103,14 @@ class TooMuch(Exception):
     pass
 
 
+def among(cls, wanted):
+    """Whether a class is one of these. `in` would ask the class of the class, which may be the program's."""
+    for one in wanted:
+        if cls is one:
+            return True
+    return False
+
+
 def mro(cls):
     return MRO(cls)
 
@@ -87,39 +123,60 @@ def built_in(cls, wanted):
     return False
 
 
+BASES = {id(one): one for one in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray, bool, int, float, BaseException)}
+# Of the classes met in this walk, by their identity: the class, so that it stays, and what was found out about it.
+MET = {}
+
+
 def base_of(cls):
-    for base in mro(cls):
-        for wanted in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray, bool, int, float, BaseException):
-            if base is wanted:
-                return wanted
-    return None
+    known = MET.get(id(cls))
+    if known is None:
+        found = [BASES[id(base)] for base in mro(cls) if id(base) in BASES]
+        known = MET[id(cls)] = (cls, found[0] if found else None, hash((crc(text_bytes(name_of(cls))), 1)))
+    return known[1]
 
 
 def name_of(cls):
     try:
-        return QUALNAME(cls)
+        # The name may be a text of a class of the program.
+        return str.__str__(QUALNAME(cls))
     except Exception:
         return '?'
 
 
-def static(cls, name):
+def static(cls, name, missing=None):
     """A class attribute as it is, without descriptors being asked."""
     for base in mro(cls):
         found = CLASS_DICT(base)
         if name in found:
             return found[name]
-    return None
+    return missing
 
 
 def instance_dict(value):
-    own = static(type(value), '__dict__')
-    if type(own) is types.GetSetDescriptorType:
-        try:
-            found = own.__get__(value)
-        except Exception:
-            return None
-        return found if type(found) is dict else None
+    """The dictionary an object's fields are in. A class may have a `__dict__` of its own making; that of a base is the real one."""
+    for base in mro(type(value)):
+        own = CLASS_DICT(base).get('__dict__')
+        if type(own) is types.GetSetDescriptorType or type(own) is types.MemberDescriptorType:
+            try:
+                found = own.__get__(value)
+            except Exception:
+                return None
+            return found if built_in(type(found), dict) else None
     return None
+
+
+def hides_fields(cls):
+    """Whether there may be fields that cannot be found without running code, because the class hides its dictionary."""
+    own = static(cls, '__dict__')
+    return own is not None and not among(type(own), (types.GetSetDescriptorType, types.MemberDescriptorType))
+
+
+def overrides_access(cls):
+    """Whether code of the program decides what an attribute is."""
+    decides = static(cls, '__getattribute__')
+    own = decides is not None and type(decides) is not types.WrapperDescriptorType
+    return own or static(cls, '__getattr__') is not None or hides_fields(cls)
 
 
 def fields(value):
@@ -135,7 +192,7 @@ def fields(value):
                 seen.add(name)
     for base in mro(cls):
         for name, slot in list(CLASS_DICT(base).items()):
-            if type(slot) is types.MemberDescriptorType and name not in seen and base is not type:
+            if type(slot) is types.MemberDescriptorType and name not in seen and name != '__dict__' and base is not type:
                 try:
                     field = slot.__get__(value)
                 except Exception:
@@ -146,11 +203,122 @@ def fields(value):
 
 
 def stored(value, cls):
-    """The fields of an object, and what an exception was raised with."""
+    """The fields of an object, what an exception was raised with, what a function or a generator keeps between calls, and
+    the data of a class."""
+    if cls is types.FunctionType:
+        return kept_by_function(value)
+    if among(cls, GENERATORS):
+        frame = frame_of(value, cls)
+        return [] if frame is None else [(one['n'], part) for one, part in variables_of(frame)]
+    if built_in(cls, type):
+        return kept_by_class(value)
     if not built_in(cls, BaseException):
-        return fields(value)
+        return structure_fields(value, cls) or fields(value)
     found = [(name, field) for name, field in fields(value) if not name.startswith('__')]
     return found + [('args', BaseException.__dict__['args'].__get__(value))]
+
+
+def keeps_state(cls):
+    """Whether values of it are told by their name, and have a state all the same."""
+    return cls is types.FunctionType or among(cls, GENERATORS) or built_in(cls, type)
+
+
+def kept_by_function(value):
+    found = list(zip(value.__code__.co_freevars, value.__closure__ or ()))
+    found = [(name, cell.cell_contents) for name, cell in found if gc.get_referents(cell)]
+    for name in ('__defaults__', '__kwdefaults__'):
+        given = getattr(value, name)
+        parts = given.values() if type(given) is dict else given or ()
+        if not all(among(type(part), SCALARS) for part in parts):
+            found.append((name, given))
+    return found + [(name, part) for name, part in list(dict.items(value.__dict__)) if type(name) is str]
+
+
+def kept_by_class(value):
+    """The data of a class and of its bases in the same module: no methods, nor what Python itself adds."""
+    found, seen = [], set()
+    module = CLASS_DICT(value).get('__module__')
+    for base in mro(value):
+        names = CLASS_DICT(base)
+        own = names.get('__module__')
+        if not FLAGS(base) & HEAP_TYPE or type(own) is not str or type(module) is not str or own != module:
+            continue
+        for name, part in list(names.items()):
+            kind = type(part)
+            usual = type(name) is not str or name.startswith('_') and name.endswith('_') or name in seen
+            if not (usual or among(kind, SETTLED) or among(kind, CALLABLES)):
+                found.append((name, part))
+                seen.add(name)
+    return found
+
+
+def frame_of(value, cls):
+    """The frame in which a generator waits; none after its end."""
+    for kind, name in zip(GENERATORS, ('gi_frame', 'cr_frame', 'ag_frame')):
+        if cls is kind:
+            return CLASS_DICT(cls)[name].__get__(value)
+    return None
+
+
+def structure_fields(value, cls):
+    """The fields of a structure of ctypes, which the interpreter reads from its memory."""
+    ctypes = sys.modules.get('_ctypes')
+    if ctypes is None or not (built_in(cls, ctypes.Structure) or built_in(cls, ctypes.Union)):
+        return None
+    found = []
+    for base in reversed(mro(cls)):
+        for name, part in list(CLASS_DICT(base).items()):
+            if name_of(type(part)) == 'CField' and FLAGS(type(part)) & (HEAP_TYPE | FIXED_TYPE) != HEAP_TYPE:
+                found.append((name, part.__get__(value)))
+    return found
+
+
+def view_of(value, cls):
+    """The memory of a value that is one piece of it; none if only code of the program can tell."""
+    key = ('view', id(cls))
+    if key not in MET:
+        MET[key] = (cls, has_view(cls))
+    if not MET[key][1]:
+        return None
+    try:
+        view = memoryview(value)
+        return view if view.nbytes <= VIEW_LIMIT else None
+    except Exception:
+        return None
+
+
+def has_view(cls):
+    ctypes = sys.modules.get('_ctypes')
+    known = cls is memoryview or is_array(cls) or built_in(cls, Array)
+    known = known or ctypes is not None and built_in(cls, mro(ctypes.Structure)[1])
+    # From Python 3.12 on a class may have code for it.
+    return known and among(type(static(cls, '__buffer__')), (type(None), types.WrapperDescriptorType))
+
+
+def behind(value, cls):
+    """The dictionary that a read-only view of one shows; any other value itself."""
+    if cls is types.MappingProxyType:
+        for found in gc.get_referents(value):
+            if built_in(type(found), dict):
+                return found
+    return value
+
+
+def is_opaque(cls):
+    """Whether values of a class hold more than their fields: they are larger than those. Python's own classes never are."""
+    key = ('opaque', id(cls))
+    if key not in MET:
+        MET[key] = (cls, larger_than_its_fields(cls))
+    return MET[key][1]
+
+
+def larger_than_its_fields(cls):
+    if among(cls, SETTLED) or built_in(cls, BaseException) or cls is Failure:
+        return False
+    slots = sum(type(part) is types.MemberDescriptorType and name != '__dict__'
+                for base in mro(cls) for name, part in list(CLASS_DICT(base).items()))
+    pointers = slots + (DICT_OFFSET(cls) > 0) + (WEAK_OFFSET(cls) > 0)
+    return ITEM_SIZE(cls) != 0 or BASIC_SIZE(cls) > BASIC_SIZE(object) + pointers * POINTER
 
 
 def cut(text, limit=TEXT_LIMIT):
@@ -164,7 +332,9 @@ def big_int(value):
 
 
 def hex_of(value):
-    return 'int of %d bits, %s...' % (int.bit_length(value), hex(int.__rshift__(value, max(int.bit_length(value) - 64, 0))))
+    # Without `0x`, which would be taken for an address.
+    start = '%x' % int.__rshift__(int.__abs__(value), int.bit_length(value) - 64)
+    return '%sint of %d bits, in hexadecimal %s...' % ('negative ' if int.__lt__(value, 0) else '', int.bit_length(value), start)
 
 
 def scalar_text(value, base):
@@ -198,13 +368,13 @@ def key_text(key):
     if cls is str:
         plain = str.__len__(key) > 0 and not (key[0].isdigit() or key[0] in '-([\'"') and key not in ('None', 'True', 'False')
         return cut(key if plain else repr(key), KEY_LIMIT)
-    if cls in SCALARS:
+    if among(cls, SCALARS):
         return cut(scalar_text(key, base_of(cls)), KEY_LIMIT)
-    if cls in (tuple, frozenset) and len(key) <= 8 and all(type(part) in SCALARS for part in key):
+    if among(cls, (tuple, frozenset)) and len(key) <= 8 and all(among(type(part), SCALARS) for part in key):
         return cut(repr(key), KEY_LIMIT)
     own = instance_dict(key)
-    if own is not None and type(own.get('_name_')) is str:
-        return name_of(cls) + '.' + own['_name_']
+    if own is not None and type(dict.get(own, '_name_')) is str:
+        return name_of(cls) + '.' + dict.get(own, '_name_')
     return '%s at %#x' % (name_of(cls), id(key))
 
 
@@ -213,21 +383,21 @@ class Fingerprints:
 
     def __init__(self, deadline):
         self.memo = {}
+        self.memo_unread = {}
         self.kept = []
         self.total = 0
         self.deadline = deadline
-        self.missing = 0
 
     def of(self, value):
+        """The hash; none if there is too much to hash. What could not be looked into is in `unread`."""
         self.count = 0
         self.stack = {}
+        self.unread = []
         if self.total > HASH_IN_ALL or time.monotonic() > self.deadline:
-            self.missing += 1
             return None
         try:
             result, _ = self.node(value)
         except (TooMuch, RecursionError, RuntimeError):
-            self.missing += 1
             return None
         finally:
             self.total += self.count
@@ -235,42 +405,58 @@ class Fingerprints:
 
     def node(self, value):
         self.count += 1
-        if self.count > HASH_PER_VALUE or len(self.stack) > 200:
+        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 1024 == 0 and time.monotonic() > self.deadline:
             raise TooMuch()
         cls = type(value)
         base = base_of(cls)
-        own = hash((crc(text_bytes(name_of(cls))), 1))
-        if base is None and cls in SCALARS:
+        own = MET[id(cls)][2]
+        if base is int:
+            bits = int.bit_length(value)
+            if bits < 60:
+                return hash((own, int.__hash__(value), bits)), 1 << 30
+            return hash((own, crc(int.to_bytes(value, bits // 8 + 1, 'little', signed=True)), int.__hash__(value))), 1 << 30
+        if base is None and among(cls, SCALARS):
             return hash((own, crc(repr(value).encode()))), 1 << 30
         if base in (bool, float):
             return hash((own, crc(base.__repr__(value).encode()))), 1 << 30
-        if base is int:
-            return hash((own, int.__hash__(value), int.bit_length(value))), 1 << 30
         if base is str:
             return hash((own, crc(text_bytes(value)), str.__len__(value))), 1 << 30
         if base in (bytes, bytearray):
-            return hash((own, crc(value), base.__len__(value))), 1 << 30
+            # A class made from it may have a way of its own to give its bytes.
+            data = value if cls is base else base.__getitem__(value, slice(None))
+            return hash((own, crc(data), base.__len__(value))), 1 << 30
         key = id(value)
+        if self.stack and built_in(cls, type):
+            # What refers to a class is not another value when the class changes.
+            return hash((own, key)), 1 << 30
         if key in self.memo:
+            self.unread += self.memo_unread.get(key, ())
             return self.memo[key], 1 << 30
         if key in self.stack:
             at = self.stack[key]
             return hash((own, len(self.stack) - at)), at
         position = len(self.stack)
         self.stack[key] = position
+        unread = len(self.unread)
         try:
             result, low = self.inside(value, cls, base, own)
         finally:
             del self.stack[key]
         # What refers to something above it is another value when reached from elsewhere.
-        if low >= position:
+        if low >= position and not built_in(cls, type):
             self.memo[key] = result
+            if len(self.unread) > unread:
+                self.memo_unread[key] = self.unread[unread:unread + 1]
             self.kept.append(value)
             low = 1 << 30
         return result, low
 
     def inside(self, value, cls, base, own):
         low = 1 << 30
+        shown = behind(value, cls)
+        if shown is not value:
+            result, low = self.node(shown)
+            return hash((own, result)), low
         if base in (list, tuple, deque):
             length = base.__len__(value)
             quick = self.quick(value, base, length) if length > 64 and base is not deque else None
@@ -283,6 +469,9 @@ class Fingerprints:
                 low = min(low, lowest)
             return self.with_fields(value, cls, hash((own, length, hash(tuple(parts)))), low)
         if base is dict:
+            quick = self.quick_keys(dict.keys(value), dict.values(value), lambda: dict.items(value))
+            if quick is not None:
+                return self.with_fields(value, cls, hash((own, dict.__len__(value), quick)), low)
             total = 0
             for name, part in dict.items(value):
                 first, low_first = self.node(name)
@@ -291,20 +480,48 @@ class Fingerprints:
                 low = min(low, low_first, low_second)
             return self.with_fields(value, cls, hash((own, dict.__len__(value), total)), low)
         if base in (set, frozenset):
+            # Into a list, since what a set of a class of the program gives may be that class's.
+            members = list(base.__iter__(value)) if 64 < base.__len__(value) <= QUICK_LIMIT else []
+            quick = self.quick_keys(members, (), lambda: members)
+            if quick is not None:
+                return self.with_fields(value, cls, hash((own, base.__len__(value), quick)), low)
             total = 0
             for part in base.__iter__(value):
                 result, lowest = self.node(part)
                 total += result
                 low = min(low, lowest)
             return self.with_fields(value, cls, hash((own, base.__len__(value), total)), low)
-        if is_array(cls):
-            return hash((own, array_hash(value))), low
-        if cls in CALLABLES or built_in(cls, type) or cls is types.ModuleType:
+        if among(cls, (types.ModuleType, types.BuiltinFunctionType, types.CodeType)):
             return hash((own, id(value))), low
-        return self.with_fields(value, cls, own, low)
+        if cls is types.MethodType:
+            return hash((own, id(value.__func__), id(value.__self__))), low
+        return self.with_fields(value, cls, hash((own, self.beside_fields(value, cls))), low)
+
+    def beside_fields(self, value, cls):
+        """What is known of a value that is not in its fields."""
+        if cls is types.FunctionType or built_in(cls, type):
+            return id(value)
+        if among(cls, GENERATORS):
+            frame = frame_of(value, cls)
+            return -1 if frame is None else frame.f_lasti
+        view = view_of(value, cls)
+        if view is not None:
+            return view_hash(view)
+        valued = valued_text(value, cls)
+        if valued is not None:
+            return crc(text_bytes(valued))
+        told = told_whole(value, cls)
+        if told is not None:
+            return crc(text_bytes(told[0])) if told[1] is None else hash((crc(text_bytes(told[0])), crc(told[1])))
+        if hides_fields(cls) and instance_dict(value) is None:
+            parts = [part for part in gc.get_referents(value) if part is not cls]
+            return sum(self.node(part)[0] for part in parts)
+        if is_opaque(cls):
+            self.unread.append(name_of(cls))
+        return 0
 
     def with_fields(self, value, cls, own, low):
-        found = [] if cls in (list, tuple, dict, set, frozenset, deque) else stored(value, cls)
+        found = [] if among(cls, (list, tuple, dict, set, frozenset, deque)) else stored(value, cls)
         total = 0
         for name, part in found:
             result, lowest = self.node(part)
@@ -317,29 +534,120 @@ class Fingerprints:
         step = max(length // 64, 1)
         for at in range(0, length, step):
             part = base.__getitem__(value, at)
-            if type(part) not in MARSHALLED or (type(part) is str and len(part) > 2000):
+            if not among(type(part), MARSHALLED) or (type(part) is str and len(part) > 2000):
                 return None
-        result = 0
-        try:
-            for at in range(0, length, 16384):
-                result = zlib.crc32(marshal.dumps(base.__getitem__(value, slice(at, at + 16384)), 2), result)
-        except ValueError:
+        # From Python 3.12 on a class of the program may have code that gives its bytes.
+        if sys.version_info >= (3, 12) and not kinds_of(base.__iter__(value)) <= PLAIN_KINDS:
             return None
-        return result
+        return marshalled(lambda at, end: base.__getitem__(value, slice(at, end)), length)
+
+    def quick_keys(self, keys, values, entries):
+        """Large dictionaries and sets of plain values likewise, in the order of their keys, which are all numbers or all texts."""
+        length = len(keys)
+        if not 64 < length <= QUICK_LIMIT or not all(among(type(key), (int, str)) for key in islice(keys, 8)):
+            return None
+        if kinds_of(keys) not in ({id(int)}, {id(str)}) or not kinds_of(values) <= PLAIN_KINDS:
+            return None
+        ordered = sorted(entries())
+        return marshalled(lambda at, end: ordered[at:end], length)
+
+
+def kinds_of(values):
+    """The identities of their classes: the classes themselves might be asked for their hash."""
+    return set(map(id, map(type, values)))
+
+
+def marshalled(part, length):
+    result = 0
+    try:
+        for at in range(0, length, 16384):
+            result = zlib.crc32(marshal.dumps(part(at, at + 16384), 2), result)
+    except ValueError:
+        return None
+    return result
 
 
 def is_array(cls):
-    return name_of(cls) == 'ndarray' and CLASS_DICT(cls).get('__module__') in ('numpy', None) and 'numpy' in sys.modules
+    if name_of(cls) != 'ndarray' or 'numpy' not in sys.modules:
+        return False
+    module = CLASS_DICT(cls).get('__module__')
+    return module is None or type(module) is str and module == 'numpy'
 
 
-def array_hash(value):
+def view_hash(view):
+    if view.nbytes == 0:
+        return 0
+    data = view if view.c_contiguous else view.tobytes()
+    return hash((view.shape, crc(text_bytes(view.format)), zlib.crc32(data)))
+
+
+def element_of(view, at):
     try:
-        view = memoryview(value)
-        if view.nbytes > 1 << 26 or not view.contiguous:
-            return id(value)
-        return hash((view.shape, view.format, zlib.crc32(view.cast('B')))) if view.nbytes else 0
+        return view[at]
+    except NotImplementedError:
+        return struct.unpack_from(view.format, view, at * view.itemsize)[0]
+
+
+def is_listed(view):
+    """Whether the elements can be told one by one."""
+    try:
+        return view.ndim == 1 and (len(view) == 0 or element_of(view, 0) is not None)
     except Exception:
-        return id(value)
+        return False
+
+
+def plain_text(value, cls):
+    """Values of the interpreter itself that are told by their name or are one text; none of the others."""
+    if cls is types.ModuleType:
+        name = MODULE_DICT(value).get('__name__')
+        return 'module ' + (name if type(name) is str else '?')
+    if among(cls, (types.FunctionType, types.BuiltinFunctionType)):
+        return 'function ' + str.__str__(value.__qualname__)
+    if cls is types.MethodType:
+        return 'method ' + (str.__str__(value.__func__.__qualname__) if type(value.__func__) is types.FunctionType else '?')
+    if built_in(cls, type):
+        return 'class ' + name_of(value)
+    if cls is types.CodeType:
+        return 'code ' + value.co_name
+    if among(cls, GENERATORS):
+        frame = frame_of(value, cls)
+        at = 'ended' if frame is None else 'at line %d' % frame.f_lineno
+        return '%s %s, %s' % (name_of(cls), str.__str__(value.__qualname__), at)
+    return valued_text(value, cls)
+
+
+def valued_text(value, cls):
+    """Of values that are their text, and never change."""
+    if cls is range:
+        return repr(value)
+    name = name_of(cls)
+    if name in ('datetime', 'date', 'time', 'timedelta') and cls is getattr(sys.modules.get('datetime'), name, None):
+        zone = getattr(value, 'tzinfo', None)
+        known = zone is None or type(zone) is sys.modules['datetime'].timezone
+        return str(value) if known else None
+    if name == 'Decimal' and cls is getattr(sys.modules.get('decimal'), 'Decimal', None):
+        return cut(str(value))
+    return None
+
+
+def told_whole(value, cls):
+    """Of values whose state the interpreter tells: a text, and what it stands for where that is longer."""
+    try:
+        if cls is LockType:
+            return 'lock, ' + ('locked' if value.locked() else 'free'), None
+        if cls is RLock:
+            return ' '.join(word for word in RLock.__repr__(value).strip('<>').split() if '=' in word or word.endswith('locked')), None
+        for kind in (StringIO, BytesIO):
+            if cls is kind:
+                content = kind.getvalue(value)
+                text = '%s of %d, at %d' % (name_of(cls), len(content), kind.tell(value))
+                return text, text_bytes(content) if kind is StringIO else content
+        if cls is ReferenceType:
+            to = ReferenceType.__call__(value)
+            return 'weakref, dead' if to is None else 'weakref to %s at %#x' % (name_of(type(to)), id(to)), None
+    except ValueError:
+        return name_of(cls) + ', closed', None
+    return None
 
 
 class Walk:
@@ -350,6 +658,8 @@ class Walk:
         hashing = min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0
         self.fingerprints = Fingerprints(time.monotonic() + hashing)
         self.incomplete = []
+        self.unhashed = []
+        self.unread = []
         self.count = 0
         self.late = 0
         self.cut = 0
@@ -389,14 +699,14 @@ class Walk:
         cls = type(value)
         base = base_of(cls)
         node = {'k': name_of(cls)}
-        if value is None or cls in (type(Ellipsis), type(NotImplemented)):
+        if value is None or among(cls, (type(Ellipsis), type(NotImplemented))):
             node['t'] = repr(value)
             return node
         if cls is Failure:
             return {'k': 'error', 't': '<error: %s: %s>' % (value.kind, value.about)}
         own = instance_dict(value)
-        if own is not None and type(own.get('_name_')) is str and '_value_' in own:
-            node['t'] = name_of(cls) + '.' + own['_name_']
+        if own is not None and type(dict.get(own, '_name_')) is str and dict.__contains__(own, '_value_'):
+            node['t'] = name_of(cls) + '.' + dict.get(own, '_name_')
             return node
         if base in (bool, int, float, str, bytes, bytearray):
             node['t'] = scalar_text(value, base)
@@ -405,92 +715,95 @@ class Walk:
                 node['n'] = length
                 if length > TEXT_LIMIT:
                     node['t'] = cut(node['t'][:-1], TEXT_LIMIT + 2) + '...'
-                    node['h'] = self.fingerprints.of(value)
+                    self.hash(value, node, path)
             elif base is int and int.bit_length(value) > 4000:
-                node['h'] = self.fingerprints.of(value)
+                self.hash(value, node, path)
             return node
         if cls is complex:
             node['t'] = complex.__repr__(value)
             return node
-        if self.plain(value, cls, node):
+        plain = plain_text(value, cls)
+        if plain is not None:
+            node['t'] = plain
+        if plain is None or valued_text(value, cls) is None:
+            node['i'] = '%x' % id(value)
+        if plain is not None and not (keeps_state(cls) and stored(value, cls)):
             return node
-        node['i'] = '%x' % id(value)
-        length = base.__len__(value) if base in (list, tuple, deque, dict, set, frozenset) else None
-        if length is not None:
-            node['n'] = length
-            node['t'] = '%s[%d]' % (node['k'], length)
-        elif built_in(cls, BaseException):
-            node['t'] = self.exception_text(value, cls)
-        elif is_array(cls):
-            self.array(value, node)
-            return node
-        else:
-            node['t'] = node['k']
-        if length == 0 and not (own or ()):
-            return node
-        if length is None and base is not BaseException and not fields(value):
-            if own is None:
-                node['t'] = '%s at %#x' % (node['k'], id(value))
-            return node
-        node['h'] = self.fingerprints.of(value)
-        if level >= self.depth:
-            node['x'] = 1
-        else:
-            queue.append((value, node, level, path))
+        if plain is not None or self.described(value, cls, base, own, node):
+            self.hash(value, node, path)
+            if level >= self.depth:
+                node['x'] = 1
+            elif 'x' not in node:
+                queue.append((value, node, level, path))
         return node
 
-    def plain(self, value, cls, node):
-        """Values of the interpreter itself that are told by their name."""
-        module = CLASS_DICT(cls).get('__module__')
-        if cls is types.ModuleType:
-            name = MODULE_DICT(value).get('__name__')
-            node['t'] = 'module ' + (name if type(name) is str else '?')
-        elif cls in (types.FunctionType, types.BuiltinFunctionType):
-            node['t'] = 'function ' + value.__qualname__
-        elif cls is types.MethodType:
-            node['t'] = 'method ' + (value.__func__.__qualname__ if type(value.__func__) is types.FunctionType else '?')
-        elif built_in(cls, type):
-            node['t'] = 'class ' + name_of(value)
-        elif cls is range:
-            node['t'] = repr(value)
-        elif cls is types.CodeType:
-            node['t'] = 'code ' + value.co_name
-        elif cls in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType):
-            node['t'] = name_of(cls) + ' ' + value.__qualname__
-        elif name_of(cls) in ('datetime', 'date', 'time', 'timedelta') and cls is getattr(sys.modules.get('datetime'), name_of(cls), None):
-            zone = getattr(value, 'tzinfo', None)
-            if zone is not None and type(zone) is not sys.modules['datetime'].timezone:
-                return False
-            node['t'] = str(value)
-        elif name_of(cls) == 'Decimal' and cls is getattr(sys.modules.get('decimal'), 'Decimal', None):
-            node['t'] = cut(str(value))
-        else:
+    def hash(self, value, node, path):
+        node['h'] = self.fingerprints.of(value)
+        if node['h'] is None:
+            self.unhashed.append((path, node))
+        elif self.fingerprints.unread:
+            self.unread.append((path, node, self.fingerprints.unread[0]))
+
+    def described(self, value, cls, base, own, node):
+        """Says what a value is, and whether there is something inside."""
+        shown = behind(value, cls)
+        if shown is not value:
+            base = dict
+        if base in (list, tuple, deque, dict, set, frozenset):
+            node['n'] = base.__len__(shown)
+            node['t'] = '%s[%d]' % (node['k'], node['n'])
+            return node['n'] > 0 or bool(own and dict.__len__(own))
+        if base is BaseException:
+            node['t'] = self.exception_text(value, cls)
+            return True
+        view = view_of(value, cls)
+        if view is not None and structure_fields(value, cls) is None:
+            return self.view(view, cls, node)
+        told = told_whole(value, cls)
+        if told is not None:
+            node['t'] = told[0]
+            if told[1] is not None:
+                node['h'] = '%x' % crc(told[1])
             return False
-        if cls not in (range,) and module != 'datetime':
-            node['i'] = '%x' % id(value)
-        return True
+        node['t'] = node['k']
+        if hides_fields(cls) and own is None:
+            node['t'] += ', whose class hides its fields'
+            node['x'] = 1
+            return True
+        if stored(value, cls):
+            return True
+        if is_opaque(cls):
+            # What is not known not to have changed has no hash.
+            left = ', %d left' % CLASS_DICT(cls)['__length_hint__'](value) if among(cls, ITERATORS) else ''
+            node['t'] = '%s at %#x%s, not looked into' % (node['k'], id(value), left)
+            node['x'] = 1
+        elif own is None:
+            node['t'] = '%s at %#x' % (node['k'], id(value))
+        return False
+
+    def view(self, view, cls, node):
+        node['n'] = view.shape[0] if view.shape else 1
+        if is_array(cls):
+            node['t'] = 'ndarray shape %s of %s' % (view.shape, view.format)
+            node['x'] = 1
+        else:
+            node['t'] = '%s[%d] of %s' % (node['k'], node['n'], view.format)
+            if not is_listed(view):
+                node['x'] = 1
+        return node['n'] > 0
 
     def exception_text(self, value, cls):
         args = BaseException.__dict__['args'].__get__(value)
         parts = []
         for part in args[:4] if type(args) is tuple else ():
             base = base_of(type(part))
-            parts.append(scalar_text(part, base) if type(part) in SCALARS else name_of(type(part)))
+            parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
         return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
-
-    def array(self, value, node):
-        try:
-            view = memoryview(value)
-            node['t'] = 'ndarray shape %s of %s' % (view.shape, view.format)
-            node['n'] = view.shape[0] if view.shape else 1
-        except Exception:
-            node['t'] = 'ndarray'
-        node['h'] = '%x' % (array_hash(value) & 0xffffffffffffffff)
-        node['x'] = 1
 
     def expand(self, value, node, level, seen, queue, path):
         cls = type(value)
-        base = base_of(cls)
+        value = behind(value, cls)
+        base = base_of(type(value))
         below = level + 1
 
         def child(part, label):
@@ -503,8 +816,7 @@ class Walk:
                 return
         if base in (list, tuple, deque):
             length = base.__len__(value)
-            chosen = range(length) if length <= HEAD + TAIL else list(range(HEAD)) + list(range(length - TAIL, length))
-            node['e'] = [[at, child(base.__getitem__(value, at), '[%d]' % at)] for at in chosen]
+            node['e'] = [[at, child(base.__getitem__(value, at), '[%d]' % at)] for at in chosen_of(length)]
             self.sampled(path, length, len(node['e']), 'elements')
         elif base is dict:
             length = dict.__len__(value)
@@ -525,15 +837,48 @@ class Walk:
                 node['m'].append([text, child(part, '[%s]' % text)])
             node['m'].sort(key=lambda entry: entry[0])
             self.sampled(path, length, len(node['m']), 'members')
+        elif self.is_view(value, cls):
+            view = view_of(value, cls)
+            length = len(view)
+            node['e'] = [[at, child(element_of(view, at), '[%d]' % at)] for at in chosen_of(length)]
+            self.sampled(path, length, len(node['e']), 'elements')
         else:
             found = stored(value, cls)
             most = 200
+            if is_opaque(cls) and view_of(value, cls) is None and not keeps_state(cls):
+                # Without a hash it counts as not compared.
+                node.pop('h', None)
+                self.incomplete.append([path, 'holds more than its fields, which is not looked into'])
             node['f'] = [[name, child(part, '.' + name)] for name, part in found[:most]]
             self.sampled(path, len(found), len(node['f']), 'fields')
+
+    def is_view(self, value, cls):
+        return view_of(value, cls) is not None and structure_fields(value, cls) is None
 
     def sampled(self, path, length, told, what):
         if told < length:
             self.incomplete.append([path, '%d %s, %d captured' % (length, what, told)])
+
+    def uncertain(self):
+        """Names the values whose insides were neither told nor hashed whole: the first of them, and how many more there are."""
+        sampled = {path for path, _ in self.incomplete}
+        found = [(path, 'too much to hash: a change deep inside may go unseen')
+                 for path, node in self.unhashed if 'x' in node or path in sampled]
+        for path, node, name in self.unread:
+            if 'x' in node and len(found) < MOST_NAMED:
+                found.append((path, 'holds a %s, which is not looked into' % name))
+            elif 'x' in node:
+                # Not named, it counts as not compared for want of a hash.
+                node['h'] = None
+                found.append((path, ''))
+        named = [list(one) for one in found[:MOST_NAMED]]
+        if len(found) > MOST_NAMED:
+            named[-1][1] += '; likewise %d more values' % (len(found) - MOST_NAMED)
+        self.incomplete += named
+
+
+def chosen_of(length):
+    return range(length) if length <= HEAD + TAIL else list(range(HEAD)) + list(range(length - TAIL, length))
 
 
 def own_places():
@@ -630,6 +975,7 @@ def threads():
 
 
 def capture(text):
+    MET.clear()
     config = json.loads(text)
     walk = Walk(config)
     told = []
@@ -657,8 +1003,7 @@ def capture(text):
         walk.incomplete.append(['', 'timed out after %d ms: %d values not expanded' % (config['ms'], walk.late)])
     if walk.cut:
         walk.incomplete.append(['', 'more than %d values: %d not expanded' % (config['nodes'], walk.cut)])
-    if walk.fingerprints.missing:
-        walk.incomplete.append(['', '%d values were not hashed: a change deep inside them may go unseen' % walk.fingerprints.missing])
+    walk.uncertain()
     return pack({'frames': told, 'incomplete': walk.incomplete, 'stack': len(here)})
 
 
@@ -678,10 +1023,14 @@ class Failure:
 
 
 def pack(value):
-    return base64.b64encode(json.dumps(value, separators=(',', ':')).encode('utf-8')).decode('ascii')
+    text = json.dumps(value, separators=(',', ':'), ensure_ascii=False)
+    # Half a character, as in names of files that are not UTF-8, is no JSON: it is told as Python writes it.
+    text = HALVES.sub(lambda half: '\\\\u%04x' % ord(half.group()), text)
+    return base64.b64encode(text.encode('utf-8')).decode('ascii')
 
 
 def evaluate(text):
+    MET.clear()
     config = json.loads(text)
     stack = stack_here(sys._getframe(1))
     try:
@@ -698,6 +1047,7 @@ def evaluate(text):
 
 def page(text):
     """A value and some of what is directly inside it. Where it is is told by its variable and by positions from there on."""
+    MET.clear()
     config = json.loads(text)
     try:
         frame = stack_here(sys._getframe(1))[config['frame']]
@@ -733,7 +1083,8 @@ def root_of(frame, config):
 def parts(value, start, count):
     """Some of what is directly inside a value: in what form, what, and how much there is in all."""
     cls = type(value)
-    base = base_of(cls)
+    value = behind(value, cls)
+    base = base_of(type(value))
     end = start + count
     if base is tuple:
         names = static(cls, '_fields')
@@ -747,11 +1098,12 @@ def parts(value, start, count):
         return 'm', [(key_text(key), part) for key, part in islice(dict.items(value), start, end)], dict.__len__(value)
     if base in (set, frozenset):
         return 'm', [(key_text(part), part) for part in islice(base.__iter__(value), start, end)], base.__len__(value)
-    if is_array(cls):
-        view = memoryview(value)
-        if view.ndim != 1:
-            raise Refused('an array of %d dimensions is not read without running code' % view.ndim)
-        return 'e', list(enumerate(view[start:end].tolist(), start)), len(view)
+    view = view_of(value, cls)
+    if view is not None and structure_fields(value, cls) is None:
+        if not is_listed(view):
+            raise Refused('memory of %d dimensions of %s is not read without running code' % (view.ndim, view.format))
+        chosen = range(start, min(end, len(view)))
+        return 'e', [(at, element_of(view, at)) for at in chosen], len(view)
     found = stored(value, cls)
     return 'f', found[start:end], len(found)
 
@@ -794,7 +1146,7 @@ class Evaluator:
                 return names[tree.attr]
             raise AttributeError(tree.attr)
         if built_in(cls, type):
-            found = static(value, tree.attr)
+            found = self.of_class(value, cls, tree.attr)
         else:
             for name, field in fields(value):
                 shared = static(cls, name)
@@ -802,14 +1154,29 @@ class Evaluator:
                     return field
             if built_in(cls, BaseException) and tree.attr == 'args':
                 return BaseException.__dict__['args'].__get__(value)
-            if cls in (complex, float, int) and tree.attr in ('real', 'imag'):
+            if among(cls, (complex, float, int)) and tree.attr in ('real', 'imag'):
                 return getattr(value, tree.attr)
-            found = static(cls, tree.attr)
-        if found is None:
+            found = static(cls, tree.attr, Failure)
+        if type(found) is TUPLE_FIELD and built_in(cls, tuple):
+            return found.__get__(value)
+        if found is Failure and overrides_access(cls):
+            raise Refused('attributes of %s are computed by code' % name_of(cls))
+        if found is Failure:
             raise AttributeError("'%s' object has no attribute '%s'" % (name_of(cls), tree.attr))
         if self.is_descriptor(found):
             raise Refused("`%s` is computed by code" % tree.attr)
         return found
+
+    def of_class(self, value, cls, name):
+        """An attribute of a class. What its own class says of it comes first."""
+        own = static(cls, name, Failure)
+        if own is not Failure and own is CLASS_DICT(type).get(name) and type(own) is types.GetSetDescriptorType:
+            if name in ('__name__', '__qualname__', '__module__'):
+                return own.__get__(value)
+        elif own is not Failure and static(type(own), '__set__') is not None:
+            raise Refused("`%s` is computed by code" % name)
+        found = static(value, name, Failure)
+        return own if found is Failure else found
 
     def is_descriptor(self, value):
         cls = type(value)
@@ -819,9 +1186,9 @@ class Evaluator:
         value = self.of(tree.value)
         key = self.of(tree.slice)
         base = base_of(type(value))
-        if base in (list, tuple, str, bytes, bytearray) and type(key) in (int, bool, slice):
+        if base in (list, tuple, str, bytes, bytearray) and among(type(key), (int, bool, slice)):
             return base.__getitem__(value, key)
-        if base is dict and type(key) in SCALARS:
+        if base is dict and among(type(key), SCALARS):
             for name, found in dict.items(value):
                 if type(name) is type(key) and name == key:
                     return found
@@ -845,19 +1212,19 @@ class Evaluator:
 
     def truth(self, value):
         cls = type(value)
-        if cls in SCALARS:
+        if among(cls, SCALARS):
             return bool(value)
         base = base_of(cls)
-        if base is not None and base is not BaseException and static(cls, '__bool__') in (None, CLASS_DICT(base).get('__bool__')) and static(cls, '__len__') in (None, CLASS_DICT(base).get('__len__')):
+        if base is not None and base is not BaseException and all(among(static(cls, name), (None, CLASS_DICT(base).get(name))) for name in ('__bool__', '__len__')):
             return bool(base.__len__(value)) if hasattr(base, '__len__') else bool(base.__bool__(value))
         if static(cls, '__bool__') is None and static(cls, '__len__') is None:
             return True
         raise Refused('whether a %s is true may run code' % name_of(cls))
 
     def scalar(self, value):
-        if type(value) not in SCALARS:
+        if not among(type(value), SCALARS):
             raise Refused('an operator on %s may run code' % name_of(type(value)))
-        if type(value) in (str, bytes) and len(value) > 1000000 or type(value) is int and value.bit_length() > 100000:
+        if among(type(value), (str, bytes)) and len(value) > 1000000 or type(value) is int and value.bit_length() > 100000:
             raise Refused('the value is too large to calculate with')
         return value
 
@@ -872,7 +1239,7 @@ class Evaluator:
     def of_BinOp(self, tree):
         left, right = self.scalar(self.of(tree.left)), self.scalar(self.of(tree.right))
         kind = type(tree.op).__name__
-        if kind in ('Mult', 'Pow', 'LShift') and any(type(one) in (str, bytes) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
+        if kind in ('Mult', 'Pow', 'LShift') and any(among(type(one), (str, bytes)) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
             raise Refused('the result may be too large')
         if kind in ('Pow', 'LShift') and type(right) is int and abs(right) > 1000:
             raise Refused('the result may be too large')
@@ -920,7 +1287,7 @@ class Evaluator:
         if base is str and type(left) is str:
             return str.__contains__(right, left)
         if base in (list, tuple, dict, set, frozenset):
-            return any(type(part) in SCALARS and part == left for part in base.__iter__(right))
+            return any(among(type(part), SCALARS) and part == left for part in base.__iter__(right))
         raise Refused('`in` may run code')
 
     def of_Call(self, tree):

@@ -11,6 +11,7 @@ import lldb
 TEXT_LIMIT = 400
 WHOLE_MAP = 48
 HASH_PER_VALUE, HASH_IN_ALL = 600, 4000
+MOST_NAMED = 8
 MOST_BYTES = 1 << 26
 SCALARS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc::string::String$|&(mut )?str$|alloc::borrow::Cow<str)')
@@ -128,6 +129,15 @@ def text_memory(value):
     return size, data if error.Success() else None
 
 
+def whole_text(value):
+    """A text as LLDB shows it, and its bytes where it is long or where LLDB ends it at a zero that is within it."""
+    text = summary_of(value) or '""'
+    size, data = text_memory(value)
+    if data is not None and b'\0' in data:
+        return json.dumps(data.decode('utf-8', 'replace'), ensure_ascii=False), size, data
+    return text, size, data if len(text) > TEXT_LIMIT else None
+
+
 def run_memory(value, length):
     """A hash of elements that lie one after the other and are plain numbers."""
     first, last = value.GetChildAtIndex(0), value.GetChildAtIndex(length - 1)
@@ -165,7 +175,8 @@ class Walk:
         self.deadline = self.started + config['ms'] / 1000.0
         self.hash_deadline = self.started + (min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0)
         self.incomplete = []
-        self.count = self.late = self.cut = self.hashed = self.unhashed = 0
+        self.count = self.late = self.cut = self.hashed = 0
+        self.unhashed = []
 
     def frame(self, variables):
         seen = {}
@@ -222,6 +233,8 @@ class Walk:
         digest = self.fingerprint(value)
         if digest is not None:
             node['h'] = digest
+        else:
+            self.unhashed.append((path, node))
         if level >= self.depth:
             node['x'] = 1
         else:
@@ -229,13 +242,11 @@ class Walk:
         return node
 
     def text(self, value, node):
-        text = summary_of(value) or '""'
-        if len(text) > TEXT_LIMIT:
-            size, data = text_memory(value)
-            if size is not None:
-                node['n'] = size
-            if data is not None:
-                node['h'] = '%x' % zlib.crc32(data)
+        text, size, data = whole_text(value)
+        if size is not None and (data is not None or len(text) > TEXT_LIMIT):
+            node['n'] = size
+        if data is not None:
+            node['h'] = '%x' % zlib.crc32(data)
         node['t'] = cut(text)
 
     def is_list(self, value, length):
@@ -244,13 +255,11 @@ class Walk:
 
     def fingerprint(self, value):
         if self.hashed > HASH_IN_ALL or time.monotonic() > self.hash_deadline:
-            self.unhashed += 1
             return None
         self.budget = HASH_PER_VALUE
         try:
             result = self.digest(value, {})
         except TooMuch:
-            self.unhashed += 1
             return None
         return '%x' % (result & 0xffffffffffffffff)
 
@@ -263,12 +272,11 @@ class Walk:
         if odd is not None:
             return zlib.crc32(odd.encode())
         if is_text(value):
-            text = summary_of(value) or ''
-            if len(text) > 900:
-                size, data = text_memory(value)
-                if data is None:
-                    raise TooMuch()
+            text, size, data = whole_text(value)
+            if data is not None:
                 return hash((zlib.crc32(data), size))
+            if len(text) > 900:
+                raise TooMuch()
             return zlib.crc32(text.encode('utf-8', 'surrogatepass'))
         length = number_of_children(value)
         if length == 0 or is_pointer(value.GetType().GetCanonicalType()):
@@ -353,6 +361,15 @@ class Walk:
         if told < length:
             self.incomplete.append([path, '%d %s, %d captured' % (length, what, told)])
 
+    def uncertain(self):
+        """Names the values whose insides were neither told nor hashed: the first of them, and how many more there are."""
+        sampled = {path for path, _ in self.incomplete}
+        found = [path for path, node in self.unhashed if 'x' in node or path in sampled]
+        named = [[path, 'too much to hash: a change deep inside may go unseen'] for path in found[:MOST_NAMED]]
+        if len(found) > MOST_NAMED:
+            named[-1][1] += '; likewise %d more values' % (len(found) - MOST_NAMED)
+        self.incomplete += named
+
 
 def variables_of(frame):
     here = frame.GetLineEntry()
@@ -405,8 +422,7 @@ def capture(config, process):
         walk.incomplete.append(['', 'timed out after %d ms: %d values not expanded' % (config['ms'], walk.late)])
     if walk.cut:
         walk.incomplete.append(['', 'more than %d values: %d not expanded' % (config['nodes'], walk.cut)])
-    if walk.unhashed:
-        walk.incomplete.append(['', '%d values were not hashed: a change deep inside them may go unseen' % walk.unhashed])
+    walk.uncertain()
     return {'frames': told, 'incomplete': walk.incomplete, 'stack': thread.GetNumFrames()}
 
 

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use backsight_debug::diff::{Options, snapshot_diff};
+
 use super::expectations::{self, Ways};
 use super::pages;
-use super::subject::{Subject, installed, programs};
+use super::subject::{Subject, at, capture, go_on, installed, programs, stopped};
 
 const CPP: Ways = Ways {
     nothing: &["null"],
@@ -68,6 +70,23 @@ mod cpp {
         no_process_is_left: expectations::no_process_is_left;
         speed: |subject| expectations::speed(subject, "lldb-dap, C++");
     }
+}
+
+/// LLDB shows a text up to the first zero in it; and what has too much inside to be hashed is named.
+#[test]
+fn texts_with_zeros_are_whole() {
+    let (subject, _folder) = built("zeros.cpp", "g++", &["-g", "-O0", "-std=c++17"]);
+    let (session, outcome) = subject.launch(vec![subject.at("BEFORE"), subject.at("AFTER")]);
+    stopped(outcome);
+    let before = capture(&session, 1);
+    assert_eq!(at(&before, "zero").text, r#""a\u0000b""#);
+    assert_eq!(at(&before, "plain").text, r#""plain""#);
+    let uncertain: Vec<&str> = before.incomplete.iter().map(|one| one.path.as_str()).collect();
+    assert!(uncertain.contains(&"many") && !uncertain.contains(&""), "{:#?}", before.incomplete);
+    stopped(go_on(&session));
+    let diff = snapshot_diff(&before, &capture(&session, 1), &Options::default());
+    let told: Vec<&str> = diff.modified.iter().map(|entry| entry.path.as_str()).collect();
+    assert!(told.contains(&"zero") && told.contains(&"held.texts"), "{diff:#?}");
 }
 
 mod rust {

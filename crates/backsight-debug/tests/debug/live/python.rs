@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use backsight_core::Result;
 use backsight_debug::capture::{Inside, Safety};
-use backsight_debug::session::{Attach, Outcome, Session, VariablesRequest};
+use backsight_debug::diff::{Options, snapshot_diff};
+use backsight_debug::session::{Attach, EvaluateRequest, Outcome, Session, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
 use super::pages;
-use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, plan, stopped};
+use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, names, plan, stopped};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -113,6 +115,113 @@ fn variables_run_nothing_of_the_program() {
     assert_eq!(allowed.variables.iter().find(|it| it.name == "shout").unwrap().value, "'ANN'", "{allowed:#?}");
     let runs = pages::ask(&session, "runs", 0, 0).unwrap().value.unwrap().value;
     assert_ne!(runs, "0", "what was allowed ran");
+}
+
+/// A class may have a class of its own, whose `__eq__` and `__hash__` are the program's.
+#[test]
+fn classes_of_classes_are_not_asked() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    assert_eq!(at(&capture(&session, 3), "made.field").text, "1");
+    pages::ask(&session, "made", 0, 0).unwrap();
+    pages::ask(&session, "keyed", 0, 0).unwrap();
+    for (expression, value) in [("made.field", "1"), ("keyed[1].field", "1"), ("1 in pair", "False")] {
+        assert_eq!(evaluate(&session, expression).unwrap(), value, "{expression}");
+    }
+    for expression in ["made + 1", "held[made]", "pair[kind]", "not made", "made == made"] {
+        // Refused or not, nothing may have run.
+        let _ = evaluate(&session, expression);
+    }
+    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// What is stored is read; what only code can tell is refused, and not told to be missing.
+#[test]
+fn attributes_are_read_where_they_are_stored() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    let read = [("point.x", "3"), ("point.y + space.a", "9"), ("kind.shared", "None"), ("made.shared", "None")];
+    for (expression, value) in read.into_iter().chain([("kind.__qualname__", "'Made'")]) {
+        assert_eq!(evaluate(&session, expression).unwrap(), value, "{expression}");
+    }
+    for expression in ["guarded.stored", "eager.anything", "kind.__name__"] {
+        let refused = evaluate(&session, expression).unwrap_err();
+        assert!(refused.message().contains("computed by code"), "{expression}: {refused}");
+        assert!(refused.hint().unwrap().contains("safe"), "{refused:?}");
+    }
+    let missing = evaluate(&session, "made.nothing").unwrap_err();
+    assert!(missing.message().contains("no attribute 'nothing'"), "{missing}");
+    assert_eq!(at(&capture(&session, 2), "space.a").text, "5");
+    assert_eq!(pages::ask(&session, "space.a", 0, 0).unwrap().value.unwrap().path, "space.a");
+    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// State that is not in fields is looked at all the same, and what cannot be looked into never counts as unchanged.
+#[test]
+fn state_beside_fields_is_compared_or_said_not_to_be() {
+    let subject = Subject::script("state.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("BEFORE"), subject.at("AFTER")]);
+    stopped(outcome);
+    let before = capture(&session, 3);
+    let same = snapshot_diff(&before, &capture(&session, 3), &Options::default());
+    assert_eq!(same.summary.changes(), 0, "{same:#?}");
+    // `cycle`, `held.cycle`, `iterator`, `holders[0][0][0]` that holds a cycle too deep inside, and `endless`, too long to hash.
+    assert_eq!(same.summary.not_compared, 5, "{same:#?}\n{:#?}", names(&before));
+    assert_eq!(at(&before, "several[2]").text, "3");
+    assert_eq!(pages::ask(&session, "lengthy", 500, 1).unwrap().variables[0].value, "500.0");
+    assert_eq!(pages::ask(&session, "inc", 0, 0).unwrap().variables[0].path, "inc.n");
+    stopped(go_on(&session));
+    let diff = snapshot_diff(&before, &capture(&session, 3), &Options { max_tokens: 100_000, ..Options::default() });
+    let mut told: Vec<&str> =
+        diff.modified.iter().chain(&diff.added).chain(&diff.removed).map(|entry| entry.path.as_str()).collect();
+    told.sort_unstable();
+    let expected = "again big data default.__defaults__[0][0] generator.local hidden holders[0][0][0] inc.n iterator \
+        kind.made large lengthy lock plain[0] replaced.a seen[0] several[1] shape.a single text under[a] wide words";
+    for path in expected.split_whitespace() {
+        assert!(told.contains(&path), "`{path}` is missing in {told:#?}");
+    }
+    assert!(diff.summary.not_compared >= 2, "{diff:#?}");
+    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+    assert!(printed.contains("ran 0"), "{printed}");
+}
+
+/// What has too much inside to be hashed is named, and by no empty path.
+#[test]
+fn what_is_not_hashed_is_named() {
+    let subject = Subject::script("state.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("BEFORE")]);
+    stopped(outcome);
+    let captured = capture(&session, 0);
+    assert!(captured.incomplete.iter().all(|one| !one.path.is_empty()), "{:#?}", captured.incomplete);
+    let reason = |path: &str| captured.incomplete.iter().find(|one| one.path == path).map(|one| one.reason.as_str());
+    assert!(reason("endless").unwrap().contains("too much to hash"), "{:#?}", captured.incomplete);
+    assert!(reason("held").unwrap().contains("holds a cycle"), "{:#?}", captured.incomplete);
+    assert_eq!((reason("wide"), reason("large")), (None, None), "{:#?}", captured.incomplete);
+}
+
+/// Names of files that are not UTF-8 come as such texts.
+#[test]
+fn half_characters_do_not_hide_the_frame() {
+    let subject = Subject::script("classes.py", Some(python()));
+    let (session, outcome) = subject.launch(vec![subject.at("CLASSES")]);
+    stopped(outcome);
+    let captured = capture(&session, 2);
+    assert_eq!(at(&captured, r"halves[\udfff]").text, "1");
+    assert_eq!(at(&captured, r"halves[k\ud800]").text, r"'v\ud800'");
+    assert_eq!(pages::ask(&session, "halves", 0, 0).unwrap().variables.len(), 2);
+}
+
+fn evaluate(session: &Session, expression: &str) -> Result<String> {
+    let expression = expression.to_owned();
+    let request = EvaluateRequest { expression, thread: None, frame: 0, safe: true, timeout_ms: None };
+    Ok(session.evaluate(request)?.value)
 }
 
 /// What the debugger itself shows runs the program's code, and the capture says that it was allowed to.
