@@ -45,6 +45,8 @@ struct State {
     /// Why the next pause will be one.
     expected: Option<&'static str>,
     stop_on_entry: bool,
+    /// The program was running before we came, so that its process is none of ours.
+    attached: bool,
 }
 
 /// A pause, and what V8 says about it.
@@ -127,12 +129,25 @@ impl Node {
             "backsight/page" => self.page(arguments).await,
             "backsight/evaluate" => self.evaluate_safely(arguments).await,
             "disconnect" => {
+                if arguments["terminateDebuggee"] == json!(true) && self.state().attached {
+                    self.end().await?;
+                }
                 // Whoever stays without a debugger goes on.
                 let _ = self.inspector.ask("Debugger.disable", json!({})).await;
                 self.inspector.close();
                 Ok(Value::Null)
             }
             _ => Err(format!("`{command}` is not supported")),
+        }
+    }
+
+    /// Ends a program that we did not start. It cannot answer: that the connection breaks is the answer.
+    async fn end(&self) -> Result<(), String> {
+        let params = json!({ "expression": "process.kill(process.pid, 'SIGKILL')", "silent": true });
+        let answer = self.inspector.ask("Runtime.evaluate", params).await;
+        match answer {
+            Ok(answer) if answer.get("exceptionDetails").is_some() => Err("the program could not be ended".to_owned()),
+            _ => Ok(()),
         }
     }
 
@@ -143,6 +158,7 @@ impl Node {
         self.inspector.ask("Runtime.enable", json!({})).await?;
         self.inspector.ask("Debugger.enable", json!({ "maxScriptsCacheSize": 100_000_000 })).await?;
         let _ = self.inspector.ask("Debugger.setBlackboxPatterns", json!({ "patterns": ["^node:"] })).await;
+        self.state().attached = attached;
         if attached {
             self.began.send_replace(true);
         }

@@ -1,11 +1,14 @@
 //! JavaScript in Node.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use backsight_debug::capture::{Inside, Safety, Scope};
 use backsight_debug::diff::{Options, snapshot_diff};
 use backsight_debug::report::SnapshotDiff;
-use backsight_debug::session::{Attach, BreakpointRequest, EvaluateRequest, Outcome, Session, VariablesRequest};
+use backsight_debug::session::{
+    Attach, BreakpointRequest, EvaluateRequest, Outcome, Session, StopReport, VariablesRequest,
+};
 use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
@@ -285,9 +288,8 @@ fn log_messages_and_hit_counts() {
     assert!(printed.contains("deep 1\n"), "{printed}");
 }
 
-/// A program whose inspector is open already.
-#[test]
-fn a_running_program_is_attached_to() {
+/// A program whose inspector is open already, paused.
+fn attached() -> (Running, Session, StopReport, tempfile::TempDir) {
     let subject = subject();
     let port = free_port();
     let folder = tempfile::tempdir().unwrap();
@@ -295,7 +297,7 @@ fn a_running_program_is_attached_to() {
     std::fs::write(&program, "let rounds = 0;\nsetInterval(() => {\n  rounds += 1;\n}, 5);\n").unwrap();
     let mut command = Command::new("node");
     command.arg(format!("--inspect=127.0.0.1:{port}")).arg(&program).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut running = Running(command.spawn().unwrap());
+    let running = Running(command.spawn().unwrap());
     let attach = Attach {
         adapter: "node".to_owned(),
         port: Some(port),
@@ -305,8 +307,29 @@ fn a_running_program_is_attached_to() {
     };
     let (session, outcome) = Session::attach(&subject.setup(), attach).unwrap();
     let report = stopped(outcome);
+    (running, session, report, folder)
+}
+
+#[test]
+fn a_running_program_is_attached_to() {
+    let (mut running, session, report, _folder) = attached();
     assert_eq!((report.frame.unwrap().line, report.breakpoints), (Some(3), vec!["bp-1".to_owned()]));
     assert_eq!(scope(&capture(&session, 0), "rounds"), Scope::Closure);
     session.disconnect(false).unwrap();
     assert!(running.0.try_wait().unwrap().is_none(), "it goes on without its debugger");
+}
+
+/// A program that was there before is ended when that is asked for.
+#[test]
+fn an_attached_program_is_ended_when_asked() {
+    let (mut running, session, _, _folder) = attached();
+    session.disconnect(true).unwrap();
+    let id = running.0.id().to_string();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(running.0.wait().map(|status| status.success())));
+    let ended = told.recv_timeout(Duration::from_secs(20));
+    if ended.is_err() {
+        Command::new("kill").arg(id).status().unwrap();
+    }
+    assert!(!ended.expect("it still runs").unwrap());
 }
