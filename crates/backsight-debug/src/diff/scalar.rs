@@ -11,8 +11,14 @@ const BEFORE: usize = 24;
 /// How long a window is.
 const WINDOW: usize = 72;
 
-/// A text with the addresses in it replaced, unless it is nothing but an address: then that is the value.
+/// A text with the addresses in it replaced, unless it is nothing but an address, or a text of the program's own: then that is
+/// the value.
 pub(crate) fn without_addresses(text: &str) -> Cow<'_, str> {
+    // Languages write a few letters before the mark: `b'..'`, `u8"..."`.
+    let mark = text.trim_start_matches(|character: char| character.is_ascii_alphanumeric());
+    if text.len() - mark.len() <= 2 && mark.starts_with(['"', '\'', '`']) {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = address(text, 0) else { return Cow::Borrowed(text) };
     if first == (0, text.len()) {
         return Cow::Borrowed(text);
@@ -196,6 +202,8 @@ mod tests {
         assert_eq!(without_addresses("0x7ffe1234"), "0x7ffe1234", "an address alone is a value");
         assert_eq!(without_any_address("0x7ffe1234"), "0x…");
         assert_eq!(without_addresses("Flags(0x3)"), "Flags(0x3)", "too short for an address");
+        assert_eq!(without_addresses("'0xdeadbeefcafe'"), "'0xdeadbeefcafe'", "a text of the program's own");
+        assert_eq!(without_addresses("b\"0xdeadbeefcafe\""), "b\"0xdeadbeefcafe\"");
         assert_eq!(without_addresses("é0x"), "é0x");
         assert_eq!(without_addresses("f(0xdeadbeef, 0xcafebabe)"), "f(0x…, 0x…)");
     }

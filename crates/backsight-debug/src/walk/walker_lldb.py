@@ -3,6 +3,7 @@ descriptions and formatters; no function of the program is called."""
 import base64
 import json
 import re
+import sys
 import time
 import zlib
 
@@ -38,6 +39,13 @@ def summary_of(value):
     if text is None:
         text = value.GetValue()
     return text
+
+
+def container_text(summary):
+    """What the summary says that is not inside: of `Named{a:1}` the variant, of `{a:1}` and `(1, 2)` nothing."""
+    if not summary or summary.startswith('('):
+        return None
+    return summary.split('{')[0].strip() if '{' in summary else cut(summary) if len(summary) < 80 else None
 
 
 def is_pointer(kind):
@@ -228,8 +236,7 @@ class Walk:
             node['n'] = length
             node['t'] = '%s len %d' % (node['k'], length)
         else:
-            summary = value.GetSummary()
-            node['t'] = cut(summary) if summary and len(summary) < 80 and '{' not in summary and not summary.startswith('(') else node['k']
+            node['t'] = container_text(value.GetSummary()) or node['k']
         digest = self.fingerprint(value)
         if digest is not None:
             node['h'] = digest
@@ -495,5 +502,71 @@ def backsight_walker(debugger, command, result, internal_dict):
     result.SetStatus(lldb.eReturnStatusSuccessFinishResult)
 
 
+# The longest text that a formatter of rustc's may read.
+LONGEST_TEXT = 1 << 20
+
+
+def tame_formatters():
+    """Formatters of rustc's read as many bytes as a text says it has, also of one that was never set; and LLDB tells them only
+    the lower half of the numbers by which the variants of an enum are known, so that `None` is taken for `Some`."""
+    providers, lookup = sys.modules.get('lldb_providers'), sys.modules.get('lldb_lookup')
+    if providers is None or lookup is None:
+        return
+    limit(lookup, 'StdStringSummaryProvider', ['vec', 'len'])
+    limit(lookup, 'StdStrSummaryProvider', ['length'])
+    enum = getattr(providers, 'ClangEncodedEnumProvider', None)
+    if enum is not None:
+        enum._getCurrentVariantIndex = lambda self, variants: variant_of(variants)
+
+
+def limit(module, name, length):
+    provider = getattr(module, name, None)
+    if provider is None:
+        return
+
+    def summary(value, names):
+        told = value
+        for member in length:
+            told = told.GetNonSyntheticValue().GetChildMemberWithName(member)
+        return provider(value, names) if told.GetValueAsUnsigned() <= LONGEST_TEXT else None
+
+    setattr(module, name, summary)
+
+
+def variant_of(variants):
+    """Which variant of an enum is there: the one with the number that is stored, or the one without a number."""
+    all_of_them = [variants.GetChildAtIndex(index) for index in range(variants.GetNumChildren())]
+    numbers = [variant.GetName()[len('$variant$'):] for variant in all_of_them]
+    unnumbered = numbers.index('') if '' in numbers else 0
+    for index, (variant, number) in enumerate(zip(all_of_them, numbers)):
+        stored = variant.GetChildMemberWithName('$discr$')
+        if number and stored.IsValid() and is_number(stored, int(number), all_of_them[unnumbered]):
+            return index
+    return unnumbered
+
+
+def is_number(stored, number, unnumbered):
+    value = stored.GetValueAsUnsigned()
+    if stored.GetType().GetByteSize() == 8 and lacks_high_bit(unnumbered, stored.GetLoadAddress()):
+        return value >> 63 == 1 and value & 0xffffffff == number
+    return value == number
+
+
+def lacks_high_bit(variant, address):
+    """Whether what else lies where the number is never has the highest bit, as a capacity: then numbers have it."""
+    value = variant.GetChildMemberWithName('value')
+    for _ in range(12):
+        if 'NoHighBit' in (value.GetType().GetName() or ''):
+            return True
+        plain = value.GetNonSyntheticValue()
+        inside = [plain.GetChildAtIndex(index) for index in range(min(plain.GetNumChildren(), 50))]
+        inside = [child for child in inside if 0 <= address - child.GetLoadAddress() < max(child.GetByteSize(), 1)]
+        if not inside:
+            return False
+        value = inside[0]
+    return False
+
+
 def __lldb_init_module(debugger, internal_dict):
+    tame_formatters()
     debugger.HandleCommand('command script add -o -f backsight_walker.backsight_walker backsight_walker')

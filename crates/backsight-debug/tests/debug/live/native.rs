@@ -128,6 +128,40 @@ mod rust {
         no_process_is_left: expectations::no_process_is_left;
         speed: |subject| expectations::speed(subject, "lldb-dap, Rust");
     }
+
+    /// LLDB and rustc's formatters alone take `None` for `Some("")`, and read whatever the text of an absent variant says.
+    #[test]
+    fn enums_are_told_as_the_variant_they_are() {
+        let (subject, _folder) = built("enums.rs", "rustc", &["-g", "--edition", "2024"]);
+        let subject = Subject { rust_sysroot: sysroot(), ..subject };
+        let (session, outcome) = subject.launch(vec![subject.at("LOOK")]);
+        stopped(outcome);
+        let captured = capture(&session, 0);
+        let expected = [
+            ("ok", "Ok(1)"),
+            ("empty_error", "Err(\"\")"),
+            ("error", "Err(\"bad\")"),
+            ("unit", "Unit"),
+            ("tuple", "Tuple(3, \"x\")"),
+            ("named", "Named"),
+            ("no_text", "None"),
+            ("empty_text", "Some(\"\")"),
+            ("text", "Some(\"hi\")"),
+            ("no_box", "None"),
+            ("no_number", "None"),
+            ("zero", "Some(0)"),
+            ("no_list", "None"),
+            ("empty_list", "Some(size=0)"),
+            ("outer_none", "None"),
+            ("inner_none", "Some(None)"),
+            ("deep", "Some(Some(\"deep\"))"),
+            ("plain", "B"),
+        ];
+        for (name, text) in expected {
+            let told = &at(&captured, name).text;
+            assert!(told == text || told.ends_with(text), "{name}: {told}");
+        }
+    }
 }
 
 /// Where the active toolchain keeps its formatters.
