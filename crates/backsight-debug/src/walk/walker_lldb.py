@@ -19,6 +19,7 @@ STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc
 BOXES = re.compile(r'^(const )?(std::(__\w+::)?(unique_ptr|shared_ptr|__shared_ptr)<|alloc::(rc::Rc|sync::Arc)<|core::cell::(RefCell|Cell)<)')
 SETS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?set<|std::collections::hash::set::HashSet<|alloc::collections::btree::set::BTreeSet<)')
 MAPS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?map<|std::collections::hash::map::HashMap<|alloc::collections::btree::map::BTreeMap<)')
+CAPACITY = re.compile(r'\bUsizeNoHighBit\b|\braw_vec::Cap\b')
 
 
 class TooMuch(Exception):
@@ -103,7 +104,57 @@ def unboxed(value):
             value, where = inside, None
             continue
         break
-    return value, where, None
+    return variant_of(value) or value, where, None
+
+
+def variant_of(value):
+    """What an enum of Rust holds, where it is told by the capacity of a text or list in it. LLDB keeps only the lower half of
+    such a mark, so that Rust's formatters take one variant for the other, and read texts where there are none."""
+    raw = value.GetNonSyntheticValue()
+    every = raw.GetChildAtIndex(0) if raw.GetNumChildren() == 1 else None
+    if every is None or every.GetName() != '$variants$':
+        return None
+    every = every.GetNonSyntheticValue()
+    variants = [every.GetChildAtIndex(at).GetNonSyntheticValue() for at in range(min(every.GetNumChildren(), 200))]
+    marks = [variant.GetChildMemberWithName('$discr$') for variant in variants]
+    others = [variant for variant, mark in zip(variants, marks) if not mark.IsValid()]
+    marked = [(variant, mark) for variant, mark in zip(variants, marks) if mark.IsValid()]
+    if len(others) != 1 or not marked or not is_capacity(others[0], marked[0][1]):
+        return None
+    chosen = others[0]
+    for variant, mark in marked:
+        number = mark.GetValueAsUnsigned(0)
+        if number >> 63 and variant.GetName() == '$variant$%d' % (number & 0xffffffff):
+            chosen = variant
+    found = chosen.GetChildMemberWithName('value')
+    found.SetPreferSyntheticValue(True)
+    return found
+
+
+def is_capacity(variant, mark):
+    """Whether a capacity stands where the mark is."""
+    wanted, value = mark.GetLoadAddress(), variant.GetNonSyntheticValue()
+    for _ in range(16):
+        if CAPACITY.search(value.GetTypeName() or ''):
+            return True
+        children = [value.GetChildAtIndex(at).GetNonSyntheticValue() for at in range(min(value.GetNumChildren(), 200))]
+        around = [one for one in children if one.GetLoadAddress() <= wanted < one.GetLoadAddress() + one.GetByteSize()]
+        if not around:
+            return False
+        value = around[0]
+    return False
+
+
+def variant_name(value):
+    """The name of the variant, of what an enum holds."""
+    if value.GetName() != 'value' or '$variant' not in (value.get_expr_path() or ''):
+        return None
+    name, depth, start = value.GetType().GetName() or '', 0, 0
+    for at, character in enumerate(name):
+        depth += (character == '<') - (character == '>')
+        if depth == 0 and name[at:at + 2] == '::':
+            start = at + 2
+    return re.match(r'\w*', name[start:]).group()
 
 
 def place_of(value, where):
@@ -219,6 +270,10 @@ class Walk:
             self.text(value, node)
             return node
         length = number_of_children(value)
+        variant = variant_name(value)
+        if variant is not None and length == 0:
+            node['t'] = variant
+            return node
         if is_pointer(value.GetType().GetCanonicalType()) or length == 0:
             text = summary_of(value)
             if value.GetError().Fail():
@@ -235,6 +290,8 @@ class Walk:
         if self.is_list(value, length):
             node['n'] = length
             node['t'] = '%s len %d' % (node['k'], length)
+        elif variant is not None:
+            node['t'] = variant
         else:
             node['t'] = container_text(value.GetSummary()) or node['k']
         digest = self.fingerprint(value)
@@ -286,6 +343,8 @@ class Walk:
                 raise TooMuch()
             return zlib.crc32(text.encode('utf-8', 'surrogatepass'))
         length = number_of_children(value)
+        if length == 0 and variant_name(value) is not None:
+            return zlib.crc32(variant_name(value).encode())
         if length == 0 or is_pointer(value.GetType().GetCanonicalType()):
             return zlib.crc32((summary_of(value) or '').encode('utf-8', 'surrogatepass'))
         place = place_of(value, where)

@@ -7,7 +7,7 @@ use backsight_debug::diff::{Options, snapshot_diff};
 
 use super::expectations::{self, Ways};
 use super::pages;
-use super::subject::{Subject, at, capture, go_on, installed, programs, stopped};
+use super::subject::{Subject, at, capture, go_on, installed, names, programs, stopped};
 
 const CPP: Ways = Ways {
     nothing: &["null"],
@@ -162,6 +162,25 @@ mod rust {
             assert!(told == text || told.ends_with(text), "{name}: {told}");
         }
     }
+}
+
+/// Which variant an enum is may be told by a capacity that cannot be; the texts of the other variants are not there to be read.
+#[test]
+fn enums_of_rust_hold_what_they_hold() {
+    let (subject, _folder) = built("variants.rs", "rustc", &["-g", "--edition", "2024"]);
+    let subject = Subject { rust_sysroot: sysroot(), ..subject };
+    let (session, outcome) = subject.launch(vec![subject.at("BEFORE"), subject.at("AFTER")]);
+    stopped(outcome);
+    let before = capture(&session, 2);
+    let text = |path: &str| at(&before, path).text.clone();
+    let told = ["good", "bad", "unit", "pair", "empty", "zero"].map(text);
+    assert_eq!(told, ["Ok", "Err", "Unit", "Pair", "Err", r#""a\u0000b""#], "{:#?}", names(&before));
+    let inside = ["good.0", "bad.0", "pair.0", "pair.1", "empty.0"].map(text);
+    assert_eq!(inside, ["1", r#""no""#, "1", r#""one""#, r#""""#], "{:#?}", names(&before));
+    stopped(go_on(&session));
+    let diff = snapshot_diff(&before, &capture(&session, 2), &Options::default());
+    let told: Vec<&str> = diff.modified.iter().map(|entry| entry.path.as_str()).collect();
+    assert!(["good.0", "unit", "zero"].iter().all(|path| told.contains(path)), "{diff:#?}");
 }
 
 /// Where the active toolchain keeps its formatters.
