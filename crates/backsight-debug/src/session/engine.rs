@@ -14,7 +14,7 @@ use super::breakpoints::Breakpoints;
 use super::link::{Link, Sink, with_words};
 use super::state::{Change, Moment, State, Stop};
 use super::visit::{Entering, Visitor};
-use crate::adapters::{self, Adapter};
+use crate::adapters::Adapter;
 use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
 use crate::dap::types::{self, Capabilities, StackFrame};
@@ -335,11 +335,7 @@ impl Engine {
         {
             self.change(Change::Exited(Some(code)));
         }
-        // The program's own output comes by its pipes, where it comes whole.
-        let twice = self.adapter.quirks.output == adapters::Output::Pipes && matches!(&*category, "stdout" | "stderr");
-        if !twice || self.attached {
-            lock(&self.output).push(&category, &body.output.replace("\r\n", "\n"));
-        }
+        lock(&self.output).push(&category, &body.output.replace("\r\n", "\n"));
     }
 
     /// How the program ended, when the process we started is the program.

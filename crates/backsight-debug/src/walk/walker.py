@@ -914,12 +914,16 @@ def stack_here(frame):
     After a step out of a function the debugger shows its caller, though the function is there until it has returned."""
     while OWN and frame is not None and not frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
+    return stack_shown(frame)
+
+
+def stack_shown(frame):
+    """The stack of a thread as the debugger shows it: what it waits in itself is not the program's."""
     own = frame
-    while OWN and own is not None and own.f_code.co_filename.startswith(OWN):
-        if own.f_code.co_name == 'do_wait_suspend':
+    while OWN and own is not None:
+        if own.f_code.co_name == 'do_wait_suspend' and own.f_code.co_filename.startswith(OWN):
             shown = own.f_locals.get('frame')
-            if type(shown) is type(own):
-                return stack_of(shown)
+            return stack_of(shown if type(shown) is type(own) else own)
         own = own.f_back
     return stack_of(frame)
 
@@ -986,7 +990,7 @@ def capture(text):
         for ident, frame in sys._current_frames().items():
             number = numbers.get(ident)
             if number is not None and number != config['thread']:
-                stacks.append((number, stack_of(frame)))
+                stacks.append((number, stack_shown(frame)))
     for number, stack in stacks:
         first = config['frame'] if number == config['thread'] else 0
         for index in range(first, min(first + config['frames'], len(stack))):

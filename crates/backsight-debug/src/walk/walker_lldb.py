@@ -19,7 +19,7 @@ STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc
 BOXES = re.compile(r'^(const )?(std::(__\w+::)?(unique_ptr|shared_ptr|__shared_ptr)<|alloc::(rc::Rc|sync::Arc)<|core::cell::(RefCell|Cell)<)')
 SETS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?set<|std::collections::hash::set::HashSet<|alloc::collections::btree::set::BTreeSet<)')
 MAPS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?map<|std::collections::hash::map::HashMap<|alloc::collections::btree::map::BTreeMap<)')
-CAPACITY = re.compile(r'\bUsizeNoHighBit\b|\braw_vec::Cap\b')
+CAPACITY = re.compile(r'NoHighBit\b|\braw_vec::Cap\b')
 
 
 class TooMuch(Exception):
@@ -104,52 +104,17 @@ def unboxed(value):
             value, where = inside, None
             continue
         break
-    return variant_of(value) or value, where, None
-
-
-def variant_of(value):
-    """What an enum of Rust holds, where it is told by the capacity of a text or list in it. LLDB keeps only the lower half of
-    such a mark, so that Rust's formatters take one variant for the other, and read texts where there are none."""
-    raw = value.GetNonSyntheticValue()
-    every = raw.GetChildAtIndex(0) if raw.GetNumChildren() == 1 else None
-    if every is None or every.GetName() != '$variants$':
-        return None
-    every = every.GetNonSyntheticValue()
-    variants = [every.GetChildAtIndex(at).GetNonSyntheticValue() for at in range(min(every.GetNumChildren(), 200))]
-    marks = [variant.GetChildMemberWithName('$discr$') for variant in variants]
-    others = [variant for variant, mark in zip(variants, marks) if not mark.IsValid()]
-    marked = [(variant, mark) for variant, mark in zip(variants, marks) if mark.IsValid()]
-    if len(others) != 1 or not marked or not is_capacity(others[0], marked[0][1]):
-        return None
-    chosen = others[0]
-    for variant, mark in marked:
-        number = mark.GetValueAsUnsigned(0)
-        if number >> 63 and variant.GetName() == '$variant$%d' % (number & 0xffffffff):
-            chosen = variant
-    found = chosen.GetChildMemberWithName('value')
-    found.SetPreferSyntheticValue(True)
-    return found
-
-
-def is_capacity(variant, mark):
-    """Whether a capacity stands where the mark is."""
-    wanted, value = mark.GetLoadAddress(), variant.GetNonSyntheticValue()
-    for _ in range(16):
-        if CAPACITY.search(value.GetTypeName() or ''):
-            return True
-        children = [value.GetChildAtIndex(at).GetNonSyntheticValue() for at in range(min(value.GetNumChildren(), 200))]
-        around = [one for one in children if one.GetLoadAddress() <= wanted < one.GetLoadAddress() + one.GetByteSize()]
-        if not around:
-            return False
-        value = around[0]
-    return False
+    return value, where, None
 
 
 def variant_name(value):
-    """The name of the variant, of what an enum holds."""
-    if value.GetName() != 'value' or '$variant' not in (value.get_expr_path() or ''):
+    """The name of the variant that an enum of Rust is."""
+    raw = value.GetNonSyntheticValue()
+    every = raw.GetChildAtIndex(0) if 'lldb_lookup' in sys.modules and raw.GetNumChildren() == 1 else None
+    if every is None or every.GetName() != '$variants$':
         return None
-    name, depth, start = value.GetType().GetName() or '', 0, 0
+    variant = every.GetChildAtIndex(variant_of(every)).GetChildMemberWithName('value')
+    name, depth, start = variant.GetType().GetName() or '', 0, 0
     for at, character in enumerate(name):
         depth += (character == '<') - (character == '>')
         if depth == 0 and name[at:at + 2] == '::':
@@ -343,8 +308,9 @@ class Walk:
                 raise TooMuch()
             return zlib.crc32(text.encode('utf-8', 'surrogatepass'))
         length = number_of_children(value)
-        if length == 0 and variant_name(value) is not None:
-            return zlib.crc32(variant_name(value).encode())
+        variant = zlib.crc32((variant_name(value) or '').encode())
+        if length == 0 and variant:
+            return variant
         if length == 0 or is_pointer(value.GetType().GetCanonicalType()):
             return zlib.crc32((summary_of(value) or '').encode('utf-8', 'surrogatepass'))
         place = place_of(value, where)
@@ -361,7 +327,7 @@ class Walk:
             deeper[place] = len(above)
         unordered = bool(SETS.match(raw_kind(value)) or MAPS.match(raw_kind(value)))
         parts = [self.digest(value.GetChildAtIndex(at), deeper) for at in range(length)]
-        return hash((length, sum(parts) if unordered else hash(tuple(parts))))
+        return hash((length, variant, sum(parts) if unordered else hash(tuple(parts))))
 
     def expand(self, value, node, level, queue, path):
         length = number_of_children(value)
@@ -606,24 +572,19 @@ def variant_of(variants):
 
 def is_number(stored, number, unnumbered):
     value = stored.GetValueAsUnsigned()
-    if stored.GetType().GetByteSize() == 8 and lacks_high_bit(unnumbered, stored.GetLoadAddress()):
+    if stored.GetType().GetByteSize() == 8 and is_capacity(unnumbered, stored.GetLoadAddress(), 16):
         return value >> 63 == 1 and value & 0xffffffff == number
     return value == number
 
 
-def lacks_high_bit(variant, address):
+def is_capacity(value, address, deepest):
     """Whether what else lies where the number is never has the highest bit, as a capacity: then numbers have it."""
-    value = variant.GetChildMemberWithName('value')
-    for _ in range(12):
-        if 'NoHighBit' in (value.GetType().GetName() or ''):
-            return True
-        plain = value.GetNonSyntheticValue()
-        inside = [plain.GetChildAtIndex(index) for index in range(min(plain.GetNumChildren(), 50))]
-        inside = [child for child in inside if 0 <= address - child.GetLoadAddress() < max(child.GetByteSize(), 1)]
-        if not inside:
-            return False
-        value = inside[0]
-    return False
+    if CAPACITY.search(value.GetTypeName() or ''):
+        return True
+    plain = value.GetNonSyntheticValue()
+    inside = [plain.GetChildAtIndex(at) for at in range(min(plain.GetNumChildren(), 200) if deepest else 0)]
+    around = [one for one in inside if 0 <= address - one.GetLoadAddress() < one.GetByteSize()]
+    return any(is_capacity(one, address, deepest - 1) for one in around)
 
 
 def __lldb_init_module(debugger, internal_dict):

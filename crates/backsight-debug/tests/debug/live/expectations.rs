@@ -265,7 +265,8 @@ pub fn expressions(subject: &Subject, ways: Ways) {
 
 /// A running program refuses to be looked at, is paused, ends with its code and what it printed.
 pub fn running_pausing_and_the_end(subject: &Subject, ways: Ways) {
-    let (session, outcome) = subject.launch(vec![subject.at("FIRST")]);
+    let log = BreakpointRequest { log_message: Some("logged on the way".to_owned()), ..subject.at("SECOND") };
+    let (session, outcome) = subject.launch(vec![subject.at("FIRST"), log]);
     stopped(outcome);
     session.remove_breakpoint("bp-1").unwrap();
     let outcome = session.control(Control::Continue, None, PATIENCE).unwrap();
@@ -273,7 +274,9 @@ pub fn running_pausing_and_the_end(subject: &Subject, ways: Ways) {
     let error = session.capture(plan(0)).unwrap_err();
     assert_eq!(error.code(), Code::NoSession, "{error}");
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
-    assert!(printed.contains("hello from the program"), "{printed}");
+    for once in ["hello from the program", "logged on the way"] {
+        assert_eq!(printed.matches(once).count(), 1, "{once}: {printed}");
+    }
 }
 
 /// Nothing that was started is left when a session is dropped in the middle.

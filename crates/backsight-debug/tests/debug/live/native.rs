@@ -136,30 +136,32 @@ mod rust {
         let subject = Subject { rust_sysroot: sysroot(), ..subject };
         let (session, outcome) = subject.launch(vec![subject.at("LOOK")]);
         stopped(outcome);
-        let captured = capture(&session, 0);
+        let captured = capture(&session, 2);
         let expected = [
-            ("ok", "Ok(1)"),
-            ("empty_error", "Err(\"\")"),
-            ("error", "Err(\"bad\")"),
+            ("ok", "Ok"),
+            ("ok.0", "1"),
+            ("empty_error", "Err"),
+            ("error.0", "\"bad\""),
             ("unit", "Unit"),
-            ("tuple", "Tuple(3, \"x\")"),
+            ("tuple.1", "\"x\""),
             ("named", "Named"),
+            ("named.b", "\"hey\""),
             ("no_text", "None"),
-            ("empty_text", "Some(\"\")"),
-            ("text", "Some(\"hi\")"),
+            ("empty_text", "Some"),
+            ("text.0", "\"hi\""),
             ("no_box", "None"),
             ("no_number", "None"),
-            ("zero", "Some(0)"),
+            ("zero.0", "0"),
             ("no_list", "None"),
-            ("empty_list", "Some(size=0)"),
+            ("empty_list", "Some"),
             ("outer_none", "None"),
-            ("inner_none", "Some(None)"),
-            ("deep", "Some(Some(\"deep\"))"),
+            ("inner_none", "Some"),
+            ("inner_none.0", "None"),
+            ("deep.0.0", "\"deep\""),
             ("plain", "B"),
         ];
         for (name, text) in expected {
-            let told = &at(&captured, name).text;
-            assert!(told == text || told.ends_with(text), "{name}: {told}");
+            assert_eq!(at(&captured, name).text, text, "{name}");
         }
     }
 }

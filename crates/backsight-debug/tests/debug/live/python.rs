@@ -304,3 +304,19 @@ fn a_program_that_waits_for_a_debugger_is_attached_to() {
     // It goes on without its debugger, and ends by itself.
     assert_eq!(running.0.wait().unwrap().code(), Some(3));
 }
+
+/// Threads that the debugger holds wait in code of its own, which is not what they were doing.
+#[test]
+fn other_threads_are_where_the_program_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("busy.py");
+    let text = "import threading\ndef work(mine):\n    while True:\n        mine += 1\nfor start in (10, 20):\n    threading.Thread(target=work, args=(start,), daemon=True).start()\nhere = 1\nhere = 2  # HERE\n";
+    std::fs::write(&source, text).unwrap();
+    let subject = Subject { program: source.clone(), source, runtime: Some(python()), rust_sysroot: None };
+    let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
+    stopped(outcome);
+    let plan = CapturePlan { all_threads: true, ..CapturePlan::default() };
+    let all = session.capture(plan).unwrap();
+    let functions: Vec<&str> = all.frames.iter().map(|frame| frame.function.as_str()).collect();
+    assert_eq!(functions, ["<module>", "work", "work"]);
+}
