@@ -80,6 +80,10 @@ impl Debugger {
         launch.program = self.options.root.join(&launch.program);
         launch.directory = self.options.root.join(&launch.directory);
         launch.runtime = launch.runtime.map(|runtime| self.runtime(runtime));
+        if !launch.directory.is_dir() {
+            let message = format!("there is no directory `{}` to run the program in", launch.directory.display());
+            return Err(Error::new(Code::PathNotFound, message).with_hint("create it, or name another one"));
+        }
         self.locate(launch.breakpoints.iter_mut())?;
         let (wait, program) = (launch.wait, launch.program.display().to_string());
         launch.wait = Duration::ZERO;
@@ -168,7 +172,8 @@ impl Debugger {
 
     /// Every session, the oldest first, also those that are over and whose name is not taken again.
     pub fn list(&self) -> SessionList {
-        SessionList { sessions: self.sessions().iter().map(|held| held.view(None)).collect() }
+        let sessions = self.sessions().clone();
+        SessionList { sessions: sessions.iter().map(|held| held.view(held.session.outcome().ok())).collect() }
     }
 
     /// Where the program is; of a running one, after waiting for its next stop up to a limit.
@@ -291,24 +296,28 @@ impl Debugger {
         Ok(page)
     }
 
-    /// The session of a name; without one the only one, or the one without a name.
+    /// The session of a name; without one the only one that lives, the one without a name, or the last one that lived.
     fn session(&self, name: Option<&str>) -> Result<Arc<Held>> {
         let sessions = self.sessions();
         let named = |name: &str| sessions.iter().find(|held| held.name() == name).cloned();
         let names: Vec<&str> = sessions.iter().map(|held| held.name()).collect();
-        match (name, sessions.as_slice()) {
-            (Some(name), all) => named(name).ok_or_else(|| {
-                let hint = match all {
+        if let Some(name) = name {
+            return named(name).ok_or_else(|| {
+                let hint = match names.as_slice() {
                     [] => "start one with debug_launch".to_owned(),
-                    _ => format!("there are: {}", names.join(", ")),
+                    names => format!("there are: {}", names.join(", ")),
                 };
                 Error::new(Code::NoSession, format!("no session is called `{}`", crate::render::safe(name)))
                     .with_hint(hint)
-            }),
-            (None, [only]) => Ok(Arc::clone(only)),
-            (None, []) => Err(Error::new(Code::NoSession, "no program is being debugged")
+            });
+        }
+        let live: Vec<Arc<Held>> = sessions.iter().filter(|held| !held.is_over()).cloned().collect();
+        match (live.as_slice(), sessions.as_slice()) {
+            ([only], _) | ([], [.., only]) => Ok(Arc::clone(only)),
+            ([], []) => Err(Error::new(Code::NoSession, "no program is being debugged")
                 .with_hint("start one with debug_launch, or attach to one with debug_attach")),
-            (None, _) => named(MAIN).ok_or_else(|| {
+            (live, _) => live.iter().find(|held| held.name() == MAIN).cloned().ok_or_else(|| {
+                let names: Vec<&str> = live.iter().map(|held| held.name()).collect();
                 Error::new(Code::Usage, format!("several programs are being debugged: {}", names.join(", ")))
                     .with_hint("name one with `session`")
             }),

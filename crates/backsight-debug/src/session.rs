@@ -23,8 +23,8 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-pub(crate) use breakpoints::is_reached;
 pub use breakpoints::{Breakpoint, BreakpointRequest, Place, Purpose};
+pub(crate) use breakpoints::{counts_hits, is_reached};
 pub use control::{Control, FrameView, Outcome, StopReport};
 pub use engine::Clock;
 pub use inspect::{

@@ -14,7 +14,7 @@ use crate::context::Context;
     after_help = "Example, in an agent's configuration:\n  {\"mcpServers\": {\"backsight\": {\"command\": \"backsight\", \"args\": [\"mcp\"]}}}"
 )]
 pub struct Args {
-    /// Offer only these groups of tools: files, browser
+    /// Offer only these groups of tools: files, browser, debug
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     tools: Vec<Group>,
 }

@@ -25,7 +25,7 @@ pub struct Args {
     /// Another HOST:PORT under which clients may address it (repeatable)
     #[arg(long, value_name = "HOST:PORT")]
     allow_host: Vec<String>,
-    /// Offer only these groups of tools over MCP: files, browser
+    /// Offer only these groups of tools over MCP: files, browser, debug
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     tools: Vec<Group>,
     /// Say where the server is and how to reach it, and start none

@@ -9,7 +9,7 @@ use backsight_core::{Code, Error, Result};
 use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
-use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, StopReport};
+use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, StopReport, counts_hits};
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
@@ -177,7 +177,12 @@ pub(super) fn check(request: &mut BreakpointRequest, root: &Path) -> Result<()> 
         }
         Place::Function(_) | Place::Exception(_) => {}
     }
-    Ok(())
+    match request.hit_count.as_deref() {
+        Some(count) if !counts_hits(count) => {
+            Err(usage(format!("`{}` is no count of hits: write `5`, `>= 5` or `% 5`", crate::render::safe(count))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A source file by its path, which must exist: a mistyped one would never be hit.

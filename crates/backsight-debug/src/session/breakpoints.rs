@@ -382,10 +382,8 @@ fn file_of(request: &BreakpointRequest) -> Option<&Path> {
 
 /// Whether a hit counts: `5`, `== 5`, `>= 5`, `> 5`, `< 5`, `<= 5`, `% 5`.
 pub(crate) fn is_reached(condition: Option<&str>, hits: u64) -> bool {
-    let Some(condition) = condition.map(str::trim).filter(|condition| !condition.is_empty()) else { return true };
-    let digits = condition.trim_start_matches(['=', '>', '<', '%', ' ']);
-    let Ok(number) = digits.parse::<u64>() else { return true };
-    match condition.get(..condition.len() - digits.len()).unwrap_or_default().trim() {
+    let Some((operator, number)) = condition.and_then(count_of) else { return true };
+    match operator {
         ">=" => hits >= number,
         ">" => hits > number,
         "<" => hits < number,
@@ -393,6 +391,18 @@ pub(crate) fn is_reached(condition: Option<&str>, hits: u64) -> bool {
         "%" => number > 0 && hits.is_multiple_of(number),
         _ => hits == number,
     }
+}
+
+/// Whether a text says which hits count.
+pub(crate) fn counts_hits(condition: &str) -> bool {
+    count_of(condition).is_some()
+}
+
+fn count_of(condition: &str) -> Option<(&str, u64)> {
+    let digits = condition.trim().trim_start_matches(['=', '>', '<', '%', ' ']);
+    let operator = condition.trim().strip_suffix(digits)?.trim();
+    let known = ["", "=", "==", ">=", ">", "<", "<=", "%"].contains(&operator);
+    digits.parse().ok().filter(|_| known).map(|number| (operator, number))
 }
 
 #[cfg(test)]
@@ -466,6 +476,7 @@ mod tests {
             assert_eq!(is_reached(Some(condition), hits), expected, "{condition} {hits}");
         }
         assert!(is_reached(None, 1) && is_reached(Some(" "), 1) && is_reached(Some("x"), 1));
+        assert!(counts_hits(" >= 5") && !["banana", "", "5x", "=> 5", "-1"].iter().any(|wrong| counts_hits(wrong)));
     }
 
     #[test]

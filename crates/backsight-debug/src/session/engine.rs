@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, Result, Timestamp};
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -54,6 +55,8 @@ pub(crate) struct Engine {
     /// What the walker needs to be told once.
     pub prepared: tokio::sync::Mutex<Option<Value>>,
     process: Mutex<Option<Process>>,
+    /// The program, where its debugger started it and tells.
+    program: Mutex<Option<Pid>>,
     stderr: Tail,
     /// The program is one that was there before us.
     pub attached: bool,
@@ -102,6 +105,7 @@ impl Engine {
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
+            program: Mutex::default(),
             stderr: link.stderr,
             attached: scratch.is_none(),
             _scratch: scratch,
@@ -253,9 +257,18 @@ impl Engine {
             Some(code) => self.change(Change::Exited(Some(code))),
             None if over => {}
             None => {
+                self.end_program();
                 let crash = self.crash().await.map(|signal| format!("{reason}: it crashed (signal {signal})"));
                 self.change(Change::Lost(with_words(crash.unwrap_or(reason), &self.stderr)));
             }
+        }
+    }
+
+    /// A program whose debugger is gone would go on with nobody knowing of it.
+    fn end_program(&self) {
+        if let Some(program) = lock(&self.program).take() {
+            // It may be gone with its debugger.
+            let _ = rustix::process::kill_process(program, Signal::KILL);
         }
     }
 
@@ -276,6 +289,10 @@ impl Engine {
                     thread: body.thread_id,
                     all: body.all_threads_continued.unwrap_or(true),
                 });
+            }
+            "process" => {
+                let program = body["systemProcessId"].as_i64().and_then(|id| i32::try_from(id).ok());
+                *lock(&self.program) = program.and_then(Pid::from_raw).filter(|_| !self.attached);
             }
             "exited" => self.change(Change::Exited(body["exitCode"].as_i64())),
             "terminated" => {

@@ -17,6 +17,9 @@ use crate::dap::connection::{Reader, Writer};
 use crate::dap::process::{Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
+/// How long a program that waits for a debugger may take to answer.
+const SOON: Duration = Duration::from_secs(3);
+
 /// An open way to an adapter.
 pub(crate) struct Link {
     pub reader: Reader,
@@ -177,7 +180,10 @@ impl Start<'_> {
 pub(crate) async fn attach(adapter: &Adapter, host: &str, port: u16, patience: Duration) -> Result<Link> {
     let host = if host.is_empty() || host == "localhost" { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { parse(host)? };
     let address = SocketAddr::new(host, port);
-    let stream = transport::connect(address, patience).await?;
+    // Whoever waits for a debugger waits already.
+    let stream = transport::connect(address, patience.min(SOON)).await.map_err(|error| {
+        error.with_hint("see that the program waits for a debugger there; some wait for one only once")
+    })?;
     if adapter.reach == Reach::Inspector {
         let path = node::discover(address, patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, patience).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use backsight_core::Code;
 use backsight_debug::debugger::{MAIN, NotableKind};
 use backsight_debug::diff;
-use backsight_debug::session::{Attach, Control, Launch, Outcome};
+use backsight_debug::session::{Attach, BreakpointRequest, Control, Launch, Outcome};
 use backsight_debug::walk::CapturePlan;
 use serde_json::json;
 
@@ -270,4 +270,34 @@ fn a_path_that_was_not_captured_is_not_said_to_be_unchanged() {
     assert_eq!(error.code(), Code::PathNotFound);
     assert!(error.message().contains("nonsense") && error.hint().is_some(), "{error}");
     assert_eq!(scene.debugger.read_snapshot(None, &first, &asking("nonsense")).unwrap_err().code(), Code::PathNotFound);
+}
+
+#[test]
+fn what_can_never_work_is_refused() {
+    let scene = Scene::new();
+    let fake = scene.looping(2).start();
+    scene.attach(None, &fake).unwrap();
+    let wrong = BreakpointRequest { hit_count: Some("banana".to_owned()), ..BreakpointRequest::line("loop.py", LOOP) };
+    let error = scene.debugger.set_breakpoint(None, wrong).unwrap_err();
+    assert!(error.code() == Code::Usage && error.message().contains("banana"), "{error}");
+    let nowhere = Launch { program: scene.source(), directory: "no/such/place".into(), ..Launch::default() };
+    let error = scene.debugger.launch(Some("other"), nowhere, &patiently).unwrap_err();
+    assert!(error.code() == Code::PathNotFound && error.message().contains("no/such/place"), "{error}");
+}
+
+/// Who names no session means the one that lives.
+#[test]
+fn a_session_that_is_over_is_in_nobodys_way() {
+    let scene = Scene::new();
+    let first = scene.looping(0).start();
+    scene.attach(None, &first).unwrap();
+    let second = scene.looping(2).start();
+    scene.attach(Some("second"), &second).unwrap();
+    assert!(snapshot(&scene, None).is_ok(), "both live: the one without a name");
+    scene.debugger.control(Some(MAIN), Control::Continue, None, LIMIT, &patiently).unwrap();
+    assert_eq!(scene.debugger.snapshots(Some("second")).unwrap().snapshots.len(), 0);
+    snapshot(&scene, None).unwrap();
+    assert_eq!(scene.debugger.snapshots(Some("second")).unwrap().snapshots.len(), 1);
+    let list = scene.debugger.list().sessions;
+    assert!(matches!(&list[1].outcome, Outcome::Stopped(stop) if stop.frame.is_some()), "{list:?}");
 }

@@ -1,3 +1,5 @@
+//! Enums of every layout, for the tests of LLDB.
+
 #![allow(dead_code)]
 
 #[derive(Debug)]

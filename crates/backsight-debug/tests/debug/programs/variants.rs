@@ -1,3 +1,5 @@
+//! Enums that become other variants, for the tests of LLDB.
+
 #[derive(Debug)]
 enum Shape {
     Unit,
