@@ -67,7 +67,8 @@ fn same_call(mut before: Capture, mut after: Capture) -> Option<(Capture, Captur
     Some((before, after))
 }
 
-/// Whether a frame of each capture is of the same call: the same function, as far from the beginning of the same thread.
+/// Whether a frame of each capture is of the same call: the same function, as far from the beginning of the same thread. It
+/// may be the next call of it, of which the diff warns.
 fn is_same_call(before: &Capture, old: usize, after: &Capture, new: usize) -> bool {
     let (Some(old_frame), Some(new_frame)) = (before.frames.get(old), after.frames.get(new)) else { return false };
     let from_bottom = |depth: Option<u32>, index: usize| depth.map(|depth| i64::from(depth) - index as i64);
@@ -75,6 +76,5 @@ fn is_same_call(before: &Capture, old: usize, after: &Capture, new: usize) -> bo
         (Some(old), Some(new)) => old == new,
         _ => true,
     };
-    let is_other = old_frame.call.is_some() && new_frame.call.is_some() && old_frame.call != new_frame.call;
-    before.thread_id == after.thread_id && is_as_deep && !is_other && old_frame.function == new_frame.function
+    before.thread_id == after.thread_id && is_as_deep && old_frame.function == new_frame.function
 }

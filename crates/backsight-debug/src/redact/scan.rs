@@ -125,6 +125,9 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
         }
     };
     let (inner, end) = without_scheme(text, inner, end);
+    if marker_length(&text[inner..]).is_some() {
+        return None;
+    }
     let value = &text[inner..end];
     (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
 }
