@@ -82,6 +82,8 @@ codes! {
     NotCovered, "NOT_COVERED", exit 3, http 409;
     /// The directory is one Backsight refuses to track without being told.
     WorkspaceRefused, "WORKSPACE_REFUSED", exit 3, http 409;
+    /// The store was not made by this user on this machine, or others can change it; nothing of it was used.
+    StoreNotOurs, "STORE_NOT_OURS", exit 3, http 409;
     /// The tree, or what a debug session keeps, exceeds the allowed number of files or bytes.
     TooLarge, "TOO_LARGE", exit 3, http 413;
     /// No snapshot answers to the reference.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::ignore::path_of;
 use crate::object::ObjectKind;
 use crate::objects::{Copy, checked, parse_loose};
@@ -113,7 +114,7 @@ fn packs_in(directory: &Path) -> io::Result<Vec<Pack>> {
         if path.extension().is_none_or(|extension| extension != "idx") {
             continue;
         }
-        match Pack::open(&path) {
+        match AnchoredPath::beside(&path).and_then(|index| Pack::open(&index)) {
             Ok(Ok(pack)) => packs.push(pack),
             // What an unreadable index lists is not found, and so written once more: never wrong, only larger.
             Ok(Err(_)) => {}

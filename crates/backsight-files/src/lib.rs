@@ -4,6 +4,7 @@
 //! it so that a crash at any instant leaves the workspace exactly before or exactly after. It knows nothing of
 //! history, sessions or users: the `backsight` crate does.
 
+mod anchored;
 mod apply;
 mod blind;
 mod cache;
@@ -32,11 +33,13 @@ mod pack;
 mod part;
 mod plan;
 mod scan;
+mod seal;
 mod sink;
 mod tree;
 mod verify;
 mod watch;
 
+pub use anchored::AnchoredPath;
 pub use apply::Applied;
 pub use capture::{Caller, Capture, CaptureProgress, Last};
 pub use collect::{Room, Swept, free_bytes};
@@ -51,5 +54,6 @@ pub use object::{ObjectKind, object_id};
 pub use objects::ObjectStore;
 pub use plan::{Conflict, OnConflict, Plan, StepToUndo};
 pub use scan::{OWN_DIRECTORY, ScanOptions};
+pub use seal::Seal;
 pub use tree::{Node, Tree};
 pub use verify::{ObjectReport, TreeReport};

@@ -101,8 +101,7 @@ pub struct ToolRequest {
 impl Client {
     /// The way to the server at an address.
     pub fn new(address: &Address) -> Option<Client> {
-        let authority = address.url.strip_prefix("http://")?.trim_end_matches('/').to_owned();
-        Some(Client { authority, token: address.token.clone() })
+        Some(Client { authority: address.socket()?.to_string(), token: address.token.clone() })
     }
 
     /// Whether it is the server that was lost.

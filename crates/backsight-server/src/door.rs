@@ -1,12 +1,11 @@
 //! The way to the workspace's server, wherever it is: in this process, or in another one that was there first. When the
 //! other one ends, this process takes its place, and callers notice nothing.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use backsight::{CallSettings, Progress, Workspace};
+use backsight::{CallSettings, OwnStore, Progress, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -302,8 +301,8 @@ impl Door {
         Err(lost.into_error())
     }
 
-    fn store(&self) -> Result<PathBuf> {
-        let store = self.office.workspace().store_path()?;
+    fn store(&self) -> Result<OwnStore> {
+        let store = self.office.workspace().store()?;
         store.ok_or_else(|| Error::new(Code::ServerUnreachable, "the workspace has no store any more"))
     }
 }

@@ -2,13 +2,12 @@
 //! joins whoever has it, and takes its place when it goes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use backsight::request::Init;
-use backsight::{Settings, Timestamp, Workspace};
+use backsight::{OwnStore, Settings, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -125,7 +124,7 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
 }
 
 /// Takes the seat if it is free; else calls go to whoever has it.
-async fn take_or_join(door: &Door, store: &std::path::Path) -> Result<Option<Seat>> {
+async fn take_or_join(door: &Door, store: &OwnStore) -> Result<Option<Seat>> {
     let seat = Seat::take(store)?;
     if seat.is_none() {
         door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new));
@@ -134,7 +133,7 @@ async fn take_or_join(door: &Door, store: &std::path::Path) -> Result<Option<Sea
 }
 
 /// Serves with the seat, now or when whoever has it is gone.
-async fn lead_or_follow(door: Arc<Door>, store: PathBuf, seat: Option<Seat>, ending: CancellationToken) -> Result<()> {
+async fn lead_or_follow(door: Arc<Door>, store: OwnStore, seat: Option<Seat>, ending: CancellationToken) -> Result<()> {
     let seat = match seat {
         Some(seat) => seat,
         None => {
@@ -278,21 +277,21 @@ fn random_token() -> Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn store_of(workspace: &Workspace) -> Result<PathBuf> {
-    let store = workspace.store_path()?;
+fn store_of(workspace: &Workspace) -> Result<OwnStore> {
+    let store = workspace.store()?;
     store.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the workspace has no store"))
 }
 
 /// The address of whoever has the seat, also when it still has to say it; the wait takes no thread of the runtime's.
-async fn find_waiting(store: &std::path::Path) -> Result<Option<Address>> {
-    let store = store.to_owned();
+async fn find_waiting(store: &OwnStore) -> Result<Option<Address>> {
+    let store = store.clone();
     let found = tokio::task::spawn_blocking(move || place::find(&store)).await;
     found.unwrap_or_else(|_| Err(Error::new(Code::ServerUnreachable, "looking for the server failed")))
 }
 
 /// The address of the workspace's server, if one runs.
 pub fn find(root: &std::path::Path, settings: Settings) -> Result<Option<Address>> {
-    match Workspace::open_with(root, settings)?.store_path()? {
+    match Workspace::open_with(root, settings)?.store()? {
         Some(store) => place::find(&store),
         None => Ok(None),
     }

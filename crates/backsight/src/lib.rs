@@ -2,9 +2,12 @@
 //!
 //! [`Workspace`] is the whole of it. Requests are in [`request`], answers in [`report`]; both are plain data.
 
+mod adopt;
 mod config;
 mod convert;
+mod gate;
 mod history;
+mod identity;
 mod milestone;
 mod place;
 mod reference;
@@ -21,7 +24,8 @@ pub use backsight_core::{
     Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered,
 };
 pub use backsight_debug as debug;
-pub use backsight_files::Disk;
+pub use backsight_files::{AnchoredPath, Disk, Seal};
 pub use config::size as parse_size;
+pub use gate::OwnStore;
 pub use settings::{CallSettings, Progress, Settings};
 pub use workspace::Workspace;

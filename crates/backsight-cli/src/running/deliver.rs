@@ -58,7 +58,7 @@ impl Server {
 
     /// Looks for it; whether it is there.
     pub fn find(&mut self) -> bool {
-        let store = self.workspace.store_path().ok().flatten();
+        let store = self.workspace.store().ok().flatten();
         self.client = store.and_then(|store| find_ready(&store)).as_ref().and_then(Client::new);
         self.client.is_some()
     }

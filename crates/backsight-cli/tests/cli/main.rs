@@ -46,6 +46,7 @@ mod several_processes;
 mod special_files;
 mod status;
 mod store_and_git;
+mod strangers;
 mod symlinks;
 mod timeline;
 mod type_changes;

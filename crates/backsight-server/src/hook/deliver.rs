@@ -11,7 +11,7 @@ use crate::place;
 
 /// Takes a payload to the workspace. A server that goes away meanwhile is no loss: what it did not finish is done again.
 pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
-    let store = workspace.store_path().ok().flatten();
+    let store = workspace.store().ok().flatten();
     let server = store.and_then(|store| place::find_ready(&store)).as_ref().and_then(Client::new);
     match server.map(|server| ask(&server, agent, payload)) {
         Some(Ok(reply)) => reply,

@@ -286,7 +286,7 @@ impl Workspace {
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
-        let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
+        let applied = opened.files.apply(&step.id, &plan, note, &progress)?;
         step.execution_ms = Some(self.elapsed(since));
         let (recorded, warnings) = self.append(opened, &step, None)?;
         opened.files.finish(&applied)?;
