@@ -59,10 +59,10 @@ fuzz: ## look for inputs that break diffs and merges (FUZZ_SECONDS=60 for each o
 docs: tools ## write the generated parts of the documents again
 	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::) or test(install::plugin::)'
 
-# The tests use `git`, `patch`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
+# The tests use `git`, `patch`, `strace`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
 # itself runs only the browser and the debuggers, and only when it is asked to. Each entry is a program, or several of which
 # one is enough, and the package it is in. LLDB's package brings the Python it runs our walker with.
-PROGRAMS := git:git patch:patch chromium:chromium g++:g++ gdb:gdb go:golang-go dlv:delve node:nodejs npm:npm \
+PROGRAMS := git:git patch:patch strace:strace chromium:chromium g++:g++ gdb:gdb go:golang-go dlv:delve node:nodejs npm:npm \
   lldb-dap,lldb-dap-22,lldb-dap-21,lldb-dap-20,lldb-dap-19:lldb-22
 tools:
 	@missing=; for entry in $(PROGRAMS); do there=; \

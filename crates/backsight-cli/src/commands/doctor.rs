@@ -7,7 +7,7 @@ use backsight::Workspace;
 use backsight::browser::cdp::Launch;
 use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
-use backsight_core::Result;
+use backsight_core::{Code, Result};
 use serde_json::{Value, json};
 
 use crate::commands::Verdict;
@@ -58,8 +58,12 @@ fn browser(context: &Context) -> Check {
 
 /// Who watches the app.
 fn app(context: &Context) -> Check {
-    let message = watching(context).unwrap_or_else(|error| error.message().to_owned());
-    Check { name: "app".to_owned(), state: CheckState::Ok, message, hint: None }
+    let (state, message) = match watching(context) {
+        Ok(message) => (CheckState::Ok, message),
+        Err(error) if error.code() == Code::StoreNotOurs => (CheckState::Warning, "not looked at".to_owned()),
+        Err(error) => (CheckState::Warning, error.message().to_owned()),
+    };
+    Check { name: "app".to_owned(), state, message, hint: None }
 }
 
 fn watching(context: &Context) -> Result<String> {
