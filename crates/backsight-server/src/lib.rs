@@ -23,7 +23,7 @@ pub mod testing;
 mod tool;
 mod words;
 
-pub use client::Client;
+pub use client::{Client, Patience};
 pub use http::document as openapi;
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};

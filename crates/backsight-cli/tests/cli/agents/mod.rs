@@ -3,7 +3,7 @@
 
 mod browser;
 mod budget;
-mod client;
+pub mod client;
 mod debug;
 mod inspector;
 mod news;
@@ -85,7 +85,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<std::process::ExitStatus> 
 
 /// Tries again until it works; for what another process does in its own time.
 #[track_caller]
-fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         if let Some(found) = attempt() {
