@@ -1,6 +1,7 @@
 //! The Model Context Protocol: the stateless revision and the older handshake from one handler, which keeps nothing
 //! between two requests.
 
+pub mod flow;
 mod prompts;
 mod resources;
 

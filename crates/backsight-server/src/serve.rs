@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::Client;
 use crate::door::Door;
 use crate::http::{Guard, Limits, router};
-use crate::mcp::Mcp;
+use crate::mcp::{Mcp, flow};
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
 use crate::tool::Groups;
@@ -106,9 +106,9 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
         }
         None => None,
     };
-    let service = Mcp::for_this_process(door, groups)
-        .serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token())
-        .await;
+    let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
+    let service =
+        Mcp::for_this_process(door, groups).serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),

@@ -15,6 +15,7 @@ mod resources;
 mod several;
 mod size;
 mod tools;
+mod unread;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
