@@ -18,6 +18,7 @@ mod reference;
 mod reply;
 mod schema;
 mod serve;
+mod stalled;
 #[doc(hidden)]
 pub mod testing;
 mod tool;
