@@ -5,6 +5,7 @@ mod browser;
 mod budget;
 pub mod client;
 mod debug;
+mod hostile;
 mod inspector;
 mod news;
 mod plans;
