@@ -8,6 +8,7 @@ mod id;
 mod notable;
 mod path;
 mod schema;
+mod shown;
 mod time;
 mod tokens;
 
@@ -17,5 +18,6 @@ pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use notable::{Notable, Notables};
 pub use path::{RelPath, quote};
+pub use shown::{many_lines, one_line, safe_json};
 pub use time::Timestamp;
 pub use tokens::estimate_tokens;

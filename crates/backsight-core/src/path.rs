@@ -150,10 +150,10 @@ pub fn quote(bytes: &[u8]) -> String {
     }
 }
 
-fn is_unsafe_to_show(character: char) -> bool {
-    // Bidirectional overrides can make a path read as another one.
+pub(crate) fn is_unsafe_to_show(character: char) -> bool {
+    // Bidirectional overrides can make a path read as another one, separators of lines and paragraphs can end a line.
     character.is_control()
-        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
 fn c_quote(bytes: &[u8]) -> String {

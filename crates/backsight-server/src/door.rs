@@ -17,7 +17,8 @@ use crate::hook::{Agent, Event};
 use crate::office::{Caller, Office};
 use crate::place;
 use crate::reply::{DEFAULT_TOKENS, Reply};
-use crate::tool::Effect;
+use crate::tool::{Effect, Group};
+use crate::words;
 
 /// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -121,17 +122,32 @@ impl Door {
     ) -> Reply {
         let caller = caller.into();
         let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, caller, says).await };
-        match server.call_tool(name, &arguments, &caller, &says).await {
-            Ok(reply) => reply,
-            Err(lost) => match self.successor(name, lost).await {
-                Ok(None) => self.call_here(name, arguments, caller, says).await,
-                Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
-                    Ok(reply) => reply,
-                    Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
-                },
-                Err(error) => Reply::failure(&error, DEFAULT_TOKENS),
-            },
+        let lost = match server.call_tool(name, &arguments, &caller, &says).await {
+            Ok(reply) => return reply,
+            Err(lost) => lost,
+        };
+        if lost.holds_on() {
+            // Nobody takes the place of a server that is there; the files can be worked with beside it.
+            return match self.can_be_done_here(name, &lost) {
+                true => self.call_here(name, arguments, caller, says).await,
+                false => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
+            };
         }
+        match self.successor(name, lost).await {
+            Ok(None) => self.call_here(name, arguments, caller, says).await,
+            Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
+                Ok(reply) => reply,
+                Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
+            },
+            Err(error) => Reply::failure(&error, DEFAULT_TOKENS),
+        }
+    }
+
+    /// Whether a tool that a silent server was asked for can run in this process: what it needs is in the store, and the
+    /// server has not perhaps done it already.
+    fn can_be_done_here(&self, name: &str, lost: &Lost) -> bool {
+        let of_files = self.office.tools().iter().find(|tool| tool.name == name && tool.group == Group::Files);
+        of_files.is_some_and(|tool| !lost.was_heard() || tool.effect == Effect::Reads)
     }
 
     /// Runs a tool in this process.
@@ -334,7 +350,9 @@ impl Drop for CancelOnDrop {
 fn said(progress: &Progress) -> Said {
     let number = |number: u64| number as f64;
     match progress {
-        Progress::Waiting { holder } => Said { done: 0.0, total: None, message: format!("waiting for {holder}") },
+        Progress::Waiting { holder } => {
+            Said { done: 0.0, total: None, message: format!("waiting for {}", words::clip(holder)) }
+        }
         Progress::Scanning { files } => {
             Said { done: number(*files), total: None, message: format!("looked at {files} files") }
         }

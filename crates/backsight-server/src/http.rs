@@ -10,6 +10,7 @@ mod query;
 mod routes;
 mod snippet;
 mod tools;
+mod wrong_tokens;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use guard::{Guard, Limits};
 pub use openapi::document;
+pub use wrong_tokens::RemoteAddress;
 
 use crate::door::Door;
 use crate::mcp::Mcp;

@@ -60,7 +60,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
-use crate::schema;
+use crate::{schema, words};
 
 /// Every tool, in the order of the list.
 pub fn all() -> Vec<Tool> {
@@ -250,19 +250,20 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// On whose behalf a step is recorded: the client stands for its session unless it names one.
     fn origin(&self, who: Who) -> Result<Origin> {
+        let named = |field: &str, name: Option<String>| name.map(|name| words::recorded_name(field, name)).transpose();
         Ok(Origin {
-            tool: Some(who.tool.unwrap_or_else(|| self.client.to_owned())),
-            session: Some(who.session.unwrap_or_else(|| self.client.to_owned())),
-            message: who.message,
-            part: who.part,
+            tool: Some(named("tool", who.tool)?.unwrap_or_else(|| self.client.to_owned())),
+            session: Some(named("session", who.session)?.unwrap_or_else(|| self.client.to_owned())),
+            message: named("message", who.message)?,
+            part: named("part", who.part)?,
             declared: paths(&who.declare)?,
         })
     }
 
     /// The same for a step that only has a session.
-    fn plain_origin(&self, session: Option<String>) -> Origin {
-        let session = Some(session.unwrap_or_else(|| self.client.to_owned()));
-        Origin { tool: Some(self.client.to_owned()), session, ..Origin::default() }
+    fn plain_origin(&self, session: Option<String>) -> Result<Origin> {
+        let session = words::recorded_name("session", session.unwrap_or_else(|| self.client.to_owned()))?;
+        Ok(Origin { tool: Some(self.client.to_owned()), session: Some(session), ..Origin::default() })
     }
 }
 
@@ -355,9 +356,10 @@ fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     })
 }
 
-/// The paths as the agent wrote them; `./` before one is a habit, not a mistake.
+/// The paths as the agent wrote them; `./` before one is a habit, not a mistake. The empty text names nothing: taken for
+/// the whole workspace it would restore far more than was meant.
 fn paths(texts: &[String]) -> Result<Vec<RelPath>> {
-    texts.iter().filter(|text| !matches!(text.as_str(), "" | "." | "./")).map(|text| path(text)).collect()
+    texts.iter().filter(|text| !matches!(text.as_str(), "." | "./")).map(|text| path(text)).collect()
 }
 
 fn path(text: &str) -> Result<RelPath> {

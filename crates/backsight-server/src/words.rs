@@ -2,6 +2,7 @@
 
 use backsight::report::{Attributes, Conflict, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
 use backsight::{Timestamp, Uncovered};
+use backsight_core::{Code, Error, Result, one_line};
 
 /// A change as one line: `M src/a.rs`, `R old -> new`.
 pub fn change(change: &PathChange) -> String {
@@ -92,13 +93,31 @@ fn who(origin: &Origin) -> String {
     }
 }
 
+/// The longest name under which something is recorded: as long as agents' own ids may be.
+pub const LONGEST_NAME: usize = 512;
+
+/// What such a name looks like, for schemas.
+pub const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+
+/// A name under which a caller records: on one line, without control characters, and not a whole text.
+pub fn recorded_name(field: &str, text: String) -> Result<String> {
+    let length = text.chars().count();
+    let wrong = match text.chars().any(char::is_control) {
+        _ if length > LONGEST_NAME => format!("has {length} characters, more than {LONGEST_NAME}"),
+        true => "holds control characters".to_owned(),
+        false => return Ok(text),
+    };
+    Err(Error::new(Code::Usage, format!("`{field}` {wrong}: `{}`", clip(&text))).with_hint("use a short name or id"))
+}
+
 /// A text of people or programs as part of a line: one line, and not all of a long one.
 pub fn clip(text: &str) -> String {
     const MOST: usize = 160;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&line);
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+        None => line.into_owned(),
     }
 }
 

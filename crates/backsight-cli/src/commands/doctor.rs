@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::cut_short;
 use crate::lane::{Lane, Request};
 use crate::page::{GREEN, RED, YELLOW};
 use crate::words::{enumerate, safe};
@@ -24,6 +25,7 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
     checks.extend([browser(context), app(context)]);
+    checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
     context.answer(&json!({ "healthy": healthy, "checks": checks }), |page| {
@@ -41,6 +43,23 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
         }
     })?;
     Ok(Verdict::no_if(!healthy))
+}
+
+/// Whether agents' hooks were cut short here lately, and so did not record what they should have.
+fn hooks(context: &Context, workspace: &Workspace) -> Option<Check> {
+    let settings = context.settings();
+    let mut notes = cut_short::recent(&settings, (settings.clock)());
+    notes.retain(|note| note.root.as_deref().is_none_or(|root| root == workspace.root()));
+    let last = notes.last()?;
+    let who = last.agent.as_deref().map(|agent| format!(" of {agent}")).unwrap_or_default();
+    let message = format!(
+        "{} cut short in the last 7 days and may not have recorded a step; the latest{who} at {}, {}",
+        if notes.len() == 1 { "1 hook was".to_owned() } else { format!("{} hooks were", notes.len()) },
+        last.time,
+        last.doing,
+    );
+    let hint = Some("what they missed is in `backsight status`; record it with `backsight track`".to_owned());
+    Some(Check { name: "hooks".to_owned(), state: CheckState::Warning, message, hint })
 }
 
 /// Whether there is a browser that could be started; whoever starts none needs none.

@@ -12,6 +12,7 @@ mod changes;
 mod continuity;
 mod contract;
 mod damage;
+mod deadlines;
 mod debug;
 mod demo;
 mod disk_full;

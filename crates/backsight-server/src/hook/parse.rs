@@ -25,6 +25,13 @@ pub fn parse(agent: Agent, payload: &Value) -> Result<Event> {
     }
 }
 
+/// The payload as a client writes it.
+pub fn read_payload(bytes: &[u8]) -> Result<Value> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(text)
+        .map_err(|error| Error::new(Code::Usage, format!("the payload is not valid JSON: {error}")))
+}
+
 /// The client's name of the event.
 pub fn event_name(payload: &Value) -> Option<&str> {
     payload.get("hook_event_name")?.as_str()

@@ -13,11 +13,13 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use backsight_core::{Code, Error, Result};
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use subtle::ConstantTimeEq;
 
 use super::failure;
+use super::wrong_tokens::{RemoteAddress, WrongTokens};
 
 /// How much and how long a request may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +45,14 @@ pub struct Guard {
     /// `host:port` as a client that means us writes it.
     authorities: Vec<String>,
     limits: Limits,
+    wrong: WrongTokens,
 }
 
 impl Guard {
     /// Lets in who has the token and means one of the `authorities`.
     pub fn new(token: String, authorities: Vec<String>, limits: Limits) -> Self {
         let authorities = authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect();
-        Guard { token, key: None, authorities, limits }
+        Guard { token, key: None, authorities, limits, wrong: WrongTokens::default() }
     }
 
     /// The same, with a slot through which pages that have the key may report.
@@ -88,6 +91,24 @@ impl Guard {
                 .with_hint("send `Authorization: Bearer TOKEN`; `backsight serve --show` prints it"));
         }
         Ok(Visitor::Owner)
+    }
+
+    /// The same, and those who try tokens are slowed down.
+    async fn admit(&self, head: &Parts) -> Result<Visitor> {
+        let from = head.extensions.get::<RemoteAddress>().map(|remote| remote.0);
+        let tries = head.headers.contains_key(header::AUTHORIZATION);
+        if tries && from.is_some_and(|from| !self.wrong.may_try(from)) {
+            let message = "too many wrong tokens come from this address, so none is looked at for a moment";
+            return Err(Error::new(Code::Unauthorized, message).with_hint("wait a second and send the right one"));
+        }
+        let admitted = self.check_head(&head.method, &head.uri, &head.headers);
+        if let (Err(error), Some(from)) = (&admitted, from)
+            && tries
+            && error.code() == Code::Unauthorized
+        {
+            self.wrong.slow_down(from).await;
+        }
+        admitted
     }
 
     /// Whether it is what a page with the key may ask: to report, or for the script that does.
@@ -147,17 +168,15 @@ enum Visitor {
 
 /// Lets a request in, or says why not.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let admitted = guard.check_head(request.method(), request.uri(), request.headers());
+    let (head, body) = request.into_parts();
+    let admitted = guard.admit(&head).await;
     let is_page = matches!(admitted, Ok(Visitor::Page));
     let mut response = match admitted {
         Err(error) => failure(&error),
-        Ok(_) => {
-            let (head, body) = request.into_parts();
-            match guard.read(body).await {
-                Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
-                Err(error) => failure(&error),
-            }
-        }
+        Ok(_) => match guard.read(body).await {
+            Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+            Err(error) => failure(&error),
+        },
     };
     // A client that was refused should not go on sending what it was refused for.
     if matches!(response.status().as_u16(), 401 | 403 | 408 | 413) {

@@ -25,6 +25,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::operation::Operation;
+use crate::words::{self, LONGEST_NAME, NAME_PATTERN};
 
 /// Every operation, in the order of the document.
 pub fn all() -> Vec<Operation> {
@@ -98,20 +99,28 @@ impl JsonSchema for PathText {
 #[derive(Deserialize, JsonSchema)]
 struct Who {
     /// The tool that makes the change.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
     tool: Option<String>,
     /// The agent conversation.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
     session: Option<String>,
     /// The message within the session.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
     message: Option<String>,
     /// The part within the message.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
     part: Option<String>,
 }
 
 impl Who {
     fn origin(self, declared: &[PathText]) -> Result<Origin> {
         // An empty name names nobody; a session without one could not be asked for.
-        let [tool, session, message, part] =
-            [self.tool, self.session, self.message, self.part].map(|name| name.filter(|name| !name.is_empty()));
+        let named = |field: &str, name: Option<String>| {
+            let name = name.filter(|name| !name.is_empty());
+            name.map(|name| words::recorded_name(field, name)).transpose()
+        };
+        let (tool, session) = (named("tool", self.tool)?, named("session", self.session)?);
+        let (message, part) = (named("message", self.message)?, named("part", self.part)?);
         Ok(Origin { tool, session, message, part, declared: PathText::all(declared)? })
     }
 }

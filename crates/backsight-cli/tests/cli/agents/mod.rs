@@ -3,8 +3,9 @@
 
 mod browser;
 mod budget;
-mod client;
+pub mod client;
 mod debug;
+mod hostile;
 mod inspector;
 mod news;
 mod plans;
@@ -15,6 +16,7 @@ mod resources;
 mod several;
 mod size;
 mod tools;
+mod unread;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -85,7 +87,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<std::process::ExitStatus> 
 
 /// Tries again until it works; for what another process does in its own time.
 #[track_caller]
-fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         if let Some(found) = attempt() {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LOOK, PATH, PathText, Policy, WRITE};
 use crate::http::operation::Operation;
+use crate::words::{self, LONGEST_NAME, NAME_PATTERN};
 
 const SESSION: &[Code] = &[Code::SessionNotFound];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
@@ -120,6 +121,7 @@ struct TrackInput {
     #[serde(default)]
     phase: Phase,
     /// The tool that makes the change.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
     tool: Option<String>,
     /// What was done.
     #[serde(default)]
@@ -134,6 +136,7 @@ struct TrackInput {
 fn track(workspace: &Workspace, input: TrackInput) -> Result<SessionTracked> {
     let TrackInput { id, message, part, phase, tool, description, declare, policy } = input;
     let (declared, unknown) = (PathText::all(&declare)?, policy.unknown());
+    let tool = tool.map(|tool| words::recorded_name("tool", tool)).transpose()?;
     workspace.track_session(&SessionTrack { session: id, message, part, phase, tool, description, declared, unknown })
 }
 
