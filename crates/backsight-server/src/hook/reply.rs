@@ -2,7 +2,7 @@
 //! some take silence for a mistake; an object with nothing but words for the user is right with all of them. None of
 //! them ever reads a decision from us: a hook that says "allow" would grant what the user should be asked about.
 
-use backsight_core::Error;
+use backsight_core::{Error, is_unsafe_to_show};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -51,5 +51,5 @@ fn words_of(agent: Agent) -> Option<&'static str> {
 fn in_words(error: &Error) -> String {
     let advice = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
     let text = format!("this step is not recorded: {}{advice}", error.message());
-    text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(is_unsafe_to_show).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -6,7 +6,7 @@ use backsight::browser::report::{Changes, CheckpointEntry};
 use backsight::report::{Row, Snapshot};
 use backsight::request::Log;
 use backsight::{Timestamp, Workspace};
-use backsight_core::{Code, Error};
+use backsight_core::{Code, Error, is_unsafe_to_show};
 use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
@@ -209,7 +209,7 @@ fn plain(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\n' | '\r' | '\t' => plain.push(' '),
-            _ if character.is_control() => {}
+            _ if is_unsafe_to_show(character) => {}
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' => plain.extend(['\\', character]),
             _ => plain.push(character),
         }
