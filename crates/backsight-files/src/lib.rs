@@ -6,12 +6,15 @@
 
 mod apply;
 mod blind;
+mod bounded;
 mod cache;
 mod capture;
 mod collect;
 mod compare;
 mod disk;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod git_branch;
 mod git_config;
 mod git_export;
@@ -19,6 +22,7 @@ mod git_index;
 mod git_objects;
 mod git_pack;
 mod git_repository;
+mod glob;
 mod ignore;
 mod journal;
 mod large_blob;

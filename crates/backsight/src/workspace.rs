@@ -292,6 +292,9 @@ impl Workspace {
         place::make(&self.root, StorePlace::Workspace, &self.settings)?;
         let making = if Files::is_made(&store) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
+        if let Ok(config) = Config::load(&store.join("config.toml")) {
+            files.objects().expect_files(config.max_files);
+        }
         let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };
         let timeline =
             Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
