@@ -23,6 +23,10 @@ pub enum Reason {
     Raced,
     /// A spelling of `.git` that is not exactly `.git`, which some systems treat as the same.
     GitAlias,
+    /// A spelling of `.backsight` that is not exactly `.backsight`, which some systems treat as the same.
+    OwnAlias,
+    /// A directory below more directories than are walked.
+    TooDeep,
 }
 
 impl Reason {
@@ -41,6 +45,8 @@ impl fmt::Display for Reason {
             Reason::Special => "special file",
             Reason::Raced => "changed while being read",
             Reason::GitAlias => "alias of .git",
+            Reason::OwnAlias => "alias of .backsight",
+            Reason::TooDeep => "too deep",
         })
     }
 }
@@ -65,4 +71,8 @@ pub struct Coverage {
     pub ignored: u64,
     /// Paths left out for any other reason, sorted by path.
     pub uncovered: Vec<Uncovered>,
+    /// Files of ignore rules or Git's settings that were not read, or not wholly, and why: what they would have
+    /// ignored is captured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread_rules: Vec<String>,
 }

@@ -8,7 +8,7 @@ mod id;
 mod notable;
 mod path;
 mod schema;
-mod shown;
+mod show;
 mod time;
 mod tokens;
 
@@ -17,7 +17,7 @@ pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use notable::{Notable, Notables};
-pub use path::{RelPath, quote};
-pub use shown::{many_lines, one_line, safe_json};
+pub use path::{RelPath, is_alias, quote};
+pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, visible};
 pub use time::Timestamp;
 pub use tokens::estimate_tokens;

@@ -7,18 +7,27 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Code, Error, Result};
+use crate::{Code, Error, Result, is_unsafe_to_show};
 
-/// A relative path with `/` between its parts: never empty, absolute, or holding `.`, `..` or `.git`.
+/// A relative path with `/` between its parts: never empty, absolute, or holding `.`, `..`, `.git` or `.backsight`.
 ///
 /// In JSON it is the text itself, or, when it is not UTF-8 or starts with a double quote, Git's C-style quoted form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Vec<u8>);
 
 impl RelPath {
-    /// Checks the parts of a path that came from a person, a wire or a stored record.
+    /// Checks the parts of a path that came from a person or a wire.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        let bytes = bytes.into();
+        let path = RelPath::recorded(bytes.into())?;
+        match path.0.split(|&byte| byte == b'/').any(|part| part == b".backsight") {
+            false => Ok(path),
+            true => Err(refusal(&path.0, "lies in a `.backsight`, which is Backsight's own")),
+        }
+    }
+
+    /// Checks the parts of a path that a record holds: one that was written before `.backsight` was refused must still
+    /// be readable.
+    fn recorded(bytes: Vec<u8>) -> Result<Self> {
         let problem = if bytes.is_empty() {
             Some("is empty")
         } else if bytes[0] == b'/' {
@@ -30,8 +39,7 @@ impl RelPath {
         };
         match problem {
             None => Ok(RelPath(bytes)),
-            Some(problem) => Err(Error::new(Code::InvalidPath, format!("path `{}` {problem}", quote(&bytes)))
-                .with_hint("name a path inside the workspace, relative to its root")),
+            Some(problem) => Err(refusal(&bytes, problem)),
         }
     }
 
@@ -86,6 +94,26 @@ impl RelPath {
     }
 }
 
+fn refusal(bytes: &[u8], problem: &str) -> Error {
+    Error::new(Code::InvalidPath, format!("path `{}` {problem}", quote(bytes)))
+        .with_hint("name a path inside the workspace, relative to its root")
+}
+
+/// Whether some file system takes `name` for `plain`, which is ASCII in lower case: letter case of any kind, and the
+/// invisible letters that macOS passes over.
+pub fn is_alias(name: &[u8], plain: &str) -> bool {
+    // Nearly all names are only that.
+    if name.is_ascii() {
+        return name.eq_ignore_ascii_case(plain.as_bytes());
+    }
+    let Ok(text) = std::str::from_utf8(name) else { return false };
+    let is_passed_over = |letter: &char| matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let seen: String = text.chars().filter(|letter| !is_passed_over(letter)).collect();
+    // Upper case first: `\u{17f}` is another lower case of `S`, and `\u{212a}` another upper case of `k`.
+    let folded = seen.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folded.eq(plain.chars())
+}
+
 fn problem_with_part(part: &[u8]) -> Option<&'static str> {
     match part {
         b"" => Some("has an empty part"),
@@ -138,39 +166,50 @@ impl Serialize for RelPath {
 
 impl<'de> Deserialize<'de> for RelPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RelPath::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        RelPath::recorded(unquote(&text).unwrap_or_else(|| text.into_bytes())).map_err(serde::de::Error::custom)
     }
 }
 
-/// The text of a path for people: as it is, or C-quoted when it holds control characters or is not UTF-8.
+/// The text of a path for people: as it is, or C-quoted when it holds what is unsafe to show or is not UTF-8.
 pub fn quote(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) if !text.starts_with('"') && !text.chars().any(is_unsafe_to_show) => text.to_owned(),
-        _ => c_quote(bytes),
+        Ok(text) if text.starts_with('"') || text.chars().any(is_unsafe_to_show) => c_quote_text(text),
+        Ok(text) => text.to_owned(),
+        Err(_) => c_quote(bytes),
     }
 }
 
-pub(crate) fn is_unsafe_to_show(character: char) -> bool {
-    // Bidirectional overrides can make a path read as another one, separators of lines and paragraphs can end a line.
-    character.is_control()
-        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+/// C-quoted, with letters that can be seen left as they are: a name in another script stays readable.
+fn c_quote_text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            seen if !seen.is_ascii() && !is_unsafe_to_show(seen) => quoted.push(seen),
+            other => other.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| push_escaped(&mut quoted, byte)),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn c_quote(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
-    for &byte in bytes {
-        match byte {
-            b'"' => text.push_str("\\\""),
-            b'\\' => text.push_str("\\\\"),
-            b'\n' => text.push_str("\\n"),
-            b'\t' => text.push_str("\\t"),
-            b'\r' => text.push_str("\\r"),
-            0x20..=0x7e => text.push(char::from(byte)),
-            _ => text.push_str(&format!("\\{byte:03o}")),
-        }
-    }
+    bytes.iter().for_each(|&byte| push_escaped(&mut text, byte));
     text.push('"');
     text
+}
+
+fn push_escaped(text: &mut String, byte: u8) {
+    match byte {
+        b'"' => text.push_str("\\\""),
+        b'\\' => text.push_str("\\\\"),
+        b'\n' => text.push_str("\\n"),
+        b'\t' => text.push_str("\\t"),
+        b'\r' => text.push_str("\\r"),
+        0x20..=0x7e => text.push(char::from(byte)),
+        _ => text.push_str(&format!("\\{byte:03o}")),
+    }
 }
 
 /// The bytes of a C-quoted text, or nothing when it is not one.
@@ -213,6 +252,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_backsights_own_cannot_be_named_but_old_records_are_read() {
+        for own in [".backsight", ".backsight/store/x", "a/.backsight"] {
+            assert_eq!(RelPath::new(own).unwrap_err().code(), Code::InvalidPath, "{own}");
+            assert!(serde_json::from_value::<RelPath>(own.into()).is_ok(), "{own}");
+        }
+        assert!(RelPath::new(".backsightx").is_ok() && RelPath::new("a.backsight").is_ok());
+    }
+
+    #[test]
+    fn names_that_some_file_system_takes_for_another_are_known() {
+        for name in [".git", ".GIT", ".g\u{200c}it", "\u{feff}.git", ".Git\u{202e}"] {
+            assert!(is_alias(name.as_bytes(), ".git"), "{name:?}");
+        }
+        for name in [".backsight", ".Backsight", ".bac\u{212a}sight", ".back\u{17f}ight", ".b\u{200d}acksight"] {
+            assert!(is_alias(name.as_bytes(), ".backsight"), "{name:?}");
+        }
+        for name in [".gitignore", "git", ".git.", ".git2", "a.git", ".github", "", "..git", "\u{e9}"] {
+            assert!(!is_alias(name.as_bytes(), ".git"), "{name:?}");
+        }
+        assert!(!is_alias(b".git\xff", ".git"));
+    }
+
+    #[test]
     fn any_name_round_trips_through_json() {
         for bytes in [&b"plain"[..], b"caf\xe9", b"\"quoted\"", b"new\nline", b"back\\slash", "h\u{e9}".as_bytes()] {
             let path = RelPath::new(bytes).unwrap();
@@ -226,6 +288,12 @@ mod tests {
         assert_eq!(quote(b"a\x1b[31mb"), "\"a\\033[31mb\"");
         assert_eq!(quote("h\u{e9}".as_bytes()), "h\u{e9}");
         assert_eq!(quote(b"caf\xe9"), "\"caf\\351\"");
+        assert_eq!(quote("a\u{2028}h\u{e9}".as_bytes()), "\"a\\342\\200\\250h\u{e9}\"");
+        for hidden in ['\u{2029}', '\u{202e}', '\u{61c}', '\u{200b}', '\u{e0041}', '\u{85}', '\u{fe01}'] {
+            let shown = quote(format!("a{hidden}").as_bytes());
+            assert!(!shown.contains(hidden) && shown.starts_with('"'), "{shown}");
+            assert_eq!(RelPath::parse(&shown).unwrap().as_bytes(), format!("a{hidden}").as_bytes());
+        }
     }
 
     #[test]

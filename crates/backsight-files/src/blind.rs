@@ -15,13 +15,15 @@ pub(crate) struct Blind {
     reserved: BTreeSet<Vec<u8>>,
 }
 
-const REASONS: [(Reason, &str); 6] = [
+const REASONS: [(Reason, &str); 8] = [
     (Reason::Ignored, "ignored"),
     (Reason::Unreadable, "unreadable"),
     (Reason::TooLarge, "too_large"),
     (Reason::Special, "special"),
     (Reason::Raced, "raced"),
     (Reason::GitAlias, "git_alias"),
+    (Reason::OwnAlias, "own_alias"),
+    (Reason::TooDeep, "too_deep"),
 ];
 
 impl Blind {
@@ -65,14 +67,18 @@ impl Blind {
     /// The stored form of a snapshot; no id means that everything was seen.
     pub(crate) fn load(store: &ObjectStore, id: Option<&ObjectId>) -> Result<Self> {
         let Some(id) = id else { return Ok(Blind::default()) };
-        let malformed = || Error::new(Code::Damaged, format!("object {id} is not a coverage record"));
+        Blind::parse(&store.read_blob(id)?)
+            .ok_or_else(|| Error::new(Code::Damaged, format!("object {id} is not a coverage record")))
+    }
+
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut paths = BTreeMap::new();
-        for record in store.read_blob(id)?.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
-            let space = record.iter().position(|&byte| byte == b' ').ok_or_else(malformed)?;
-            let label = REASONS.iter().find(|(_, label)| label.as_bytes() == &record[..space]).ok_or_else(malformed)?;
+        for record in bytes.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
+            let space = record.iter().position(|&byte| byte == b' ')?;
+            let label = REASONS.iter().find(|(_, label)| label.as_bytes() == &record[..space])?;
             paths.insert(record[space + 1..].to_vec(), label.0);
         }
-        Ok(Blind { paths, reserved: BTreeSet::new() })
+        Some(Blind { paths, reserved: BTreeSet::new() })
     }
 }
 

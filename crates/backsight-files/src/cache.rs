@@ -15,8 +15,8 @@ use crate::anchored::AnchoredPath;
 use crate::compare::Change;
 use crate::disk::{Disk, Durability};
 use crate::ignore::join;
-use crate::scan::stat_of;
-use crate::tree::{Contents, Entry, Node, Source, Tree};
+use crate::observe::stat_of;
+use crate::tree::{Contents, Entry, Node, Size, Source, Tree, check_depth};
 
 const MAGIC: &[u8; 8] = b"BSCACHE3";
 /// How often the small file is read before it is taken for damaged.
@@ -216,12 +216,15 @@ impl Cache {
     /// What is known of `tree` without ever having looked at the disk: every file will be read.
     pub(crate) fn from_tree(source: &Source<'_>, tree: &Tree) -> Result<Cache> {
         let mut changes = CacheChanges::default();
-        let mut pending = vec![(Vec::new(), tree.contents())];
-        while let Some((path, contents)) = pending.pop() {
+        let mut size = Size::of(source.store);
+        let mut pending = vec![(Vec::new(), tree.contents(), 0)];
+        while let Some((path, contents, depth)) = pending.pop() {
+            check_depth(depth, &contents)?;
             let entries = source.entries(&contents)?;
+            size.add(entries.len())?;
             changes.set(&path, None, entries.iter().map(untrusted));
             for entry in entries.into_iter().filter(|entry| entry.node.is_directory()) {
-                pending.push((join(&path, &entry.name), entry.contents));
+                pending.push((join(&path, &entry.name), entry.contents, depth + 1));
             }
         }
         let subject = Subject { root: (0, 0), store: 0, tree: *tree };

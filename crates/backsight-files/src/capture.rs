@@ -24,15 +24,16 @@ use crate::ignore::join;
 use crate::memory::{Base, Memory, Observed, Plan, Start};
 use crate::object::{ObjectKind, object_id};
 use crate::objects::{ObjectStore, STREAM_LIMIT};
+use crate::observe::stat_of;
 use crate::part::{Notes, Part, Standing};
-use crate::scan::{
-    Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan, stat_of,
-};
+use crate::scan::{Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan};
 use crate::sink::Sink;
 use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
 
 /// How often a file that changes under our eyes is read before it is reported as raced.
 const ATTEMPTS: usize = 3;
+/// How many files of ignore rules that were not read are named; the rest is counted.
+const MAX_UNREAD_RULES: usize = 20;
 
 /// The workspace as it is now.
 #[derive(Clone, Debug)]
@@ -206,8 +207,8 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
         },
     );
     request.caller.check()?;
+    let coverage = coverage_of(&notes, files, work.unread_rules(ground));
     let memory = Arc::new(work.sink.finish()?);
-    let coverage = coverage_of(&notes, files);
     let blind = Arc::new(Blind::new(&notes.ignored, &notes.uncovered, &notes.reserved));
     let changes = cache_changes(cache, &work.scan, &contents, &children, &gone);
     let troubled = Arc::new(std::mem::take(&mut work.troubled));
@@ -245,7 +246,7 @@ fn usable_cache(request: &Request<'_>, root: RootIdentity, store: u64) -> Result
         Ok(cache) => Ok(Arc::new(cache)),
         // The snapshot before this one is damaged. That must not stop the present from being recorded: what is on disk
         // is read in full; only "captured before, ignored now" cannot be known.
-        Err(error) if error.code() == Code::Damaged => Ok(Arc::default()),
+        Err(error) if matches!(error.code(), Code::Damaged | Code::TooLarge) => Ok(Arc::default()),
         Err(error) => Err(error),
     }
 }
@@ -626,12 +627,32 @@ impl<'a> Work<'a> {
         stands.for_each(|(_, kept)| notes.extend(kept.clone()));
         notes
     }
+
+    /// Files of ignore rules that were not read, those included that were not looked at this time.
+    fn unread_rules(&self, ground: &Ground<'_>) -> Vec<String> {
+        let mut unread = self.scan.rules.unread();
+        let entered = self.scan.directories.iter().filter_map(|visited| visited.entered.as_ref());
+        unread.extend(entered.flat_map(|entered| entered.rules.unread()));
+        if let Some((base, _)) = ground.part {
+            let kept = base.entered.iter().map(|(path, entered)| (path, entered.rules.unread()));
+            let kept: Vec<_> = kept.filter(|(_, unread)| !unread.is_empty()).collect();
+            let standing = (!kept.is_empty()).then(|| Standing::after(&self.scan));
+            let stands = |path: &[u8]| standing.as_ref().is_some_and(|standing| standing.holds(path));
+            unread.extend(kept.into_iter().filter(|(path, _)| stands(path)).flat_map(|(_, unread)| unread));
+        }
+        unread.sort();
+        unread.dedup();
+        let more = unread.len().saturating_sub(MAX_UNREAD_RULES);
+        unread.truncate(MAX_UNREAD_RULES);
+        unread.extend((more > 0).then(|| format!("and {more} more")));
+        unread
+    }
 }
 
-fn coverage_of(notes: &Notes, files: u64) -> Coverage {
+fn coverage_of(notes: &Notes, files: u64, unread_rules: Vec<String>) -> Coverage {
     let mut uncovered = notes.uncovered.clone();
     uncovered.sort();
-    Coverage { complete: uncovered.is_empty(), files, ignored: notes.ignored.len() as u64, uncovered }
+    Coverage { complete: uncovered.is_empty(), files, ignored: notes.ignored.len() as u64, uncovered, unread_rules }
 }
 
 /// A large file that is not read to its end when nobody waits for it any more.

@@ -78,11 +78,13 @@ impl Files {
     /// Records the workspace as it is. The caller holds the workspace lock.
     pub fn capture(&self, subjects: &Subjects<'_>, caller: Caller<'_>) -> Result<Capture> {
         self.objects.clean_temporaries()?;
+        self.objects.expect_files(subjects.options.max_files);
         capture(&self.request(subjects, caller), Purpose::Record)
     }
 
     /// Looks at the workspace without writing anything.
     pub fn look(&self, subjects: &Subjects<'_>, caller: Caller<'_>) -> Result<Capture> {
+        self.objects.expect_files(subjects.options.max_files);
         capture(&self.request(subjects, caller), Purpose::Look)
     }
 
@@ -189,7 +191,7 @@ impl Files {
     pub fn list(&self, tree: &Tree, now: Option<&Capture>) -> Result<Vec<(RelPath, Node)>> {
         let root = self.open_root()?;
         let mut found = Vec::new();
-        self.source(now, &root).walk(&tree.contents(), b"", &mut |path, entry| {
+        self.source(now, &root).walk(&tree.contents(), &mut |path, entry| {
             if !entry.node.is_directory() || entry.contents == Default::default() {
                 found.push((RelPath::new(path)?, entry.node));
             }

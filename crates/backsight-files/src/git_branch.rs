@@ -167,7 +167,12 @@ pub(crate) fn make_directories(disk: &Disk, base: &Path, wanted: &Path, made: &m
     let mut parent = base.to_owned();
     for name in wanted.strip_prefix(base).unwrap_or(Path::new("")) {
         let path = parent.join(name);
-        if !path.is_dir() {
+        let found = fs::symlink_metadata(&path);
+        if found.as_ref().is_ok_and(|found| found.is_symlink()) {
+            let message = format!("`{}` is a symlink, which may lead anywhere", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        if !found.is_ok_and(|found| found.is_dir()) {
             let opened = File::open(&parent)?;
             match disk.make_directory_at(opened.as_fd(), name.as_encoded_bytes(), mode_of(&parent)?) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -187,10 +192,19 @@ fn remove_empty_directories(disk: &Disk, path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
         return Ok(());
     }
-    for entry in fs::read_dir(path)? {
-        remove_empty_directories(disk, &entry?.path())?;
+    let (mut found, mut pending) = (Vec::new(), vec![path.to_owned()]);
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                return Err(io::ErrorKind::DirectoryNotEmpty.into());
+            }
+            pending.push(entry.path());
+        }
+        found.push(directory);
     }
-    disk.remove_directory(&AnchoredPath::beside(path)?)
+    // Parents were found before what is in them.
+    found.iter().rev().try_for_each(|directory| disk.remove_directory(&AnchoredPath::beside(directory)?))
 }
 
 #[cfg(test)]
@@ -212,7 +226,7 @@ mod tests {
         fs::create_dir_all(directory.join("refs/heads")).unwrap();
         fs::write(directory.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(directory.join("packed-refs"), format!("# pack-refs\n{TIP} refs/heads/x/y\n")).unwrap();
-        GitRepository::open(directory).unwrap()
+        GitRepository::open(directory, None).unwrap()
     }
 
     const TIP: ObjectId = ObjectId::from_bytes([7; 20]);

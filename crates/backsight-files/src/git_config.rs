@@ -1,16 +1,21 @@
 //! Reads single values from the user's Git configuration files: which file holds the global ignore rules, and how long
 //! object ids are. Nothing in these files is ever executed or written.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use bstr::BStr;
-use gix_glob::wildmatch;
+use backsight_core::quote;
 
+use crate::bounded;
+use crate::glob;
 use crate::ignore::path_of;
 
 /// Included files may include others; deeper than Git itself goes.
 const MAX_DEPTH: usize = 10;
+/// How many files are read for one value. Depth alone bounds nothing: a file may include itself a dozen times.
+const MAX_FILES: usize = 100;
+/// The longest configuration file that is read.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What a reading of configuration depends on.
 pub(crate) struct Reading<'a> {
@@ -21,11 +26,15 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The last value of `section.key` in `file` and what it includes. Names are given in lower case.
-    pub(crate) fn value(&self, file: &Path, section: &str, key: &str) -> Option<Vec<u8>> {
-        let mut found = None;
-        self.collect(file, section, key, 0, &mut found);
-        found
+    /// The last value of `section.key` in `file` and what it includes. Names are given in lower case. What could not be
+    /// read is added to `unread`.
+    pub(crate) fn value(&self, file: &Path, section: &str, key: &str, unread: &mut Vec<String>) -> Option<Vec<u8>> {
+        let mut search = Search { section, key, found: None, files: 0, unread };
+        self.collect(file, 0, &mut search);
+        if search.files > MAX_FILES {
+            search.unread.push(format!("{} includes more than {MAX_FILES} files", shown(file)));
+        }
+        search.found
     }
 
     /// A value as a path: `~/` is the home directory.
@@ -36,21 +45,33 @@ impl Reading<'_> {
         }
     }
 
-    fn collect(&self, file: &Path, section: &str, key: &str, depth: usize, found: &mut Option<Vec<u8>>) {
-        let Some(text) = fs::read(file).ok().filter(|_| depth < MAX_DEPTH) else { return };
+    fn collect(&self, file: &Path, depth: usize, search: &mut Search<'_>) {
+        search.files += 1;
+        if depth >= MAX_DEPTH || search.files > MAX_FILES {
+            return;
+        }
+        let text = match bounded::read(file, MAX_BYTES) {
+            Ok(text) => text,
+            Err(error) => {
+                if !bounded::is_absence(&error) {
+                    search.unread.push(not_read(file, &error));
+                }
+                return;
+            }
+        };
         for entry in parse(&text) {
-            if entry.section == section && entry.subsection.is_none() && entry.key == key {
-                *found = Some(entry.value);
+            if *entry.section == *search.section && entry.subsection.is_none() && entry.key == search.key {
+                search.found = Some(entry.value);
             } else if entry.key == "path" && self.includes(&entry, file) {
                 let included = self.path(&entry.value);
                 let included = file.parent().unwrap_or(Path::new("")).join(included);
-                self.collect(&included, section, key, depth + 1, found);
+                self.collect(&included, depth + 1, search);
             }
         }
     }
 
     fn includes(&self, entry: &Entry, file: &Path) -> bool {
-        match (entry.section.as_str(), &entry.subsection) {
+        match (&*entry.section, &entry.subsection) {
             ("include", None) => true,
             ("includeif", Some(condition)) => self.is_met(condition, file),
             _ => false,
@@ -59,9 +80,9 @@ impl Reading<'_> {
 
     /// The conditions on where the repository is; others depend on what is checked out and are taken as not met.
     fn is_met(&self, condition: &[u8], file: &Path) -> bool {
-        let (pattern, mode) = match (condition.strip_prefix(b"gitdir:"), condition.strip_prefix(b"gitdir/i:")) {
-            (Some(pattern), _) => (pattern, wildmatch::Mode::empty()),
-            (_, Some(pattern)) => (pattern, wildmatch::Mode::IGNORE_CASE),
+        let (pattern, folds) = match (condition.strip_prefix(b"gitdir:"), condition.strip_prefix(b"gitdir/i:")) {
+            (Some(pattern), _) => (pattern, false),
+            (_, Some(pattern)) => (pattern, true),
             _ => return false,
         };
         let Some(git_dir) = self.git_dir.and_then(|git_dir| git_dir.canonicalize().ok()) else { return false };
@@ -80,15 +101,37 @@ impl Reading<'_> {
             pattern.extend_from_slice(b"**");
         }
         let value = git_dir.as_os_str().as_encoded_bytes();
-        gix_glob::wildmatch(BStr::new(&pattern), BStr::new(value), mode | wildmatch::Mode::NO_MATCH_SLASH_LITERAL)
+        match folds {
+            true => glob::matches(&pattern.to_ascii_lowercase(), &value.to_ascii_lowercase(), &mut 0),
+            false => glob::matches(&pattern, value, &mut 0),
+        }
     }
+}
+
+/// A value that is looked for, and how far the search has come.
+struct Search<'a> {
+    section: &'a str,
+    key: &'a str,
+    found: Option<Vec<u8>>,
+    files: usize,
+    unread: &'a mut Vec<String>,
+}
+
+/// What is said about a file that could not be read.
+pub(crate) fn not_read(file: &Path, why: &dyn std::fmt::Display) -> String {
+    format!("{} was not read: {why}", shown(file))
+}
+
+fn shown(file: &Path) -> String {
+    format!("`{}`", quote(file.as_os_str().as_encoded_bytes()))
 }
 
 /// One `key = value` with where it stands; section and key in lower case.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) section: String,
-    pub(crate) subsection: Option<Vec<u8>>,
+    // Shared: a file of many keys in a section of a long name would else take their product.
+    pub(crate) section: Arc<str>,
+    pub(crate) subsection: Option<Arc<[u8]>>,
     pub(crate) key: String,
     pub(crate) value: Vec<u8>,
 }
@@ -96,7 +139,7 @@ pub(crate) struct Entry {
 /// Every entry that can be read; what cannot is passed over, as this is not the place to complain about it.
 pub(crate) fn parse(text: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
-    let (mut section, mut subsection) = (String::new(), None);
+    let (mut section, mut subsection): (Arc<str>, _) = (Arc::default(), None);
     let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     while let Some(&byte) = rest.first() {
         match byte {
@@ -144,7 +187,7 @@ fn header_end(text: &[u8]) -> usize {
     text.len()
 }
 
-fn header(text: &[u8]) -> (String, Option<Vec<u8>>) {
+fn header(text: &[u8]) -> (Arc<str>, Option<Arc<[u8]>>) {
     let name_end = text.iter().position(|&byte| byte == b' ' || byte == b'"').unwrap_or(text.len());
     let name = String::from_utf8_lossy(&text[..name_end]).to_ascii_lowercase();
     let quoted = text[name_end..].trim_ascii().strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
@@ -153,7 +196,7 @@ fn header(text: &[u8]) -> (String, Option<Vec<u8>>) {
         std::iter::from_fn(|| bytes.next().and_then(|byte| if byte == b'\\' { bytes.next() } else { Some(byte) }))
             .collect()
     });
-    (name, subsection)
+    (name.into(), subsection)
 }
 
 /// The value behind a key, and what follows its line: quotes, escapes, comments and continued lines as Git has them.
@@ -208,11 +251,13 @@ fn value(text: &[u8]) -> (Vec<u8>, &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn excludes(text: &str) -> Option<String> {
         let found =
-            parse(text.as_bytes()).into_iter().rfind(|entry| entry.section == "core" && entry.key == "excludesfile");
+            parse(text.as_bytes()).into_iter().rfind(|entry| &*entry.section == "core" && entry.key == "excludesfile");
         found.map(|entry| String::from_utf8(entry.value).unwrap())
     }
 
@@ -240,12 +285,31 @@ mod tests {
         let reading = Reading { home: Some(&root), git_dir: Some(&git_dir) };
         let value = |text: &str| {
             fs::write(root.join("config"), text).unwrap();
-            reading.value(&root.join("config"), "core", "excludesfile").map(|value| String::from_utf8(value).unwrap())
+            reading
+                .value(&root.join("config"), "core", "excludesfile", &mut Vec::new())
+                .map(|value| String::from_utf8(value).unwrap())
         };
         assert_eq!(value("[include]\npath = more\n").as_deref(), Some("included"));
         assert_eq!(value("[includeIf \"gitdir:~/code/\"]\npath = ~/more\n").as_deref(), Some("included"));
         assert_eq!(value("[includeIf \"gitdir:code/\"]\npath = more\n").as_deref(), Some("included"));
         assert_eq!(value("[includeIf \"gitdir:~/play/\"]\npath = more\n"), None);
         assert_eq!(value("[include]\npath = config\n"), None);
+    }
+
+    #[test]
+    fn a_file_that_includes_itself_many_times_is_read_a_bounded_number_of_times() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config");
+        fs::write(&file, "[include]\npath = config\n".repeat(12) + "[core]\nexcludesfile = x\n").unwrap();
+        let mut unread = Vec::new();
+        let reading = Reading { home: None, git_dir: None };
+        assert_eq!(reading.value(&file, "core", "excludesfile", &mut unread).as_deref(), Some(&b"x"[..]));
+        assert!(unread.len() == 1 && unread[0].contains("more than 100 files"), "{unread:?}");
+    }
+
+    #[test]
+    fn many_keys_in_a_section_of_a_long_name_take_no_more_than_they_are() {
+        let text = format!("[{} \"{}\"]\n{}", "s".repeat(400_000), "t".repeat(400_000), "a\n".repeat(100_000));
+        assert_eq!(parse(text.as_bytes()).len(), 100_000);
     }
 }

@@ -5,19 +5,20 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, ObjectId, Result, Timestamp, quote};
+use backsight_core::{Code, Error, ObjectId, Result, Timestamp, is_alias, quote};
 
 use crate::git_branch::BranchName;
 use crate::git_pack::{add_pack, append_blob};
 use crate::git_repository::GitRepository;
 use crate::ignore::join;
 use crate::large_blob::LargeBlob;
+use crate::names::without_end;
 use crate::object::{ObjectKind, object_id};
 use crate::objects::{ObjectStore, damaged};
 use crate::pack::{PackEntry, PackWriter};
-use crate::tree::{EMPTY_TREE, RawEntry, parse_tree};
+use crate::tree::{Contents, EMPTY_TREE, RawEntry, check_depth, is_safe_name, parse_tree};
 
 const COMMITTER: &str = "Backsight <backsight@localhost>";
 
@@ -67,6 +68,8 @@ pub struct GitExport<'a> {
     pub before: Option<NewCommit>,
     /// Oldest first.
     pub commits: &'a [NewCommit],
+    /// A directory that all of the repository must be in, wherever its files point.
+    pub within: Option<&'a Path>,
 }
 
 /// What was written, or would be.
@@ -84,6 +87,8 @@ pub struct Exported {
     pub commits: Vec<ObjectId>,
     /// Objects the repository did not hold: commits, trees and blobs.
     pub objects_written: u64,
+    /// Where the repository really is, when that is not in the directory that was named.
+    pub elsewhere: Option<PathBuf>,
 }
 
 /// Writes the commits and makes the branch, or with `dry_run` checks everything and writes nothing. Whatever refuses
@@ -91,7 +96,7 @@ pub struct Exported {
 /// without a branch behind. The caller holds the workspace lock, so that the snapshots stay.
 pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool) -> Result<Exported> {
     let branch = BranchName::new(export.branch)?;
-    let repository = GitRepository::open(export.repository)?;
+    let repository = GitRepository::open(export.repository, export.within)?;
     refuse_own_store(store, &repository)?;
     branch.check_free(&repository)?;
     let onto = match &export.onto {
@@ -114,6 +119,7 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
         before: chain.before,
         commits: chain.commits,
         objects_written: (missing.commits.len() + missing.objects.len()) as u64,
+        elsewhere: repository.elsewhere(),
     })
 }
 
@@ -200,10 +206,11 @@ impl Missing {
         let commits = chain.objects.iter().filter(|commit| is_missing(&commit.id)).cloned().collect();
         let mut missing = Missing { commits, objects: Vec::new() };
         let mut seen: HashSet<ObjectId> = HashSet::new();
-        let mut pending: Vec<(ObjectId, Vec<u8>)> = Vec::new();
+        let mut pending: Vec<(ObjectId, Vec<u8>, usize)> = Vec::new();
         for commit in &chain.objects {
-            pending.push((commit.tree, Vec::new()));
-            while let Some((tree, path)) = pending.pop() {
+            pending.push((commit.tree, Vec::new(), 0));
+            while let Some((tree, path, depth)) = pending.pop() {
+                check_depth(depth, &Contents { tree: Some(tree), attributes: None })?;
                 if !seen.insert(tree) {
                     continue;
                 }
@@ -213,8 +220,11 @@ impl Missing {
                 for entry in entries_of(store, &tree)? {
                     let path = join(&path, &entry.name);
                     refuse_reserved(&entry, &path)?;
+                    if !is_safe_name(&entry.name) {
+                        return Err(damaged(&tree, "is not a tree Backsight can read"));
+                    }
                     if entry.mode == 0o40000 {
-                        pending.push((entry.id, path));
+                        pending.push((entry.id, path, depth + 1));
                     } else if seen.insert(entry.id) && is_missing(&entry.id) {
                         missing.objects.push(entry.id);
                     }
@@ -249,13 +259,11 @@ fn refuse_reserved(entry: &RawEntry, path: &[u8]) -> Result<()> {
         .with_hint("rename or exclude it, and export the snapshots made after that"))
 }
 
-/// Whether some system takes the name for `.git`: letter case, the short name Windows gives it, the dots, spaces and
-/// stream names Windows cuts off, the invisible letters macOS passes over.
+/// Whether some system takes the name for `.git`: as `is_alias` says, by the short name and the stream names that Windows
+/// gives it, or by the dots and spaces that it cuts off.
 fn is_dot_git(name: &[u8]) -> bool {
-    let is_invisible = |letter: &char| matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    let seen: String = String::from_utf8_lossy(name).chars().filter(|letter| !is_invisible(letter)).collect();
-    let stem = seen.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-    stem.eq_ignore_ascii_case(".git") || stem.eq_ignore_ascii_case("git~1")
+    let stem = name.split(|&byte| byte == b':').next().unwrap_or_default();
+    is_alias(without_end(stem), ".git") || is_alias(without_end(stem), "git~1")
 }
 
 fn write(store: &ObjectStore, repository: &GitRepository, missing: &Missing) -> Result<()> {

@@ -1,34 +1,54 @@
 //! Reads which paths the user's Git tracks. Read only, tolerant, and never the reason a capture fails.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use crate::bounded;
+use crate::git_config::not_read;
+
+/// The largest index that is read: some millions of files.
+const MAX_BYTES: u64 = 512 << 20;
+/// The longest path an index may hold, and the most bytes of all of them: a path may be spelled by how it differs from
+/// the one before, so that a small file can stand for very much.
+const MAX_PATH: usize = 1 << 16;
+const MAX_PATHS: usize = 512 << 20;
 
 /// Sorted paths, relative to the repository's root.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TrackedPaths {
     paths: Vec<Vec<u8>>,
+    /// Why some of them, or all, are not known.
+    pub(crate) unread: Option<String>,
 }
 
 impl TrackedPaths {
     /// The paths in `git_dir`'s index; none when there is no index or it cannot be understood.
     /// `id_length` is that of the repository's object ids.
     pub(crate) fn load(git_dir: &Path, id_length: usize) -> Self {
-        let mut paths = Vec::new();
-        let mut next = Some(git_dir.join("index"));
-        // A split index names the shared file it builds on. The union of both may hold a path that was removed since:
-        // capturing a file too many is the harmless side to err on.
-        while let Some(path) = next.take() {
-            let Ok(bytes) = fs::read(&path) else { break };
-            let Some(parsed) = parse(&bytes, id_length) else { break };
-            paths.extend(parsed.paths);
-            next = parsed
-                .shared
-                .filter(|_| paths.len() < 100_000_000)
-                .map(|hex| git_dir.join(format!("sharedindex.{hex}")));
+        let mut tracked = TrackedPaths::default();
+        // A split index names the shared file it builds on, which builds on no other. The union of both may hold a path
+        // that was removed since: capturing a file too many is the harmless side to err on.
+        if let Some(shared) = tracked.add(git_dir.join("index"), id_length) {
+            tracked.add(git_dir.join(format!("sharedindex.{shared}")), id_length);
         }
-        paths.sort_unstable();
-        paths.dedup();
-        TrackedPaths { paths }
+        tracked.paths.sort_unstable();
+        tracked.paths.dedup();
+        tracked
+    }
+
+    /// Adds the paths in one file and says which it builds on.
+    fn add(&mut self, file: PathBuf, id_length: usize) -> Option<String> {
+        match bounded::read(&file, MAX_BYTES) {
+            Ok(bytes) => match parse(&bytes, id_length) {
+                Some(parsed) => {
+                    self.paths.extend(parsed.paths);
+                    return parsed.shared;
+                }
+                None => self.unread = Some(not_read(&file, &"it is not an index we know")),
+            },
+            Err(error) if bounded::is_absence(&error) => {}
+            Err(error) => self.unread = Some(not_read(&file, &error)),
+        }
+        None
     }
 
     pub(crate) fn contains(&self, path: &[u8]) -> bool {
@@ -46,13 +66,13 @@ impl TrackedPaths {
     }
 }
 
-struct Parsed {
-    paths: Vec<Vec<u8>>,
+pub(crate) struct Parsed {
+    pub(crate) paths: Vec<Vec<u8>>,
     shared: Option<String>,
 }
 
 /// Versions 2 to 4 of the format in Git's `index-format` document.
-fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
+pub(crate) fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
@@ -64,6 +84,7 @@ fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
     let mut paths: Vec<Vec<u8>> = Vec::new();
     let mut at = 12;
     let mut previous: Vec<u8> = Vec::new();
+    let mut total = 0;
     for _ in 0..count {
         let flags_at = at + 40 + id_length;
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
@@ -79,6 +100,10 @@ fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
             previous.clear();
             previous.extend_from_slice(name);
             at += (name_at - at + name.len() + 8) & !7;
+        }
+        total += previous.len();
+        if previous.len() > MAX_PATH || total > MAX_PATHS {
+            return None;
         }
         // Entries of a split index that only replace a shared one have no name.
         if !previous.is_empty() {
@@ -108,13 +133,44 @@ fn variable_width(bytes: &[u8]) -> Option<(usize, usize)> {
 /// The id in a `link` extension, unless it is the null id.
 fn shared_index(bytes: &[u8], mut at: usize, id_length: usize) -> Option<String> {
     let end = bytes.len().checked_sub(id_length)?;
-    while at + 8 <= end {
+    while at.saturating_add(8) <= end {
         let size = u32::from_be_bytes(bytes.get(at + 4..at + 8)?.try_into().ok()?) as usize;
         if bytes.get(at..at + 4)? == b"link" {
             let id = bytes.get(at + 8..at + 8 + id_length)?;
             return id.iter().any(|&byte| byte != 0).then(|| id.iter().map(|byte| format!("{byte:02x}")).collect());
         }
-        at += 8 + size;
+        at = at.saturating_add(8 + size);
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn index(version: u8, count: u32) -> Vec<u8> {
+        [&b"DIRC\0\0\0"[..], &[version], &count.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn an_index_that_lies_is_not_believed() {
+        assert!(parse(&index(2, u32::MAX), 20).is_none());
+        assert!(parse(&index(2, 0), 20).is_some_and(|parsed| parsed.paths.is_empty()));
+        // Every path is the one before and a few letters more.
+        let entry = [&[0; 62][..], &[0], &[b'a'; 100], &[0]].concat();
+        assert!(parse(&[index(4, 100_000), entry.repeat(100_000)].concat(), 20).is_none());
+        let extension = [&index(2, 0)[..], b"xxxx", &[0xff; 4], &[0; 20]].concat();
+        assert!(parse(&extension, 20).is_some_and(|parsed| parsed.shared.is_none()));
+    }
+
+    #[test]
+    fn a_shared_index_that_builds_on_itself_is_read_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let bytes = [&index(2, 0)[..], b"link", &20u32.to_be_bytes(), &[7; 20], &[0; 20]].concat();
+        fs::write(directory.path().join("index"), &bytes).unwrap();
+        fs::write(directory.path().join(format!("sharedindex.{}", "07".repeat(20))), &bytes).unwrap();
+        assert_eq!(TrackedPaths::load(directory.path(), 20), TrackedPaths::default());
+    }
 }

@@ -1,13 +1,14 @@
 //! The objects of a Git repository that is not ours, for reading only: loose, packed, and those it borrows from other
 //! repositories (`objects/info/alternates`).
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
 use crate::anchored::AnchoredPath;
+use crate::bounded;
 use crate::ignore::path_of;
 use crate::object::ObjectKind;
 use crate::objects::{Copy, checked, parse_loose};
@@ -15,6 +16,14 @@ use crate::pack::Pack;
 
 /// Repositories may borrow from others that borrow; Git follows no further either.
 const MAX_ALTERNATES_DEPTH: usize = 5;
+/// How many repositories are followed in all.
+const MAX_PLACES: usize = 100;
+/// The longest list of lenders that is read.
+const MAX_ALTERNATES: u64 = 1 << 20;
+/// How many bytes the indexes of all packs may take.
+const MAX_INDEXES: u64 = 2 << 30;
+/// The largest commit or tag that is read, as stored.
+const MAX_STORED: u64 = 64 << 20;
 
 /// The objects one repository can see.
 #[derive(Debug)]
@@ -40,7 +49,10 @@ impl GitObjects {
     fn add(&mut self, directory: &Path, depth: usize) -> Result<()> {
         // One that is gone holds nothing, and one may be named twice or in a circle.
         let Ok(directory) = directory.canonicalize() else { return Ok(()) };
-        if depth > MAX_ALTERNATES_DEPTH || self.places.iter().any(|place| place.directory == directory) {
+        if depth > MAX_ALTERNATES_DEPTH
+            || self.places.len() >= MAX_PLACES
+            || self.places.iter().any(|place| place.directory == directory)
+        {
             return Ok(());
         }
         let packs = packs_in(&directory.join("pack"))
@@ -50,6 +62,11 @@ impl GitObjects {
             self.add(&alternate, depth + 1)?;
         }
         Ok(())
+    }
+
+    /// The `objects` directories, the repository's own first, without symlinks in their paths.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().map(|place| place.directory.as_path())
     }
 
     /// Whether a copy is there. It is not read: like Git, this trusts what the repository lists.
@@ -93,8 +110,10 @@ impl Place {
         let packed = self.packs.iter().filter_map(|pack| pack.read(id));
         let mut copies: Vec<_> =
             packed.map(|read| read.and_then(|found| checked(id, found.kind, found.content))).collect();
-        match File::open(self.loose_path(id)) {
-            Ok(file) => copies.push(parse_loose(file).and_then(|(kind, content)| checked(id, kind, content))),
+        match bounded::read(&self.loose_path(id), MAX_STORED) {
+            Ok(bytes) => copies.push(
+                parse_loose(&bytes[..], bytes.len() as u64).and_then(|(kind, content)| checked(id, kind, content)),
+            ),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(format!("read object {id} in `{}`", self.directory.display()), error)),
         }
@@ -109,10 +128,17 @@ fn packs_in(directory: &Path) -> io::Result<Vec<Pack>> {
         Err(error) => return Err(error),
     };
     let mut packs = Vec::new();
+    let mut bytes = 0;
     for entry in entries {
-        let path = entry?.path();
+        let entry = entry?;
+        let path = entry.path();
         if path.extension().is_none_or(|extension| extension != "idx") {
             continue;
+        }
+        bytes += entry.metadata().map_or(0, |metadata| metadata.len());
+        if bytes > MAX_INDEXES {
+            let message = format!("the indexes of all packs take more than {MAX_INDEXES} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
         match AnchoredPath::beside(&path).and_then(|index| Pack::open(&index)) {
             Ok(Ok(pack)) => packs.push(pack),
@@ -128,7 +154,7 @@ fn packs_in(directory: &Path) -> io::Result<Vec<Pack>> {
 
 /// The `objects` directories that this one names as its lenders.
 fn alternates(directory: &Path) -> Vec<PathBuf> {
-    let text = fs::read(directory.join("info/alternates")).unwrap_or_default();
+    let text = bounded::read(&directory.join("info/alternates"), MAX_ALTERNATES).unwrap_or_default();
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     lines.map(|line| directory.join(path_of(&unquoted(line)))).collect()
 }

@@ -7,13 +7,22 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
+use crate::bounded::{self, is_absence};
 use crate::git_config;
 use crate::git_objects::GitObjects;
-use crate::ignore::path_of;
+use crate::ignore::{common_dir, path_of};
 use crate::object::ObjectKind;
 
 /// References may name references, and tags may name tags; deeper than Git itself goes.
 const MAX_INDIRECTIONS: usize = 10;
+
+/// The largest of the repository's files that are read whole.
+const MAX_REFERENCE: u64 = 1 << 16;
+const MAX_PACKED_REFERENCES: u64 = 256 << 20;
+const MAX_CONFIG: u64 = 1 << 20;
+/// How many directories a branch's name may have, and how many loose references there may be.
+const MAX_REFERENCE_DEPTH: usize = 100;
+const MAX_REFERENCES: usize = 1_000_000;
 
 /// Extensions that change nothing about how objects and branches are written.
 const HARMLESS_EXTENSIONS: [&str; 7] = [
@@ -46,16 +55,34 @@ enum Target {
 }
 
 impl GitRepository {
-    /// Opens the repository at a work tree, its `.git` (directory or file), or a bare repository.
-    pub(crate) fn open(named: &Path) -> Result<Self> {
+    /// Opens the repository at a work tree, its `.git` (directory or file), or a bare repository. With `within`, all of
+    /// it must be in that directory: what was named there may point anywhere.
+    pub(crate) fn open(named: &Path, within: Option<&Path>) -> Result<Self> {
         let git_dir = locate(named).ok_or_else(|| {
             Error::new(Code::RepositoryNotFound, format!("`{}` is not a Git repository", named.display()))
                 .with_hint("name the directory that holds `.git`, or a bare repository")
         })?;
-        let common_dir = common_dir_of(&git_dir);
+        let common_dir = common_dir(&git_dir);
+        if let Some(within) = within {
+            stay_within(
+                named,
+                [git_dir.as_path(), &common_dir, &common_dir.join("objects"), &common_dir.join("refs")],
+                within,
+            )?;
+        }
+        refuse_symlinks(named, &common_dir)?;
         check_format(named, &common_dir)?;
         let objects = GitObjects::open(&common_dir.join("objects"))?;
+        if let Some(within) = within {
+            stay_within(named, objects.places(), within)?;
+        }
         Ok(GitRepository { named: named.to_owned(), git_dir, common_dir, objects })
+    }
+
+    /// Where it is written to, when that is not in what the user named: a linked work tree or a submodule.
+    pub(crate) fn elsewhere(&self) -> Option<PathBuf> {
+        let (named, real) = (self.named.canonicalize().ok()?, self.common_dir.canonicalize().ok()?);
+        (!real.starts_with(named)).then_some(real)
     }
 
     /// What the user named.
@@ -175,7 +202,7 @@ impl GitRepository {
         // Git once wrote `HEAD` as a symlink and still reads it.
         let bytes = match fs::read_link(&path) {
             Ok(link) => [b"ref: ", link.as_os_str().as_encoded_bytes()].concat(),
-            Err(_) => match fs::read(&path) {
+            Err(_) => match bounded::read(&path, MAX_REFERENCE) {
                 Ok(bytes) => bytes,
                 Err(error) if is_absence(&error) => return Ok(None),
                 Err(error) => return Err(Error::io(format!("read `{}`", path.display()), error)),
@@ -191,17 +218,12 @@ impl GitRepository {
 
     /// The references in `packed-refs`.
     fn packed(&self) -> Result<Vec<(String, ObjectId)>> {
-        let text = match fs::read(self.common_dir.join("packed-refs")) {
+        let text = match bounded::read(&self.common_dir.join("packed-refs"), MAX_PACKED_REFERENCES) {
             Ok(text) => text,
             Err(error) if is_absence(&error) => return Ok(Vec::new()),
             Err(error) => return Err(self.failed("read the references of", error)),
         };
-        let entry = |line: &str| {
-            let (id, name) = line.split_once(' ')?;
-            Some((name.to_owned(), ObjectId::from_hex(id)?))
-        };
-        // The header begins with `#` and what tags peel to with `^`: neither is an id.
-        Ok(String::from_utf8_lossy(&text).lines().filter_map(entry).collect())
+        Ok(parse_packed(&text))
     }
 
     /// The names of all branches, loose and packed, without `refs/heads/`.
@@ -209,7 +231,7 @@ impl GitRepository {
         let packed = self.packed()?.into_iter();
         let mut names: Vec<String> =
             packed.filter_map(|(name, _)| name.strip_prefix("refs/heads/").map(str::to_owned)).collect();
-        loose_names(&self.common_dir.join("refs/heads"), "", &mut names)
+        loose_names(&self.common_dir.join("refs/heads"), &mut names)
             .map_err(|error| self.failed("read the references of", error))?;
         Ok(names)
     }
@@ -240,6 +262,16 @@ impl GitRepository {
     }
 }
 
+/// The references in the text of a `packed-refs`.
+pub(crate) fn parse_packed(text: &[u8]) -> Vec<(String, ObjectId)> {
+    let entry = |line: &str| {
+        let (id, name) = line.split_once(' ')?;
+        Some((name.to_owned(), ObjectId::from_hex(id)?))
+    };
+    // The header begins with `#` and what tags peel to with `^`: neither is an id.
+    String::from_utf8_lossy(text).lines().filter_map(entry).collect()
+}
+
 /// Whether Git allows a reference of this name, and so whether it is safe to use as a path.
 pub(crate) fn is_reference_name(name: &str) -> bool {
     let is_bad_byte = |byte: u8| byte <= b' ' || byte == 0x7f || b"~^:?*[\\".contains(&byte);
@@ -260,29 +292,44 @@ fn locate(named: &Path) -> Option<PathBuf> {
     followed.into_iter().find(|path| is_git_dir(path))
 }
 
+/// Refuses places that are not in `within`, whatever led there.
+fn stay_within<'p>(named: &Path, places: impl IntoIterator<Item = &'p Path>, within: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let within = real(within);
+    let Some(outside) = places.into_iter().map(real).find(|place| !place.starts_with(&within)) else { return Ok(()) };
+    let message =
+        format!("repository `{}` leaves the workspace: it keeps its data in `{}`", named.display(), outside.display());
+    Err(Error::new(Code::InvalidPath, message)
+        .with_hint("over HTTP only a repository inside the workspace can be named; the command line takes any"))
+}
+
+/// Refuses a repository of which a part is a symlink: what is written would go where nobody said.
+fn refuse_symlinks(named: &Path, common_dir: &Path) -> Result<()> {
+    let parts = ["objects", "objects/pack", "objects/info", "refs", "refs/heads", "packed-refs"];
+    let parts = parts.iter().map(|part| common_dir.join(part));
+    let is_symlink = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    let Some(symlink) = [named.join(".git")].into_iter().chain(parts).find(is_symlink) else { return Ok(()) };
+    let real = symlink.canonicalize().unwrap_or_else(|_| symlink.clone());
+    let message = format!("`{}` is a symlink: it leads to `{}`", symlink.display(), real.display());
+    Err(Error::new(Code::GitRefused, message)
+        .with_hint("name the repository that really holds its objects and branches"))
+}
+
 /// Where a `.git` file points.
 fn git_file(path: &Path) -> Option<PathBuf> {
-    let text = fs::read(path).ok()?;
+    let text = bounded::read(path, MAX_REFERENCE).ok()?;
     let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
     Some(path.parent()?.join(path_of(target)))
 }
 
 fn is_git_dir(directory: &Path) -> bool {
-    let common = common_dir_of(directory);
+    let common = common_dir(directory);
     let has_head = fs::symlink_metadata(directory.join("HEAD")).is_ok_and(|metadata| !metadata.is_dir());
     has_head && common.join("objects").is_dir() && common.join("refs").is_dir()
 }
 
-/// Linked work trees keep objects and references in the main repository.
-fn common_dir_of(git_dir: &Path) -> PathBuf {
-    match fs::read(git_dir.join("commondir")) {
-        Ok(text) => git_dir.join(path_of(text.trim_ascii_end())),
-        Err(_) => git_dir.to_owned(),
-    }
-}
-
 fn check_format(named: &Path, common_dir: &Path) -> Result<()> {
-    let text = match fs::read(common_dir.join("config")) {
+    let text = match bounded::read(&common_dir.join("config"), MAX_CONFIG) {
         Ok(text) => text,
         Err(error) if is_absence(&error) => return Ok(()),
         Err(error) => return Err(Error::io(format!("read the configuration of `{}`", named.display()), error)),
@@ -299,7 +346,7 @@ fn check_format(named: &Path, common_dir: &Path) -> Result<()> {
 fn unknown_format(config: &[u8]) -> Option<String> {
     let entries = git_config::parse(config);
     let plain = |section: &'static str| {
-        entries.iter().filter(move |entry| entry.section == section && entry.subsection.is_none())
+        entries.iter().filter(move |entry| *entry.section == *section && entry.subsection.is_none())
     };
     let version = plain("core").rfind(|entry| entry.key == "repositoryformatversion");
     let version = version.map_or("0".into(), |entry| String::from_utf8_lossy(&entry.value));
@@ -321,28 +368,28 @@ fn unknown_format(config: &[u8]) -> Option<String> {
 }
 
 /// Adds the names of all references in a directory. A symlink counts as one and is not followed.
-fn loose_names(directory: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if is_absence(&error) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.file_type()?.is_dir() {
-            loose_names(&entry.path(), &format!("{name}/"), names)?;
-        } else if !name.ends_with(".lock") {
-            names.push(name);
+fn loose_names(directory: &Path, names: &mut Vec<String>) -> io::Result<()> {
+    let mut pending = vec![(directory.to_owned(), String::new(), 0)];
+    while let Some((directory, prefix, depth)) = pending.pop() {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                pending.push((entry.path(), format!("{name}/"), depth + 1));
+            } else if !name.ends_with(".lock") {
+                names.push(name);
+            }
+        }
+        if depth > MAX_REFERENCE_DEPTH || names.len() + pending.len() > MAX_REFERENCES {
+            return Err(io::Error::other("there are more, or deeper, branches than Backsight looks through"));
         }
     }
     Ok(())
-}
-
-/// Whether there is no such file, be it that something else stands in its way.
-fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
 }
 
 /// The id in the first line of a commit or tag, which begins with `key`.

@@ -33,10 +33,14 @@ impl LargeBlob {
     pub(crate) fn copy(mut self, output: &mut dyn Write, failed: impl Fn(io::Error) -> Error) -> Result<()> {
         let mut hasher = IdHasher::new(ObjectKind::Blob, self.size);
         let mut buffer = vec![0; 1 << 18];
+        let mut left = self.size;
         loop {
             match self.input.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => {
+                    left = left
+                        .checked_sub(count as u64)
+                        .ok_or_else(|| damaged(&self.id, "holds more bytes than its header says"))?;
                     hasher.update(&buffer[..count]);
                     output.write_all(&buffer[..count]).map_err(&failed)?;
                 }

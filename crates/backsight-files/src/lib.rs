@@ -7,12 +7,15 @@
 mod anchored;
 mod apply;
 mod blind;
+mod bounded;
 mod cache;
 mod capture;
 mod collect;
 mod compare;
 mod disk;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod git_branch;
 mod git_config;
 mod git_export;
@@ -20,6 +23,7 @@ mod git_index;
 mod git_objects;
 mod git_pack;
 mod git_repository;
+mod glob;
 mod ignore;
 mod journal;
 mod large_blob;

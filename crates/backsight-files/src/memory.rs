@@ -5,12 +5,15 @@
 //! recording it or finding it to be as the cache says. Every doubt throws the base away, and the next capture walks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::cache::{Cache, CacheChanges, RootIdentity, Subject};
 use crate::capture::{Capture, Purpose, Request};
-use crate::ignore::{Rules, path_of};
+use crate::ignore::{Effort, Rules, path_of};
 use crate::part::{Entered, Notes, Part, Standing};
 use crate::scan::{Listing, Scan, ScanOptions};
 use crate::watch::Watcher;
@@ -78,7 +81,7 @@ pub(crate) struct Base {
     root: RootIdentity,
     options: ScanOptions,
     rules: Arc<Rules>,
-    entered: Arc<BTreeMap<Vec<u8>, Entered>>,
+    pub(crate) entered: Arc<BTreeMap<Vec<u8>, Entered>>,
     /// Of directories that have any.
     pub(crate) notes: Arc<BTreeMap<Vec<u8>, Notes>>,
     /// Files with several names, and the directories they are in: writes through another name are not announced there.
@@ -452,7 +455,10 @@ impl Base {
         let nested = self.entered.iter().filter(|(_, entered)| entered.holds.git);
         nested.into_iter().any(|(path, entered)| {
             let Some(outer) = entered.rules.outer() else { return true };
-            let now = outer.enter(path, &root.join(path_of(path)), entered.holds);
+            let absolute = root.join(path_of(path));
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let Ok(directory) = rustix::fs::open(&absolute, flags, Mode::empty()) else { return true };
+            let now = outer.enter(path, (&absolute, directory.as_fd()), entered.holds);
             !entered.rules.says_the_same(&now) || entered.rules.has_new_index()
         })
     }
@@ -478,18 +484,19 @@ impl Base {
         if known.is_some_and(|known| known.records().any(|record| record.name == name)) {
             return false;
         }
+        let effort = Effort::default();
         let mut rules = &self.rules;
         if let Some(entered) = self.entered.get(&b""[..]) {
             rules = &entered.rules;
         }
         for at in (0..path.len()).filter(|&at| path[at] == b'/') {
-            if rules.is_ignored(&path[..at], true) {
+            if rules.is_ignored(&path[..at], true, &effort) {
                 return true;
             }
             if let Some(entered) = self.entered.get(&path[..at]) {
                 rules = &entered.rules;
             }
         }
-        rules.is_ignored(path, false)
+        rules.is_ignored(path, false, &effort)
     }
 }

@@ -1,6 +1,9 @@
 //! The names of one directory, with as little copying as a walk over many thousand of them calls for.
 
+use backsight_core::{Reason, is_alias};
 use rustix::fs::FileType;
+
+use crate::scan::OWN_DIRECTORY;
 
 /// The names of a directory, sorted, with what the directory itself says about each. One buffer holds them all: most
 /// directories are as the cache says, and then no name is ever copied.
@@ -50,4 +53,19 @@ pub(crate) fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Why a name cannot be captured: some file system takes it for Git's directory or for ours. For ours that includes the
+/// dots and spaces at the end that Windows and FAT cut off; a `.git.` is an ordinary file, and Git's affair where it is not.
+pub(crate) fn alias_reason(name: &[u8]) -> Option<Reason> {
+    if is_alias(name, ".git") {
+        return Some(Reason::GitAlias);
+    }
+    is_alias(without_end(name), OWN_DIRECTORY).then_some(Reason::OwnAlias)
+}
+
+/// A name without the dots and spaces at its end.
+pub(crate) fn without_end(name: &[u8]) -> &[u8] {
+    let length = name.iter().rposition(|byte| !b". ".contains(byte)).map_or(0, |at| at + 1);
+    &name[..length]
 }

@@ -90,12 +90,37 @@ pub(crate) fn encoder<W: Write>(output: W) -> ZlibEncoder<W> {
     ZlibEncoder::new(output, LEVEL)
 }
 
+/// The most that zlib makes of one byte; Deflate cannot do better than 1032 to 1.
+const MAX_RATIO: u64 = 1040;
+/// The largest object other than a file: a directory of some ten million names.
+const MAX_STRUCTURE: u64 = 1 << 30;
+
+/// Refuses a size that cannot be true: one that the `stored` bytes cannot hold, or that no tree, commit or tag has.
+/// Files may be as large as their workspace allowed.
+pub(crate) fn check_size(kind: ObjectKind, size: u64, stored: u64) -> Result<(), String> {
+    if size > stored.saturating_mul(MAX_RATIO) {
+        return Err(format!("says it holds {size} bytes, more than {stored} stored bytes can"));
+    }
+    if kind != ObjectKind::Blob && size > MAX_STRUCTURE {
+        return Err(format!("is a {} of {size} bytes, where {MAX_STRUCTURE} are the most", kind.as_str()));
+    }
+    Ok(())
+}
+
 /// Inflates exactly `size` bytes, or says what is wrong.
 pub(crate) fn inflate(input: impl Read, size: u64) -> Result<Vec<u8>, String> {
+    read_exactly(ZlibDecoder::new(input), size)
+}
+
+/// Reads exactly `size` bytes of what is inflated, or says what is wrong.
+pub(crate) fn read_exactly(input: impl Read, size: u64) -> Result<Vec<u8>, String> {
     // The declared size may itself be damaged, so it is not trusted for an allocation.
     let mut content = Vec::with_capacity(size.min(1 << 20) as usize);
-    let mut limited = ZlibDecoder::new(input).take(size.saturating_add(1));
+    let mut limited = input.take(size.saturating_add(1));
     limited.read_to_end(&mut content).map_err(|error| format!("cannot be inflated: {error}"))?;
+    if content.len() as u64 > size {
+        return Err(format!("holds more than the {size} bytes its header says"));
+    }
     if content.len() as u64 != size {
         return Err(format!("holds {} bytes where its header says {size}", content.len()));
     }

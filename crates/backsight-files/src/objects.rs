@@ -19,8 +19,9 @@ use crate::cache::FileIdentity;
 use crate::capture::coarse_now;
 use crate::disk::Disk;
 use crate::object::{self, IdHasher, ObjectKind};
+use crate::observe::stat_of;
 use crate::pack::{Pack, PackEntry, PackWriter};
-use crate::scan::stat_of;
+use crate::scan::ScanOptions;
 
 /// A pack is closed and the next one begun at this size, so that rewriting one never needs much room.
 const PACK_LIMIT: u64 = 64 << 20;
@@ -28,6 +29,9 @@ const PACK_LIMIT: u64 = 64 << 20;
 pub(crate) const STREAM_LIMIT: u64 = 16 << 20;
 /// No list of names is longer: millions of snapshots.
 const MAX_REFERENCES: u64 = 1 << 30;
+
+/// So many files and directories a snapshot may hold whatever the settings say.
+const FEW_ENTRIES: u64 = 200_000;
 
 /// What other Gits should know about the store. Anybody may have files whose names or contents mean something to Git on
 /// some system; here they are only bytes, so `git fsck` is told not to mind.
@@ -70,6 +74,8 @@ pub struct ObjectStore {
     disk: Disk,
     packs: RwLock<Option<Packs>>,
     unique: AtomicU64,
+    /// How many files and directories a snapshot may hold.
+    most_entries: AtomicU64,
     /// The last fingerprint, and the directories it was made of.
     glimpse: Mutex<Option<([Option<FileIdentity>; 2], u64)>>,
 }
@@ -85,6 +91,7 @@ impl ObjectStore {
             disk,
             packs: RwLock::new(None),
             unique: AtomicU64::new(0),
+            most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
             glimpse: Mutex::default(),
         };
         if !store.is_made() {
@@ -112,6 +119,17 @@ impl ObjectStore {
         self.disk.replace(&self.directory.join("info/exclude"), b".backsight/\n", crate::disk::Durability::Synced)?;
         // HEAD comes last: its presence says that the rest is there.
         self.disk.replace(&self.directory.join("HEAD"), b"ref: refs/heads/none\n", crate::disk::Durability::Synced)
+    }
+
+    /// Lets snapshots hold as many files, and as many directories, as a capture may.
+    pub fn expect_files(&self, max_files: u64) {
+        // What is stored may have been captured when more was allowed, and so many do no harm.
+        let most = max_files.saturating_mul(2).max(FEW_ENTRIES);
+        self.most_entries.store(most, Ordering::Relaxed);
+    }
+
+    pub(crate) fn most_entries(&self) -> u64 {
+        self.most_entries.load(Ordering::Relaxed)
     }
 
     pub(crate) fn disk(&self) -> &Disk {
@@ -250,7 +268,10 @@ impl ObjectStore {
     /// The loose copy, if there is one: whole, or what is wrong with it.
     pub(crate) fn read_loose(&self, id: &ObjectId) -> Result<Option<Copy>> {
         match self.loose_path(id).open() {
-            Ok(file) => Ok(Some(parse_loose(file).and_then(|(kind, content)| checked(id, kind, content)))),
+            Ok(file) => {
+                let stored = file.metadata().map_err(|error| Error::io(format!("read object {id}"), error))?.len();
+                Ok(Some(parse_loose(file, stored).and_then(|(kind, content)| checked(id, kind, content))))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(format!("read object {id}"), error)),
         }
@@ -423,19 +444,30 @@ pub(crate) fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Resu
     }
 }
 
-pub(crate) fn parse_loose(file: File) -> Result<(ObjectKind, Vec<u8>), String> {
-    let mut decoder = ZlibDecoder::new(io::BufReader::new(file));
-    let mut content = Vec::new();
-    decoder.read_to_end(&mut content).map_err(|error| format!("cannot be inflated: {error}"))?;
-    let end = content.iter().take(32).position(|&byte| byte == 0).ok_or("has no header")?;
-    let mut parts = content[..end].split(|&byte| byte == b' ');
-    let kind = parts.next().and_then(ObjectKind::from_name).ok_or("has an unknown kind")?;
-    let size = parts.next().and_then(|text| std::str::from_utf8(text).ok()?.parse::<usize>().ok());
-    content.drain(..=end);
-    match size {
-        Some(size) if size == content.len() => Ok((kind, content)),
-        _ => Err(format!("holds {} bytes where its header says otherwise", content.len())),
+/// A loose object from its `stored` bytes. No more is inflated than its header says.
+pub(crate) fn parse_loose(input: impl Read, stored: u64) -> Result<(ObjectKind, Vec<u8>), String> {
+    let mut decoder = ZlibDecoder::new(io::BufReader::new(input));
+    let (kind, size) = loose_header(&mut decoder)?;
+    object::check_size(kind, size, stored)?;
+    object::read_exactly(decoder, size).map(|content| (kind, content))
+}
+
+/// The kind and size at the start of a loose object.
+fn loose_header(input: &mut impl Read) -> Result<(ObjectKind, u64), String> {
+    let mut header = Vec::new();
+    let mut byte = [0];
+    loop {
+        input.read_exact(&mut byte).map_err(|error| format!("cannot be inflated: {error}"))?;
+        match byte {
+            [0] => break,
+            _ if header.len() == 32 => return Err("has no header".to_owned()),
+            [other] => header.push(other),
+        }
     }
+    let mut parts = header.splitn(2, |&byte| byte == b' ');
+    let kind = parts.next().and_then(ObjectKind::from_name).ok_or("has an unknown kind")?;
+    let size = parts.next().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+    size.map(|size| (kind, size)).ok_or_else(|| "has no size in its header".to_owned())
 }
 
 /// Objects on their way into the store, as one pack. Nothing is promised until `commit` returns.

@@ -8,6 +8,7 @@ use backsight_core::{Code, Error, ObjectId, RelPath, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::cache::{FileTime, Stat};
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::scan::open_below;
 use crate::tree::Node;
@@ -86,5 +87,16 @@ pub(crate) fn read_exactly(root: &OwnedFd, path: &RelPath, id: &ObjectId) -> Res
         Ok(_) => Err(raced()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(raced()),
         Err(error) => Err(Error::io(format!("read `{path}`"), error)),
+    }
+}
+
+/// What of a file's state decides whether it must be read again.
+#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
+pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+    Stat {
+        size: stat.st_size as u64,
+        modified: FileTime { seconds: stat.st_mtime as i64, nanoseconds: stat.st_mtime_nsec as u32 },
+        changed: FileTime { seconds: stat.st_ctime as i64, nanoseconds: stat.st_ctime_nsec as u32 },
+        inode: stat.st_ino as u64,
     }
 }

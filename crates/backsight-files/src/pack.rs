@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::os::unix::fs::FileExt;
 
 use backsight_core::ObjectId;
@@ -18,8 +18,12 @@ const PACK_HEADER: u64 = 12;
 const IDX_HEADER: usize = 8 + 1024;
 /// Longest chain of deltas followed; Git itself never makes longer ones than 4095.
 const MAX_DELTA_DEPTH: usize = 4096;
-/// No index is larger: it would be of more than a hundred million objects.
-const MAX_INDEX: u64 = 4 << 30;
+/// The largest object that is rebuilt from a delta: Git makes none of files over half of that.
+const MAX_DELTA_RESULT: u64 = 1 << 30;
+/// How many bytes all deltas of one chain may make.
+const MAX_DELTA_WORK: u64 = 16 << 30;
+/// The largest index that is read: some twenty million objects.
+pub(crate) const MAX_INDEX: u64 = 512 << 20;
 
 /// One pack and its index, opened for reading.
 #[derive(Debug)]
@@ -46,7 +50,17 @@ impl Pack {
         let identities = [FileIdentity::of(&path), FileIdentity::of(index_path)];
         let data = path.open()?;
         let size = data.metadata()?.len();
-        Ok(Index::parse(index_path.read(MAX_INDEX)?).map(|index| Pack { path, index, data, size, identities }))
+        let index = index_path.open()?;
+        let stored = index.metadata()?.len();
+        Ok(match read_index(index, stored)? {
+            Ok(bytes) => Index::parse(bytes).map(|index| Pack { path, index, data, size, identities }),
+            Err(problem) => Err(problem),
+        })
+    }
+
+    /// A pack that lies nowhere.
+    pub(crate) fn of(path: AnchoredPath, data: File, size: u64, index: Index) -> Pack {
+        Pack { path, index, data, size, identities: [None; 2] }
     }
 
     /// Whether opening it again would give the same.
@@ -99,6 +113,9 @@ impl Pack {
         let ends: Vec<u64> = offsets.iter().skip(1).map(|(offset, _)| *offset).chain([end]).collect();
         let mut entries = Vec::with_capacity(offsets.len());
         for ((start, position), end) in offsets.into_iter().zip(ends) {
+            if end > self.size {
+                return None;
+            }
             let mut bytes = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
             self.data.read_exact_at(&mut bytes, start).ok()?;
             let plain = bytes.first().is_some_and(|byte| (1..=4).contains(&((byte >> 4) & 7)));
@@ -128,7 +145,7 @@ impl Pack {
 
     pub(crate) fn read(&self, id: &ObjectId) -> Option<Result<PackObject, String>> {
         let position = self.index.find(id)?;
-        Some(self.index.offset(position).and_then(|offset| self.read_at(offset, 0)))
+        Some(self.index.offset(position).and_then(|offset| self.read_at(offset)))
     }
 
     /// Whether the object here hashes to its id.
@@ -141,32 +158,58 @@ impl Pack {
         }
     }
 
-    fn read_at(&self, offset: u64, depth: usize) -> Result<PackObject, String> {
-        if depth > MAX_DELTA_DEPTH {
-            return Err("chain of deltas has no end".to_owned());
-        }
-        let entry = self.entry_header(offset)?;
-        let (base_offset, content_offset) = match entry.code {
-            1..=4 => {
-                let kind = match entry.code {
-                    1 => ObjectKind::Commit,
-                    2 => ObjectKind::Tree,
-                    3 => ObjectKind::Blob,
-                    _ => ObjectKind::Tag,
-                };
-                let content = self.inflate_at(&entry.begun, entry.end, entry.size)?;
-                return Ok(PackObject { kind, content });
+    fn read_at(&self, mut offset: u64) -> Result<PackObject, String> {
+        // Where each delta of the chain is and how large, the outermost first.
+        let mut deltas = Vec::new();
+        let (kind, mut content) = loop {
+            let entry = self.entry_header(offset)?;
+            let (base, delta) = match entry.code {
+                1..=4 => break self.plain_entry(&entry)?,
+                6 => self.delta_base_by_offset(offset, entry.end)?,
+                7 => self.delta_base_by_id(entry.end)?,
+                other => return Err(format!("unknown entry type {other}")),
+            };
+            if deltas.len() == MAX_DELTA_DEPTH {
+                return Err("chain of deltas has no end".to_owned());
             }
-            6 => self.delta_base_by_offset(offset, entry.end)?,
-            7 => self.delta_base_by_id(entry.end)?,
-            other => return Err(format!("unknown entry type {other}")),
+            deltas.push((delta, entry.size));
+            offset = base;
         };
-        let delta = self.inflate_at(&[], content_offset, entry.size)?;
-        let base = self.read_at(base_offset, depth + 1)?;
-        Ok(PackObject { kind: base.kind, content: apply_delta(&base.content, &delta)? })
+        let mut work = 0;
+        for (at, size) in deltas.into_iter().rev() {
+            if size > MAX_DELTA_RESULT {
+                return Err(format!("is made by a delta of {size} bytes"));
+            }
+            self.check_stored(ObjectKind::Blob, at, size)?;
+            content = apply_delta(&content, &self.inflate_at(&[], at, size)?)?;
+            work += content.len() as u64;
+            if work > MAX_DELTA_WORK {
+                return Err(format!("takes a chain of deltas that make more than {MAX_DELTA_WORK} bytes"));
+            }
+        }
+        Ok(PackObject { kind, content })
+    }
+
+    fn plain_entry(&self, entry: &EntryHeader) -> Result<(ObjectKind, Vec<u8>), String> {
+        let kind = match entry.code {
+            1 => ObjectKind::Commit,
+            2 => ObjectKind::Tree,
+            3 => ObjectKind::Blob,
+            _ => ObjectKind::Tag,
+        };
+        self.check_stored(kind, entry.end, entry.size)?;
+        Ok((kind, self.inflate_at(&entry.begun, entry.end, entry.size)?))
+    }
+
+    /// Whether the rest of the pack can hold so much.
+    fn check_stored(&self, kind: ObjectKind, at: u64, size: u64) -> Result<(), String> {
+        object::check_size(kind, size, self.size.saturating_sub(at))
     }
 
     fn entry_header(&self, offset: u64) -> Result<EntryHeader, String> {
+        if offset >= self.size {
+            return Err("entry lies past the end of the pack".to_owned());
+        }
         let bytes = self.bytes_at(offset)?;
         let first = *bytes.first().ok_or("entry lies past the end of the pack")?;
         let (mut size, mut shift, mut used, mut byte) = (u64::from(first & 15), 4, 1, first);
@@ -185,12 +228,12 @@ impl Pack {
         let mut distance: u64 = 0;
         loop {
             let byte = *bytes.get(used).ok_or("delta header is cut short")?;
-            distance = distance.checked_shl(7).ok_or("delta distance is too large")? | u64::from(byte & 0x7f);
+            distance = distance.checked_mul(128).ok_or("delta distance is too large")? | u64::from(byte & 0x7f);
             used += 1;
             if byte & 0x80 == 0 {
                 break;
             }
-            distance += 1;
+            distance = distance.checked_add(1).ok_or("delta distance is too large")?;
         }
         let base = offset.checked_sub(distance).filter(|_| distance > 0).ok_or("delta base lies outside the pack")?;
         Ok((base, at + used as u64))
@@ -249,15 +292,22 @@ impl io::Read for FileAt<'_> {
 }
 
 /// Rebuilds an object from its base and a Git delta.
-fn apply_delta(base: &[u8], delta: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn apply_delta(base: &[u8], delta: &[u8]) -> Result<Vec<u8>, String> {
     let mut rest = delta;
     let base_size = delta_size(&mut rest)?;
     let size = delta_size(&mut rest)?;
     if base_size != base.len() as u64 {
         return Err("delta belongs to another base".to_owned());
     }
+    if size > MAX_DELTA_RESULT {
+        return Err(format!("delta makes {size} bytes, where {MAX_DELTA_RESULT} are the most"));
+    }
     let mut content = Vec::with_capacity(size.min(1 << 24) as usize);
     while let Some(op) = take(&mut rest) {
+        // A few bytes of a delta can copy millions.
+        if content.len() as u64 > size {
+            return Err(format!("delta makes more than the {size} bytes it says"));
+        }
         if op & 0x80 == 0 {
             let count = usize::from(op);
             let literal = rest.get(..count).filter(|_| count > 0).ok_or("delta is cut short")?;
@@ -304,15 +354,28 @@ fn delta_size(rest: &mut &[u8]) -> Result<u64, String> {
     }
 }
 
+/// The bytes of a pack index, if there are as many as its head calls for.
+fn read_index(mut input: impl io::Read, stored: u64) -> io::Result<Result<Vec<u8>, String>> {
+    let mut bytes = Vec::new();
+    (&mut input).take(IDX_HEADER as u64).read_to_end(&mut bytes)?;
+    let count = bytes.get(IDX_HEADER - 4..).and_then(|word| word.try_into().ok()).map_or(0, u32::from_be_bytes);
+    let most = IDX_HEADER as u64 + u64::from(count) * 36 + 40;
+    if stored > most || stored > MAX_INDEX {
+        return Ok(Err(format!("index is {stored} bytes, where {} would be the most", most.min(MAX_INDEX))));
+    }
+    input.take(stored).read_to_end(&mut bytes)?;
+    Ok(Ok(bytes))
+}
+
 /// A version 2 pack index, held as its bytes.
 #[derive(Debug)]
-struct Index {
+pub(crate) struct Index {
     bytes: Vec<u8>,
     count: usize,
 }
 
 impl Index {
-    fn parse(bytes: Vec<u8>) -> Result<Index, String> {
+    pub(crate) fn parse(bytes: Vec<u8>) -> Result<Index, String> {
         if bytes.len() < IDX_HEADER + 40 || bytes[..8] != *b"\xfftOc\0\0\0\x02" {
             return Err("index is not a version 2 pack index".to_owned());
         }
@@ -461,7 +524,7 @@ impl PackWriter {
 
 /// Writes the object count and the trailing checksum, and makes the file durable.
 pub(crate) fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
     file.write_all_at(&count.to_be_bytes(), 8)?;
     let mut hasher = sha1dc::Hasher::new();
     let mut buffer = vec![0; 1 << 18];

@@ -1,6 +1,6 @@
 //! Decides what a restore or a revert would change, as a value. Nothing here writes: a dry run is this plan, printed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result};
 use backsight_diff::{Labels, Merge};
@@ -91,9 +91,10 @@ pub(crate) fn plan_restore(
     let mut plan = Plan::default();
     let mut uncapturable = Vec::new();
     let mut standing: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let needed = needed_parents(&all, selection);
     // Children before parents, so that a directory is known to stay when something in it stays.
     for change in all.iter().rev() {
-        if !is_selected(&change.path, selection) && !is_needed_parent(change, &all, selection) {
+        if !is_selected(&change.path, selection) && !is_needed_parent(change, &needed) {
             note_standing(change, &mut standing);
             continue;
         }
@@ -114,14 +115,17 @@ pub(crate) fn plan_restore(
     Ok(plan)
 }
 
+/// Every directory above something selected that comes to be.
+fn needed_parents<'a>(all: &'a [Change], selection: &[RelPath]) -> HashSet<&'a [u8]> {
+    let comes = |change: &&Change| change.after.is_some() && is_selected(&change.path, selection);
+    let chosen = all.iter().filter(|_| !selection.is_empty()).filter(comes);
+    chosen.flat_map(|change| change.path.ancestors()).collect()
+}
+
 /// A directory above something selected that has to be made first.
-fn is_needed_parent(change: &Change, all: &[Change], selection: &[RelPath]) -> bool {
+fn is_needed_parent(change: &Change, needed: &HashSet<&[u8]>) -> bool {
     let makes_directory = change.before.is_none() && change.after.is_some_and(|node| node.is_directory());
-    makes_directory
-        && all.iter().any(|other| {
-            other.after.is_some() && other.path.is_within(&change.path) && is_selected(&other.path, selection)
-        })
-        && !selection.is_empty()
+    makes_directory && needed.contains(change.path.as_bytes())
 }
 
 fn note_standing(change: &Change, standing: &mut BTreeSet<Vec<u8>>) {
@@ -370,7 +374,7 @@ impl Revert<'_> {
         self.plan.kept.retain(|(path, _)| !changed.contains(path));
         self.plan.kept.sort();
         self.plan.kept.dedup();
-        self.plan.merged.retain(|path| self.plan.changes.iter().any(|change| &change.path == path));
+        self.plan.merged.retain(|path| changed.contains(path));
         self.plan.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(self.plan)
     }

@@ -17,14 +17,19 @@ use rayon::Scope;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
-use crate::cache::{Cache, CachedDirectory, FileTime, Record, RecordKind, Stat};
-use crate::ignore::{Holds, Rules, Surroundings, join};
-use crate::names::{Names, Span, names_towards};
+use crate::cache::{Cache, CachedDirectory, Record, RecordKind, Stat};
+use crate::ignore::{Effort, Holds, Rules, Surroundings, join, path_of};
+use crate::names::{Names, Span, alias_reason, names_towards};
+use crate::observe::stat_of;
 use crate::part::{Entered, Notes, Part};
+use crate::tree::MAX_DEPTH;
 use crate::watch::Watcher;
 
 /// The directory Backsight keeps for itself; never captured, at any depth.
 pub const OWN_DIRECTORY: &str = ".backsight";
+
+/// So many directories are walked whatever `max_files` says.
+const FEW_DIRECTORIES: u64 = 10_000;
 
 /// What a walk covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +151,7 @@ pub(crate) fn scan(request: &ScanRequest<'_>) -> Result<Walked> {
         next: AtomicU32::new(1),
         files: AtomicU64::new(0),
         stop: AtomicBool::new(false),
+        effort: Effort::default(),
         output: Mutex::new(Output::default()),
     };
     let options = request.options;
@@ -165,6 +171,7 @@ pub(crate) fn scan(request: &ScanRequest<'_>) -> Result<Walked> {
         rules: rules.clone(),
         wanted: None,
         deep: request.part.is_none_or(|part| part.is_deep(b"")),
+        depth: 0,
         entered: None,
     };
     match request.part {
@@ -196,6 +203,7 @@ struct Walk<'a> {
     next: AtomicU32,
     files: AtomicU64,
     stop: AtomicBool,
+    effort: Effort,
     output: Mutex<Output>,
 }
 
@@ -227,6 +235,8 @@ struct Task {
     wanted: Option<Arc<Vec<Vec<u8>>>>,
     /// Whether everything below is to be looked at.
     deep: bool,
+    /// How many directories are above it.
+    depth: usize,
     /// Rules that begin in it, once they are known.
     entered: Option<Entered>,
 }
@@ -293,7 +303,7 @@ impl<'a> Walk<'a> {
         };
         let holds = Holds { gitignore: names.has(b".gitignore"), git: names.has(b".git") };
         if task.wanted.is_none() {
-            self.enter(&mut task, holds);
+            self.enter(&descriptor, &mut task, holds);
         }
         let mut yielded = Yield::default();
         self.match_names(&descriptor, &task, &names, &mut yielded);
@@ -306,6 +316,9 @@ impl<'a> Walk<'a> {
         let Some(cached) = self.cached(&task).filter(|cached| cached.contents().is_some()) else {
             return self.doubt("a directory changed that nothing is known about");
         };
+        if task.depth >= MAX_DEPTH {
+            return self.doubt("a directory changed that is too deep");
+        }
         if let Some(entered) = part.entered.get(&task.path).filter(|_| task.wanted.is_none()) {
             task.rules = entered.rules.clone();
         }
@@ -335,14 +348,17 @@ impl<'a> Walk<'a> {
     }
 
     /// The rules inside a directory. Where nothing is said to have changed they are the ones of the walk before.
-    fn enter(&self, task: &mut Task, holds: Holds) {
+    fn enter(&self, descriptor: &OwnedFd, task: &mut Task, holds: Holds) {
         let before = self.request.part.filter(|_| !task.deep).map(|part| part.entered.get(&task.path));
         let entered = match before {
             Some(Some(entered)) if entered.holds == holds => entered.clone(),
             Some(None) if !holds.any() => return,
             Some(_) => return self.doubt("a directory's ignore rules changed"),
             None if !holds.any() => return,
-            None => Entered { rules: task.rules.enter(&task.path, &self.absolute(&task.path), holds), holds },
+            None => {
+                let absolute = self.absolute(&task.path);
+                Entered { rules: task.rules.enter(&task.path, (&absolute, descriptor.as_fd()), holds), holds }
+            }
         };
         task.rules = entered.rules.clone();
         task.entered = Some(entered);
@@ -363,10 +379,18 @@ impl<'a> Walk<'a> {
     ) {
         let total = self.files.fetch_add(yielded.files, Ordering::Relaxed) + yielded.files;
         if total > self.request.options.max_files {
-            return self.refuse(total);
+            return self.refuse(total, "files");
+        }
+        // Directories take as much room as files.
+        let directories = u64::from(self.next.load(Ordering::Relaxed));
+        if directories > self.request.options.max_files.max(FEW_DIRECTORIES) {
+            return self.refuse(directories, "directories");
         }
         if (total - yielded.files) / 4096 != total / 4096 {
             (self.request.progress)(total);
+        }
+        if let Err(error) = self.effort.check() {
+            return self.fail(error);
         }
         let is_new_name = |inode| self.request.part.is_some_and(|part| !part.linked.contains(inode));
         if yielded.linked.iter().any(is_new_name) {
@@ -451,11 +475,14 @@ impl<'a> Walk<'a> {
         if yielded.entries != cached.len() {
             return None;
         }
-        self.enter(task, holds);
+        if !directories.is_empty() && task.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.enter(descriptor, task, holds);
         let mut children = Vec::with_capacity(directories.len());
         for (record, order) in directories {
             let path = join(&task.path, record.name);
-            if task.rules.is_ignored(&path, true) {
+            if task.rules.is_ignored(&path, true, &self.effort) {
                 return None;
             }
             children.push((record, path, order));
@@ -487,13 +514,13 @@ impl<'a> Walk<'a> {
             rules: task.rules.clone(),
             wanted,
             deep: true,
+            depth: task.depth + 1,
             entered: None,
         }
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {
-        use std::os::unix::ffi::OsStrExt;
-        self.request.root.join(std::ffi::OsStr::from_bytes(path))
+        self.request.root.join(path_of(path))
     }
 
     /// The names to look at, sorted.
@@ -566,7 +593,9 @@ impl<'a> Walk<'a> {
     }
 
     fn is_hidden_file(&self, task: &Task, path: &[u8]) -> bool {
-        task.rules.is_ignored(path, false) && !self.request.include.contains(path) && !task.rules.is_tracked(path)
+        task.rules.is_ignored(path, false, &self.effort)
+            && !self.request.include.contains(path)
+            && !task.rules.is_tracked(path)
     }
 
     fn match_directory(&self, task: &Task, named: &Named<'_>, mode: u16, yielded: &mut Yield) {
@@ -580,6 +609,9 @@ impl<'a> Walk<'a> {
             Wanted::Only(files) => Some(files),
             Wanted::Nothing => return,
         };
+        if task.depth >= MAX_DEPTH {
+            return report(yielded, path, Reason::TooDeep);
+        }
         let same = named.known.is_some_and(|record| record.kind == RecordKind::Directory && record.mode == mode);
         yielded.entries += 1;
         yielded.vouched += usize::from(same);
@@ -591,7 +623,7 @@ impl<'a> Walk<'a> {
         if let Some(files) = &task.wanted {
             return Wanted::Only(files.clone());
         }
-        if !task.rules.is_ignored(path, true) {
+        if !task.rules.is_ignored(path, true, &self.effort) {
             return Wanted::Everything;
         }
         let files = self.wanted_below(task, path);
@@ -638,12 +670,12 @@ impl<'a> Walk<'a> {
         self.push(visited(task, Listing::Nothing, yielded));
     }
 
-    fn refuse(&self, files: u64) {
+    fn refuse(&self, files: u64, what: &str) {
         let limit = self.request.options.max_files;
-        let error = Error::new(Code::TooLarge, format!("the workspace holds more than {limit} files that are not ignored"))
+        let error = Error::new(Code::TooLarge, format!("the workspace holds more than {limit} {what} that are not ignored"))
             .with_hint(format!(
                 "ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_files {}`",
-                (limit * 2).max(files)
+                limit.saturating_mul(2).max(files)
             ))
             .with_details(serde_json::json!({ "max_files": limit }));
         self.fail(error);
@@ -723,17 +755,15 @@ fn match_file(named: &Named<'_>, kind: RecordKind, mode: u16, stat: Stat, yielde
     yielded.seen.push(Seen { name: named.span, kind, mode, stat, id: same.map(|record| record.id) });
 }
 
-/// Skips what is Git's or ours; other spellings of `.git` are reported, since some systems take them for it.
+/// Skips what is Git's or ours; other spellings of the two are reported, since some systems take them for it.
 fn is_own_or_git(name: &[u8], directory: &[u8], yielded: &mut Yield) -> bool {
     if name == OWN_DIRECTORY.as_bytes() || name == b".git" {
         reserve(name, directory, yielded);
         return true;
     }
-    let alias = name.eq_ignore_ascii_case(b".git");
-    if alias {
-        report(yielded, join(directory, name), Reason::GitAlias);
-    }
-    alias
+    let Some(reason) = alias_reason(name) else { return false };
+    report(yielded, join(directory, name), reason);
+    true
 }
 
 /// Notes what occupies a directory without being anybody's business. The root is never removed, so there it is no news.
@@ -761,14 +791,4 @@ pub(crate) fn open_below(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> 
         current = open_directory(&current, part)?;
     }
     Ok(current)
-}
-
-#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between platforms")]
-pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
-    Stat {
-        size: stat.st_size as u64,
-        modified: FileTime { seconds: stat.st_mtime as i64, nanoseconds: stat.st_mtime_nsec as u32 },
-        changed: FileTime { seconds: stat.st_ctime as i64, nanoseconds: stat.st_ctime_nsec as u32 },
-        inode: stat.st_ino as u64,
-    }
 }

@@ -11,9 +11,13 @@ use backsight_core::{Code, Error, ObjectId, RelPath, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::ignore::join;
+use crate::names::alias_reason;
 use crate::object::ObjectKind;
-use crate::objects::ObjectStore;
+use crate::objects::{ObjectStore, damaged};
 use crate::observe::read_exactly;
+
+/// How many directories may be above a directory. No real tree is as deep, and what walks one may take a step a level.
+pub(crate) const MAX_DEPTH: usize = 1000;
 
 /// A file state: the Git tree id and the id of its attributes, if it needs any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -151,11 +155,17 @@ impl<'a> Source<'a> {
             }
         }
         for (name, mode) in &attributes.empty {
+            if !is_safe_name(name) {
+                return Err(malformed(&contents.attributes.unwrap_or(EMPTY_TREE)));
+            }
             let inner = Contents { tree: None, attributes: attributes.children.get(name).copied() };
             entries.push(Entry { name: name.clone(), node: Node::Directory { mode: *mode }, contents: inner });
         }
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries)
+        match entries.windows(2).any(|pair| pair[0].name == pair[1].name) {
+            true => Err(malformed(&contents.tree.unwrap_or(EMPTY_TREE))),
+            false => Ok(entries),
+        }
     }
 
     fn attributes(&self, id: &ObjectId) -> Result<Attributes> {
@@ -187,21 +197,62 @@ impl<'a> Source<'a> {
     }
 
     /// Calls `visit` for everything in the tree, parents before children, sorted by name within a directory.
-    pub(crate) fn walk(
-        &self,
-        contents: &Contents,
-        at: &[u8],
-        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
-    ) -> Result<()> {
-        for entry in self.entries(contents)? {
+    pub(crate) fn walk(&self, contents: &Contents, visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>) -> Result<()> {
+        let mut size = Size::of(self.store);
+        let mut open = vec![(Vec::new(), self.entries(contents)?.into_iter())];
+        while let Some((at, entries)) = open.last_mut() {
+            let Some(entry) = entries.next() else {
+                open.pop();
+                continue;
+            };
+            size.add(1)?;
             let path = join(at, &entry.name);
             visit(&path, &entry)?;
             if entry.node.is_directory() {
-                self.walk(&entry.contents, &path, visit)?;
+                check_depth(open.len(), &entry.contents)?;
+                open.push((path, self.entries(&entry.contents)?.into_iter()));
             }
         }
         Ok(())
     }
+}
+
+/// How much of a stored tree was looked at. Directories that are the same are stored once, so that a few small objects
+/// can stand for more paths than there is memory for.
+pub(crate) struct Size {
+    entries: u64,
+    most: u64,
+}
+
+impl Size {
+    pub(crate) fn of(store: &ObjectStore) -> Self {
+        Size { entries: 0, most: store.most_entries() }
+    }
+
+    pub(crate) fn add(&mut self, entries: usize) -> Result<()> {
+        self.entries += entries as u64;
+        if self.entries <= self.most {
+            return Ok(());
+        }
+        let message = format!("the snapshot holds more than {} files and directories", self.most);
+        Err(Error::new(Code::TooLarge, message)
+            .with_hint(format!("allow more with `backsight config set max_files {}`", self.most)))
+    }
+}
+
+/// Refuses a directory with too many directories above it.
+pub(crate) fn check_depth(depth: usize, contents: &Contents) -> Result<()> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    let id = contents.tree.or(contents.attributes).unwrap_or(EMPTY_TREE);
+    Err(damaged(&id, &format!("lies below more than {MAX_DEPTH} directories")))
+}
+
+/// Whether a stored name can be put on disk: it neither leaves the workspace nor is some file system's name for a
+/// `.git` or for what is ours.
+pub(crate) fn is_safe_name(name: &[u8]) -> bool {
+    !name.contains(&b'/') && RelPath::new(name).is_ok() && alias_reason(name).is_none()
 }
 
 fn malformed(id: &ObjectId) -> Error {
@@ -338,7 +389,7 @@ fn most_common(modes: impl Iterator<Item = u16>) -> Option<u16> {
 
 /// The parsed attributes of one directory.
 #[derive(Default)]
-struct Attributes {
+pub(crate) struct Attributes {
     usual: BTreeMap<Class, u16>,
     named: BTreeMap<Vec<u8>, u16>,
     empty: BTreeMap<Vec<u8>, u16>,
@@ -346,7 +397,7 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn read(&mut self, text: &[u8]) -> Option<()> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Option<()> {
         for record in text.strip_suffix(b"\0")?.split(|&byte| byte == 0) {
             let mut parts = record.splitn(3, |&byte| byte == b' ');
             let label = std::str::from_utf8(parts.next()?).ok()?;
@@ -378,9 +429,6 @@ impl Attributes {
             0o100644 | 0o100664 => Node::File { mode: mode(Class::File, 0o644), id: raw.id },
             _ => return None,
         };
-        // A stored name that could leave the workspace or reach a `.git` is damage, whoever made it.
-        let safe = !raw.name.contains(&b'/') && !raw.name.eq_ignore_ascii_case(b".git");
-        RelPath::new(raw.name.as_slice()).ok().filter(|_| safe)?;
-        Some(Entry { name: raw.name, node, contents })
+        is_safe_name(&raw.name).then_some(Entry { name: raw.name, node, contents })
     }
 }

@@ -7,7 +7,7 @@ use backsight_core::{ObjectId, RelPath, Result};
 use crate::ignore::join;
 use crate::objects::ObjectStore;
 use crate::pack::Pack;
-use crate::tree::{Contents, Source, Tree, parse_tree};
+use crate::tree::{Contents, MAX_DEPTH, Source, Tree, parse_tree};
 
 /// What a check of the objects found.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +83,17 @@ impl ObjectStore {
 
     /// Walks a snapshot and reports every object that cannot be read. `report` saves reading what was checked.
     pub fn check_tree(&self, tree: &Tree, report: &ObjectReport) -> Result<TreeReport> {
-        let mut check =
-            TreeCheck { source: Source::new(self), report, found: TreeReport::default(), visited: HashSet::new() };
-        check.directory(&tree.contents(), b"")?;
+        let mut check = TreeCheck {
+            source: Source::new(self),
+            report,
+            found: TreeReport::default(),
+            visited: HashSet::new(),
+            pending: Vec::new(),
+        };
+        check.pending.push((tree.contents(), Vec::new(), 0));
+        while let Some((contents, at, depth)) = check.pending.pop() {
+            check.directory(&contents, &at, depth)?;
+        }
         Ok(check.found)
     }
 }
@@ -95,15 +103,22 @@ struct TreeCheck<'a> {
     report: &'a ObjectReport,
     found: TreeReport,
     visited: HashSet<Contents>,
+    /// Directories to be checked, where they are and how many are above them.
+    pending: Vec<(Contents, Vec<u8>, usize)>,
 }
 
 impl TreeCheck<'_> {
-    fn directory(&mut self, contents: &Contents, at: &[u8]) -> Result<()> {
+    fn directory(&mut self, contents: &Contents, at: &[u8], depth: usize) -> Result<()> {
         if !self.visited.insert(*contents) {
             return Ok(());
         }
+        let ids = [contents.tree, contents.attributes];
+        if depth > MAX_DEPTH {
+            ids.iter().flatten().for_each(|id| self.unreadable(id, at));
+            return Ok(());
+        }
         let mut whole = true;
-        for id in [contents.tree, contents.attributes].into_iter().flatten() {
+        for id in ids.into_iter().flatten() {
             whole &= self.object(&id, at)?;
         }
         if let Some(attributes) = contents.attributes.filter(|_| whole) {
@@ -118,7 +133,7 @@ impl TreeCheck<'_> {
             let path = join(at, &entry.name);
             match entry.node.blob() {
                 Some(id) => drop(self.object(&id, &path)?),
-                None => self.directory(&entry.contents, &path)?,
+                None => self.pending.push((entry.contents, path, depth + 1)),
             }
         }
         Ok(())
@@ -128,10 +143,14 @@ impl TreeCheck<'_> {
         if !self.report.damaged.contains_key(id) && self.source.store.contains(id)? {
             return Ok(true);
         }
+        self.unreadable(id, at);
+        Ok(false)
+    }
+
+    fn unreadable(&mut self, id: &ObjectId, at: &[u8]) {
         let paths = self.found.unreadable.entry(*id).or_default();
         if paths.len() < 10 {
             paths.extend(RelPath::new(at).ok());
         }
-        Ok(false)
     }
 }

@@ -254,6 +254,9 @@ pub struct ExportGit {
     pub squash: bool,
     /// Only say what would be written.
     pub dry_run: bool,
+    /// Refuse a repository of which any part lies outside the workspace. A person may name any of theirs; an agent's
+    /// request stays inside.
+    pub stay_inside: bool,
 }
 
 /// A request to start a session.

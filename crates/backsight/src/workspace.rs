@@ -301,6 +301,9 @@ impl Workspace {
         let directory = store.directory();
         let making = if Files::is_made(directory) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
+        if let Ok(config) = config::text_of(&store).and_then(|(text, file)| Config::parse(&text, &file)) {
+            files.objects().expect_files(config.max_files);
+        }
         let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };
         let timeline = Timeline::open(
             &directory.join("timeline.db"),

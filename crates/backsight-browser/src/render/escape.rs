@@ -1,40 +1,10 @@
 //! Makes text from outside harmless for those who show it.
 
-use std::fmt::Write;
+use backsight_core::one_line;
 
-/// On one line, and without characters that steer a terminal, change the order of reading or cannot be seen. They are
-/// replaced by their numbers, not dropped: a text that holds them is suspicious, and that should be seen.
+/// On one line, without what steers a terminal or changes the order of reading.
 pub fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => safe.push_str("\\n"),
-            '\t' => safe.push_str("\\t"),
-            '\r' => safe.push_str("\\r"),
-            // Writing to a String cannot fail.
-            other if is_unsafe(other) => _ = write!(safe, "\\u{{{:x}}}", u32::from(other)),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            // Marks and overrides of the reading direction.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
-            // Without width.
-            | '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            // Letters and blanks that cannot be seen.
-            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}'
-            // Ends of lines.
-            | '\u{2028}' | '\u{2029}'
-            // Variants of glyphs, except the common one that makes pictures coloured; tags. Both can carry hidden text.
-            | '\u{fe00}'..='\u{fe0e}' | '\u{e0000}'..='\u{e0fff}'
-            // Spaces other than the ordinary one, which can make a text seem to end.
-            | '\u{2000}'..='\u{200a}' | '\u{3000}' | '\u{205f}')
+    one_line(text).into_owned()
 }
 
 /// A text from outside as a Markdown code span, in which nothing means anything.

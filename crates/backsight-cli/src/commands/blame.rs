@@ -1,12 +1,11 @@
 //! `backsight blame PATH [REF]`: who last wrote each line of a file.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::str::FromStr;
 
 use anstyle::Style;
 use backsight::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin};
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Code, Error, Result, Timestamp, visible};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
@@ -178,19 +177,9 @@ fn show_hunk(sheet: &mut Sheet, hunk: &BlameHunk, label: &Label, widths: &Widths
     }
 }
 
-/// The text without what could drive a terminal or turn its reading direction; tabs and indentation stay.
+/// The text without what could drive a terminal, turn its reading direction or hide; tabs and indentation stay.
 fn shown(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.strip_suffix('\r').unwrap_or(text).chars() {
-        let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
-        if character != '\t' && (character.is_control() || turns) {
-            // Writing to memory cannot fail.
-            let _ = write!(out, "<U+{:04X}>", character as u32);
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    visible(text.strip_suffix('\r').unwrap_or(text))
 }
 
 #[cfg(test)]

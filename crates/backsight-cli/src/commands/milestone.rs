@@ -158,6 +158,7 @@ fn export(args: &Export, context: &Context) -> Result<()> {
         onto: args.onto.clone(),
         squash: args.squash,
         dry_run: args.dry_run,
+        stay_inside: false,
     };
     let exported = context.workspace()?.export_git(&request)?;
     context.answer(&exported, |page| view::exported(page, &exported, args.squash))

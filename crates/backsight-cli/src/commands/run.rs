@@ -59,13 +59,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let refused = workspace.store().err();
     let mut server = Server::of(workspace)?;
     if !server.find() {
-        let _ = context.screen.print_aside(|page| {
-            match &refused {
-                Some(error) => page.note(format_args!("nothing is recorded: {}", error.message())),
-                None => page.note(
-                    "no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`",
-                ),
-            }
+        let _ = context.screen.print_aside(|page| match &refused {
+            Some(error) => page.note(format_args!("nothing is recorded: {}", error.message())),
+            None => page
+                .note("no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`"),
         });
     }
     let recorder = Recorder::start(server, format!("terminal: {label}"), label.clone());

@@ -120,6 +120,7 @@ fn consequence(strategy: Strategy, open_calls: usize, them: &str) -> String {
 
 /// What the scan did not cover, and what the snapshot did not.
 fn uncovered(page: &mut Page, status: &WorkspaceStatus) {
+    coverage::warn_of_rules(page, &status.coverage);
     let now: &[Uncovered] = &status.coverage.uncovered;
     let then: Vec<Uncovered> = status.unseen.iter().filter(|entry| !now.contains(entry)).cloned().collect();
     let titles = [coverage::not_covered(now.len()), format!("{} could not be compared", count_of(&then, "path"))];

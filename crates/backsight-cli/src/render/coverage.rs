@@ -25,8 +25,20 @@ pub fn list(sheet: &mut Sheet, uncovered: &[Uncovered]) {
     }
 }
 
-/// Warns about what a capture left out other than what the ignore rules asked for.
-pub fn warn(page: &mut Page, uncovered: &[Uncovered]) {
+/// Warns about what a capture left out other than what the ignore rules asked for, and about rules it did not read.
+pub fn warn_of(page: &mut Page, coverage: &Coverage) {
+    warn_of_rules(page, coverage);
+    warn(page, &coverage.uncovered);
+}
+
+/// Warns about ignore rules that were not read: more is captured than the user asked for.
+pub fn warn_of_rules(page: &mut Page, coverage: &Coverage) {
+    for unread in &coverage.unread_rules {
+        page.warning(format_args!("{unread}"));
+    }
+}
+
+fn warn(page: &mut Page, uncovered: &[Uncovered]) {
     const SHOWN: usize = 10;
     let notable: Vec<&Uncovered> = uncovered.iter().filter(|entry| entry.reason.is_notable()).collect();
     if notable.is_empty() {
@@ -61,7 +73,7 @@ pub fn advice(reason: Reason) -> Option<&'static str> {
         Reason::TooLarge => Some("raise the limit with `backsight config set max_file_size SIZE`, or ignore the file"),
         Reason::Unreadable => Some("make it readable, or add it to `.gitignore`"),
         Reason::Raced => Some("run the command again when the file is quiet"),
-        Reason::Ignored | Reason::Special | Reason::GitAlias => None,
+        Reason::Ignored | Reason::Special | Reason::GitAlias | Reason::OwnAlias | Reason::TooDeep => None,
     }
 }
 

@@ -132,6 +132,9 @@ pub fn exported(page: &mut Page, exported: &ExportedGit, squash: bool) {
         let label = page.data.dim(format_args!("{label:<9}"));
         page.data.line(format_args!("  {label} {value}"));
     };
+    if let Some(place) = &exported.written_to {
+        row("really in", safe(place).to_string());
+    }
     row("snapshots", enumerate(&exported.snapshots));
     let onto = exported.onto.as_ref().map_or_else(|| "nothing: a history of its own".to_owned(), ObjectId::short);
     row("continues", onto);

@@ -27,7 +27,7 @@ pub fn show(page: &mut Page, tracked: &Tracked, description: &str, now: Timestam
         }
     }
     others(page, tracked);
-    coverage::warn(page, &tracked.snapshot.coverage.uncovered);
+    coverage::warn_of(page, &tracked.snapshot.coverage);
     for warning in &tracked.warnings {
         page.warning(safe(warning));
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use backsight_core::is_unsafe_to_show;
 
 use crate::page::{CYAN, GREEN, RED, Sheet};
 
@@ -28,15 +29,16 @@ fn style_of(line: &[u8]) -> Style {
     }
 }
 
-/// Control characters as `^[`, so that file contents cannot drive the terminal.
+/// Control characters as `^[`, and what else is unsafe to show as `<U+202E>`, so that file contents cannot drive the
+/// terminal or read as something else.
 fn visible(line: &[u8]) -> String {
     let mut text = String::with_capacity(line.len());
     for character in String::from_utf8_lossy(line).chars() {
         match character {
             '\t' => text.push(character),
             '\0'..='\x1f' => text.extend(['^', char::from(character as u8 + 64)]),
-            control if control.is_control() => {
-                let _ = write!(text, "<U+{:04X}>", control as u32);
+            other if is_unsafe_to_show(other) => {
+                let _ = write!(text, "<U+{:04X}>", other as u32);
             }
             other => text.push(other),
         }
@@ -52,5 +54,6 @@ mod tests {
     fn file_contents_cannot_drive_the_terminal() {
         assert_eq!(visible(b"+a\x1b[2Jb\r"), "+a^[[2Jb^M");
         assert_eq!(visible("+\u{9b}31m\tx".as_bytes()), "+<U+009B>31m\tx");
+        assert_eq!(visible("+\u{202e}\u{2028}\u{200b}x".as_bytes()), "+<U+202E><U+2028><U+200B>x");
     }
 }

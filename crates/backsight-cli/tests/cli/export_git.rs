@@ -177,3 +177,33 @@ fn refusals_say_what_to_do() {
     assert_eq!(fixture.ask("milestone export-git 'Login works' --branch x").status, 2);
     assert_eq!((untouched(&fixture), fixture.git("for-each-ref")), before);
 }
+
+#[test]
+fn a_linked_work_tree_says_where_the_branch_really_goes() {
+    let fixture = repository();
+    fixture.git("worktree add -q ../linked");
+    let seen = fixture.run("milestone export-git 'Login works' --repo ../linked --branch steps");
+    assert!(seen.contains("  really in [TMP]/ws/.git\n"), "{seen}");
+    let exported = fixture.ok("milestone export-git 'Login works' --repo . --branch again");
+    assert!(exported.get("written_to").is_none(), "{exported}");
+    assert_eq!(fixture.git("branch --list steps again").lines().count(), 2);
+}
+
+#[test]
+fn a_repository_with_a_symlink_for_a_part_is_refused_by_name() {
+    for part in [".git", ".git/objects", ".git/objects/pack", ".git/refs", ".git/refs/heads", ".git/packed-refs"] {
+        let fixture = repository();
+        let review = elsewhere(&fixture);
+        fixture.write("../review/f", "f");
+        fixture.git_in(&review, "add f");
+        fixture.git_in(&review, "commit -q -m f");
+        fixture.git_in(&review, "pack-refs --all");
+        let (path, real) = (review.join(part), fixture.base().join("real"));
+        fs::rename(&path, &real).unwrap();
+        std::os::unix::fs::symlink(&real, &path).unwrap();
+        let refused =
+            fixture.ask("milestone export-git 'Login works' --repo ../review --branch b").fails("GIT_REFUSED", 3);
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("is a symlink") && message.contains("real"), "{part}: {refused}");
+    }
+}

@@ -56,6 +56,8 @@ fn odd_names() -> Vec<Vec<u8>> {
         "\u{fc}".as_bytes(),
         "\u{202e}rtl".as_bytes(),
         "日本語".as_bytes(),
+        "a\u{2028}b\u{2029}c\u{61c}".as_bytes(),
+        "\u{200b}\u{e0041}\u{feff}".as_bytes(),
         b"Case",
         b"case",
         b"CASE",
@@ -155,6 +157,9 @@ fn names_never_reach_the_terminal_raw() {
         let text = [output.stdout.as_slice(), &output.stderr].concat();
         assert!(!text.contains(&0x1b) && !text.contains(&b'\r'), "{line}");
         assert!(!text.windows(9).any(|window| window == b"new\nline\n"), "{line}");
+        let text = String::from_utf8_lossy(&text);
+        let hidden = |character: char| character != '\n' && backsight_core::is_unsafe_to_show(character);
+        assert!(!text.contains(hidden), "{line}: {text}");
     }
 }
 
@@ -306,4 +311,13 @@ fn the_order_of_names_is_gits() {
     let tracked = fixture.ok("track");
     let paths = fixture.picture().files().map(|(path, _)| String::from_utf8(path.to_vec()).unwrap()).collect();
     assert_eq!(tracked["tree"].as_str().unwrap(), crate::ignore_rules::git_tree(&fixture, &paths));
+}
+
+#[test]
+fn what_is_backsights_own_cannot_be_declared() {
+    let fixture = Fixture::new();
+    fixture.write("a", "1");
+    for path in [".backsight", ".backsight/store/config.toml", "sub/.backsight/x"] {
+        fixture.ask(&format!("track --declare {path}")).fails("INVALID_PATH", 2);
+    }
 }

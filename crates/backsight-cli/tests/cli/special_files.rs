@@ -333,3 +333,41 @@ fn a_store_that_may_not_be_read_is_an_error() {
     assert_eq!(fixture.ok("log")["rows"].as_array().unwrap().len(), 1);
     fixture.verify();
 }
+
+/// What a capture reads beside the files it captures may be anything too.
+#[test]
+fn special_files_where_rules_are_expected_are_named_and_not_waited_for() {
+    for place in [".git/config", ".git/info/exclude", ".git/index", "sub/.git"] {
+        let fixture = Fixture::new();
+        fixture.git("init -q");
+        fixture.write("sub/a", "a\n");
+        fixture.write(".gitignore", "*.log\n");
+        fixture.write("x.log", "x\n");
+        let _ = fs::remove_file(fixture.root().join(place));
+        make(&fixture, "mkfifo", &[place]);
+        for line in ["track", "status"] {
+            let seen = fixture.run(line);
+            assert!(seen.contains(&format!("{place}` was not read: not a regular file")), "{line}: {seen}");
+            assert!(seen.contains("---- exit 0"), "{line}: {seen}");
+        }
+    }
+}
+
+#[test]
+fn a_workspace_deeper_than_any_is_covered_to_a_thousand_levels() {
+    let fixture = Fixture::new();
+    fixture.write("a", "a\n");
+    // Each from inside the one before: the whole path is longer than the system takes.
+    let deep = "for _ in $(seq 50); do d=d/$d; done; for _ in $(seq 100); do mkdir -p $d && cd -P $d || exit 1; done";
+    make(&fixture, "sh", &["-c", &format!("d=d; {deep}")]);
+    let tracked = fixture.ok("track");
+    let found = uncovered(&tracked);
+    assert_eq!((found.len(), found[0].1.as_str()), (1, "too_deep"));
+    for line in ["status", "verify", "ls 1", "gc --dry-run", "restore 1 --dry-run", "diff 1"] {
+        fixture.ok(line);
+    }
+    make(&fixture, "rm", &["-rf", "d"]);
+    fixture.ok("restore 1");
+    fixture.verify();
+    make(&fixture, "rm", &["-rf", "d"]);
+}

@@ -1,34 +1,10 @@
 //! Makes text of the program being debugged harmless for those who show it.
 
-use std::fmt::Write;
+use backsight_core::one_line;
 
-/// On one line, and without characters that steer a terminal, change the order of reading or cannot be seen. They are
-/// replaced by their numbers, not dropped: whoever looks at a variable wants to know what is in it.
+/// On one line, without what steers a terminal or changes the order of reading.
 pub(super) fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => safe.push_str("\\n"),
-            '\t' => safe.push_str("\\t"),
-            '\r' => safe.push_str("\\r"),
-            // Writing to a String cannot fail.
-            other if is_unsafe(other) => _ = write!(safe, "\\u{{{:x}}}", u32::from(other)),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-fn is_unsafe(character: char) -> bool {
-    let number = u32::from(character);
-    // What joins pictures into one is seen with them; everything else of no width hides something.
-    character.is_control()
-        || matches!(
-            number,
-            0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x2800 | 0x3164 | 0xfeff | 0xffa0
-        )
-        || matches!(number, 0x180b..=0x180f | 0x2000..=0x200f | 0x2028..=0x202e | 0x205f..=0x206f | 0x3000)
-        || matches!(number, 0xfe00..=0xfe0e | 0xfff9..=0xfffb | 0xe0000..=0xe0fff)
+    one_line(text).into_owned()
 }
 
 /// As a Markdown code span, in which nothing means anything.

@@ -69,7 +69,14 @@ fn the_state_before_is_a_commit_only_where_it_differs() {
     let commits = [commit(lab.snapshot(&[("a.txt", "new\n")]), "new")];
     let export = |branch, onto, before| {
         let before = Some(commit(before, "before"));
-        lab.export_checked(&GitExport { repository: &repository, branch, onto, before, commits: &commits })
+        lab.export_checked(&GitExport {
+            repository: &repository,
+            branch,
+            onto,
+            before,
+            commits: &commits,
+            within: None,
+        })
     };
     let count = |branch| lab.git(&repository, &["rev-list", "--count", branch]);
     assert_eq!(export("same", Onto::Head, same).before, None);

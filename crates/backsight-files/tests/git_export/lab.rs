@@ -172,7 +172,7 @@ fn open(root: &Path, disk: Disk) -> Files {
 
 /// An export onto `HEAD`.
 pub fn export_to<'a>(repository: &'a Path, branch: &'a str, commits: &'a [NewCommit]) -> GitExport<'a> {
-    GitExport { repository, branch, onto: Onto::Head, before: None, commits }
+    GitExport { repository, branch, onto: Onto::Head, before: None, commits, within: None }
 }
 
 pub fn commit(tree: ObjectId, message: &str) -> NewCommit {

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use backsight_core::is_unsafe_to_show;
 use serde_json::Value;
 
 use super::agent::Agent;
@@ -122,7 +123,7 @@ fn command_line(command: &Value) -> Option<String> {
 fn excerpt(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let is_whole = line.len() == text.trim().len();
-    let clean: String = line.chars().filter(|character| !character.is_control()).take(LONGEST_TITLE).collect();
+    let clean: String = line.chars().filter(|character| !is_unsafe_to_show(*character)).take(LONGEST_TITLE).collect();
     if is_whole && line.chars().count() <= LONGEST_TITLE { clean } else { format!("{} ...", clean.trim_end()) }
 }
 

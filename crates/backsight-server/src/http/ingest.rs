@@ -10,7 +10,7 @@ use axum::routing::post;
 use backsight::Workspace;
 use backsight::browser::Ingest;
 use backsight::browser::event::{Action, Category, Console, Event, Request, Socket};
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Code, Error, Result, Timestamp, is_unsafe_to_show};
 use http::{HeaderMap, header};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
@@ -138,7 +138,7 @@ fn understand(report: Report, category: Option<Category>, origin: Option<&str>, 
 
 /// A text for people: one line, and not too long.
 fn label(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).take(LABEL).collect::<String>().trim().to_owned()
+    text.chars().filter(|character| !is_unsafe_to_show(*character)).take(LABEL).collect::<String>().trim().to_owned()
 }
 
 fn event_of(

@@ -127,8 +127,9 @@ fn begin(call: &Call<'_>, request: &Begin) -> Result<Draft> {
 }
 
 fn tracked(tracked: Tracked) -> Result<Draft> {
-    let Tracked { created, snapshot, changes, unseen, unknown_changes, integrated, left_to_open_calls, warnings } =
+    let Tracked { created, snapshot, changes, unseen, unknown_changes, integrated, left_to_open_calls, mut warnings } =
         tracked;
+    warnings.extend(snapshot.coverage.unread_rules.iter().cloned());
     let seq = snapshot.sequence_number;
     let changes: Vec<String> = changes.iter().map(words::change).collect();
     let uncovered: Vec<String> = snapshot.coverage.uncovered.iter().chain(&unseen).map(words::unseen).collect();

@@ -51,6 +51,7 @@ impl Definition for WorkspaceStatus {
         let uncovered = &status.coverage.uncovered;
         let complete = status.coverage.complete && status.unseen.is_empty();
         let unseen: Vec<String> = uncovered.iter().chain(&status.unseen).map(words::unseen).collect();
+        let unread = status.coverage.unread_rules.clone();
         let summary = match (&status.latest, status.clean, complete) {
             (None, ..) => "nothing is recorded yet: record the files with files_track".to_owned(),
             (Some(latest), true, true) => format!("nothing changed since {}", latest.sequence_number),
@@ -87,7 +88,7 @@ impl Definition for WorkspaceStatus {
             ("unknown", status.unknown.iter().map(ToString::to_string).collect()),
             ("pending", status.pending.iter().map(ToString::to_string).collect()),
             ("open_calls", calls.collect()),
-            ("unseen", unseen),
+            ("unseen", unseen.into_iter().chain(unread).collect()),
         ];
         for (name, items) in lists.into_iter().filter(|(_, items): &(_, Vec<String>)| !items.is_empty()) {
             draft = draft.list(name, items, None);

@@ -87,4 +87,8 @@ pub struct ExportedGit {
     pub snapshots: Vec<Seq>,
     /// Objects the repository did not have.
     pub objects_written: u64,
+    /// Where the repository really is, when that is outside the directory that was named: a linked work tree's or a
+    /// submodule's is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_to: Option<String>,
 }

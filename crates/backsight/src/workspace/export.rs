@@ -32,6 +32,7 @@ impl Workspace {
             onto: self.onto(request),
             before: before(&range.steps),
             commits: &commits,
+            within: request.stay_inside.then_some(self.root.as_path()),
         };
         let exported = export_commits(opened.files.objects(), &export, request.dry_run)?;
         Ok(ExportedGit {
@@ -43,6 +44,7 @@ impl Workspace {
             commits: exported.before.into_iter().chain(exported.commits).collect(),
             snapshots: range.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
             objects_written: exported.objects_written,
+            written_to: exported.elsewhere.map(|place| place.display().to_string()),
         })
     }
 

@@ -90,3 +90,64 @@ fn a_symlink_leads_no_request_to_a_repository_outside() {
     server.post("/api/milestones/export-git", &body).ok();
     assert_eq!(fixture.git_in(&fixture.root().join("inside"), "branch --list").trim(), "b");
 }
+
+/// Makes a `.git` that points outside.
+type Point<'a> = &'a dyn Fn(&std::path::Path);
+
+/// What stands inside the workspace may point anywhere: by a `.git` file, a symlink, `commondir` or a lender.
+#[test]
+fn a_repository_inside_that_points_outside_takes_no_request_there() {
+    use std::fs::{create_dir_all, remove_dir_all, rename, write};
+    use std::os::unix::fs::symlink;
+    let fixture = Fixture::with_history();
+    let outside = fixture.base().join("repository");
+    std::fs::create_dir(&outside).unwrap();
+    fixture.git_in(&outside, "init -q -b main");
+    let theirs = outside.join(".git");
+    let server = Server::start(&fixture);
+    let points: [(&str, Point<'_>); 7] = [
+        ("gitfile", &|git| write(git, format!("gitdir: {}\n", theirs.display())).unwrap()),
+        ("symlink", &|git| symlink(&theirs, git).unwrap()),
+        ("commondir", &|git| {
+            create_dir_all(git).unwrap();
+            write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+            write(git.join("commondir"), theirs.display().to_string()).unwrap();
+        }),
+        ("objects", &|git| {
+            fixture.git_in(git.parent().unwrap(), "init -q -b main");
+            remove_dir_all(git.join("objects")).unwrap();
+            symlink(theirs.join("objects"), git.join("objects")).unwrap();
+        }),
+        ("refs", &|git| {
+            fixture.git_in(git.parent().unwrap(), "init -q -b main");
+            remove_dir_all(git.join("refs")).unwrap();
+            symlink(theirs.join("refs"), git.join("refs")).unwrap();
+        }),
+        ("lender", &|git| {
+            fixture.git_in(git.parent().unwrap(), "init -q -b main");
+            write(git.join("objects/info/alternates"), theirs.join("objects").display().to_string()).unwrap();
+        }),
+        // The name of a directory of branches is the caller's, what stands there is not.
+        ("branches", &|git| {
+            fixture.git_in(git.parent().unwrap(), "init -q -b main");
+            symlink(theirs.join("refs/heads"), git.join("refs/heads/agent")).unwrap();
+        }),
+    ];
+    for (name, point) in points {
+        create_dir_all(fixture.root().join(name)).unwrap();
+        point(&fixture.root().join(name).join(".git"));
+        let body = json!({ "range": "2", "branch": "agent/b", "repository": name });
+        let refused = server.post("/api/milestones/export-git", &body);
+        match name {
+            "branches" => drop(refused.fails(500, "IO")),
+            _ => drop(refused.fails(422, "INVALID_PATH")),
+        }
+        assert_eq!(fixture.git_in(&outside, "branch --list --all"), "", "{name}");
+        assert_eq!(std::fs::read_dir(theirs.join("objects/pack")).unwrap().count(), 0, "{name}");
+    }
+    // The workspace itself, named by nobody.
+    rename(fixture.root().join("gitfile/.git"), fixture.root().join(".git")).unwrap();
+    let body = json!({ "range": "2", "branch": "b" });
+    server.post("/api/milestones/export-git", &body).fails(422, "INVALID_PATH");
+    assert_eq!(fixture.git_in(&outside, "branch --list --all"), "");
+}

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::hostile::{ALL, Malice, entries, spoil, workspace};
 use super::sandbox::{Trace, is_of_the_system, trace};
-use super::{assert_decoys_are_whole, lines};
+use super::{assert_decoys_are_whole, is_decoy, lines};
 use crate::fixture::Fixture;
 use crate::picture::Picture;
 
@@ -22,7 +22,7 @@ fn assert_untouched(fixture: &Fixture, trace: &Trace, about: &str) {
     let seen = [own.clone(), own.join("store"), own.join("store/identity")];
     for path in &trace.reads {
         assert!(!path.starts_with(&own) || seen.contains(path), "{about} read {}", path.display());
-        assert!(!path.starts_with(fixture.home()), "{about} read {}", path.display());
+        assert!(!is_decoy(fixture, path), "{about} read {}", path.display());
     }
     let written: Vec<_> = trace.writes.iter().filter(|path| !is_of_the_system(path)).collect();
     assert!(written.is_empty(), "{about} wrote to {written:?}");
@@ -165,7 +165,7 @@ fn adopting_follows_nothing_and_refuses_what_it_cannot_trust() {
                 assert!(places.iter().any(|place| path.starts_with(place)), "{about} wrote to {}", path.display());
             }
             for path in traced.reads.iter() {
-                assert!(!path.starts_with(fixture.home()), "{about} read {}", path.display());
+                assert!(!is_decoy(&fixture, path), "{about} read {}", path.display());
             }
         }
     }

@@ -91,7 +91,7 @@ pub fn entries(root: &Path) -> Vec<PathBuf> {
 
 /// Replaces `entry`; false where that makes no sense.
 pub fn spoil(fixture: &Fixture, entry: &Path, malice: Malice) -> bool {
-    let path = fixture.root().join(entry);
+    let path = here(fixture.root(), entry);
     let home = fixture.home();
     let is_directory = path.is_dir();
     let bytes = fs::read(&path).unwrap_or_default();
@@ -135,6 +135,16 @@ pub fn spoil(fixture: &Fixture, entry: &Path, malice: Malice) -> bool {
         Malice::ForeignOwner | Malice::WorldWritable | Malice::HardLink => {}
     }
     true
+}
+
+/// The entry in this workspace: packs have random names.
+fn here(root: &Path, entry: &Path) -> PathBuf {
+    let path = root.join(entry);
+    if !path.to_string_lossy().contains("pack-") {
+        return path;
+    }
+    let listed = fs::read_dir(path.parent().unwrap()).unwrap().map(|found| found.unwrap().path());
+    listed.filter(|found| found.extension() == path.extension()).min().unwrap()
 }
 
 fn run(program: &str, arguments: &[&str]) -> bool {

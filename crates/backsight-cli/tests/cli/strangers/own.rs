@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::hostile::{ALL, Malice, entries, private, spoil, workspace};
 use super::sandbox::{Trace, is_of_the_system, trace};
-use super::{assert_decoys_are_whole, lines};
+use super::{assert_decoys_are_whole, is_decoy, lines};
 use crate::fixture::Fixture;
 use crate::picture::Picture;
 
@@ -33,7 +33,7 @@ fn assert_contained(fixture: &Fixture, traced: &Trace, about: &str) {
         assert!(places.iter().any(|place| path.starts_with(place)), "{about} wrote to {}", path.display());
     }
     for path in &traced.reads {
-        assert!(!path.starts_with(fixture.home()), "{about} read {}", path.display());
+        assert!(!is_decoy(fixture, path), "{about} read {}", path.display());
     }
     assert!(traced.connections.is_empty(), "{about}: {:?}", traced.connections);
     assert_eq!(traced.programs.len(), 1, "{about} ran {:?}", traced.programs);

@@ -119,7 +119,7 @@ struct ExportInput {
 fn export(workspace: &Workspace, input: ExportInput) -> Result<ExportedGit> {
     let repository = repository(workspace, input.repository.as_ref())?;
     let ExportInput { range, branch, onto, squash, dry_run, .. } = input;
-    workspace.export_git(&ExportGit { range, repository, branch, onto, squash, dry_run })
+    workspace.export_git(&ExportGit { range, repository, branch, onto, squash, dry_run, stay_inside: true })
 }
 
 /// Where the repository is. A person at a terminal may name any of theirs; a request stays inside the workspace, also
