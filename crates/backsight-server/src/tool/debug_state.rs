@@ -103,5 +103,6 @@ fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
 
 fn state_of(view: &SessionView) -> Moved {
     let (session, outcome) = (view.session.clone(), view.outcome.clone());
-    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound: Vec::new() }
+    let (unbound, command, debuggee) = (Vec::new(), Vec::new(), Vec::new());
+    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound, command, debuggee }
 }
