@@ -6,6 +6,7 @@ mod config;
 mod convert;
 mod history;
 mod milestone;
+pub mod names;
 mod place;
 mod reference;
 pub mod report;
