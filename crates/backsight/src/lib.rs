@@ -15,6 +15,7 @@ mod session;
 mod settings;
 mod timeline;
 mod unknown;
+pub mod user_settings;
 mod workspace;
 
 pub use backsight_browser as browser;
