@@ -5,6 +5,7 @@ mod advice;
 mod app;
 mod ask;
 mod client;
+mod debug_limits;
 mod door;
 pub mod hook;
 mod http;
