@@ -130,7 +130,9 @@ impl Debugger {
         drop(beginning);
         gone.iter().for_each(|other| other.end("another one has its name"));
         drop(gone);
-        held.settle(outcome, &Since::beginning(), wait, cancelled)
+        let moved = held.settle(outcome, &Since::beginning(), wait, cancelled)?;
+        let status = held.session.status();
+        Ok(Moved { command: status.command, debuggee: status.debuggee, ..moved })
     }
 
     /// Adds a session; those that make room for it: the one that had its name, and the oldest of too many that are over.

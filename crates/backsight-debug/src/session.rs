@@ -124,6 +124,10 @@ pub struct Status {
     pub epoch: u64,
     /// The process that was started here: the program itself or its debugger.
     pub process: Option<i32>,
+    /// The command line it was started with, the program first; nothing where a debugger waited for us.
+    pub command: Vec<String>,
+    /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
+    pub debuggee: Vec<String>,
     /// Whether the program was there before.
     pub attached: bool,
     /// Its breakpoints.
@@ -178,6 +182,8 @@ impl Session {
             state: moment.seen(),
             epoch: moment.epoch,
             process: self.engine.process_id(),
+            command: self.engine.command.clone(),
+            debuggee: self.engine.debuggee.clone(),
             attached: self.engine.attached,
             breakpoints: self.engine.breakpoints().list().to_vec(),
             output: engine::lock(&self.engine.output).end(),
@@ -380,7 +386,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         environment: &launch.environment,
         patience: setup.timeout,
     };
-    let link = start.open(&sink).await?;
+    let debuggee = start.debuggee();
+    let link = Link { debuggee, ..start.open(&sink).await? };
     let scratch = tempfile::Builder::new().prefix("backsight-debug-").tempdir();
     let scratch = scratch.map_err(|error| Error::io("create a directory for the debugger", error))?;
     let mut values = handshake::values(

@@ -5,6 +5,7 @@ mod advice;
 mod app;
 mod ask;
 mod client;
+mod debug_limits;
 mod door;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -108,10 +108,9 @@ fn shown() -> Vec<(Group, Tool)> {
 }
 
 fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
-    let reads = effect == Effect::Reads;
-    let destructive = effect == Effect::ChangesFiles;
-    let idempotent = matches!(effect, Effect::Reads | Effect::RecordsOnce);
-    ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), Some(destructive), Some(idempotent), Some(false))
+    let (reads, destroys) = (effect.reads_only(), effect.destroys());
+    let (repeats, reaches) = (effect.repeats_harmlessly(), effect.reaches_out());
+    ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), Some(destroys), Some(repeats), Some(reaches))
 }
 
 impl ServerHandler for Mcp {

@@ -255,6 +255,8 @@ fn effect(effect: Effect) -> &'static str {
         Effect::RecordsOnce => "It adds to the record and changes no file; asking twice adds nothing more.",
         Effect::ChangesFiles => "It changes files, and can be taken back.",
         Effect::AddsFile => "It writes a new file and overwrites none.",
-        Effect::Debugs => "It acts on the program that is being debugged.",
+        Effect::Removes => "It may remove something that Backsight keeps; it changes no file.",
+        Effect::Runs => "It runs programs or code of one, which may do and reach anything; clients should ask first.",
+        Effect::Stops => "It ends a program, or lets go of it.",
     }
 }

@@ -2,7 +2,7 @@
 
 use backsight::report::{Attributes, Conflict, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
 use backsight::{Timestamp, Uncovered};
-use backsight_core::{Code, Error, Result, one_line};
+use backsight_core::one_line;
 
 /// A change as one line: `M src/a.rs`, `R old -> new`.
 pub fn change(change: &PathChange) -> String {
@@ -91,23 +91,6 @@ fn who(origin: &Origin) -> String {
         (Some(tool), false) if place == [tool] => format!(" {tool}"),
         (tool, false) => format!(" {}@{}", tool.as_deref().unwrap_or_default(), place.join("/")),
     }
-}
-
-/// The longest name under which something is recorded: as long as agents' own ids may be.
-pub const LONGEST_NAME: usize = 512;
-
-/// What such a name looks like, for schemas.
-pub const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
-
-/// A name under which a caller records: on one line, without control characters, and not a whole text.
-pub fn recorded_name(field: &str, text: String) -> Result<String> {
-    let length = text.chars().count();
-    let wrong = match text.chars().any(char::is_control) {
-        _ if length > LONGEST_NAME => format!("has {length} characters, more than {LONGEST_NAME}"),
-        true => "holds control characters".to_owned(),
-        false => return Ok(text),
-    };
-    Err(Error::new(Code::Usage, format!("`{field}` {wrong}: `{}`", clip(&text))).with_hint("use a short name or id"))
 }
 
 /// A text of people or programs as part of a line: one line, and not all of a long one.

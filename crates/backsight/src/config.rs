@@ -1,11 +1,8 @@
 //! Settings of a workspace: one table that says what each is called, means and allows, over a TOML file.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_debug::adapters::Adapter;
-use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::gate::OwnStore;
@@ -28,12 +25,10 @@ pub(crate) struct Config {
     pub(crate) disk_budget: u64,
     /// Seed 003's options.
     pub(crate) snapshots: SnapshotConfig,
-    /// Debuggers beside those that are known.
-    pub(crate) adapters: Vec<Adapter>,
 }
 
-/// The section of the file that holds debuggers, each in a table of its own: `[adapters.NAME]`.
-const ADAPTERS: &str = "adapters";
+/// Sections that only the user's own settings have: what they hold says what runs, and a workspace may be a stranger's.
+const USERS_OWN: [&str; 2] = ["adapters", "agents"];
 
 /// What a setting holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +134,6 @@ impl Config {
         let document = parse(text, file)?;
         let text = |key: &str| value_of(&document, setting(key)?, file);
         Ok(Config {
-            adapters: adapters(&document, file)?,
             any_root: text("any_root")? == "true",
             exclude: patterns(&text("exclude")?).unwrap_or_default(),
             max_file_size: size(&text("max_file_size")?).unwrap_or_default(),
@@ -230,30 +224,18 @@ fn parse(text: &str, file: &Path) -> Result<DocumentMut> {
         let problem = format!("`{}` is not valid TOML: line {line}: {}", file.display(), error.message());
         Error::new(Code::InvalidConfig, problem).with_hint("mend or remove the file")
     })?;
-    let known = |key: &str| key == ADAPTERS || SETTINGS.iter().any(|setting| setting.key == key);
+    if let Some(section) = USERS_OWN.into_iter().find(|section| document.contains_key(section)) {
+        let message = format!("`{section}` in `{}` is not taken from a workspace", file.display());
+        return Err(Error::new(Code::InvalidConfig, message)
+            .with_hint("move it to your own settings, `~/.config/backsight/config.toml`, if it is yours"));
+    }
+    let known = |key: &str| SETTINGS.iter().any(|setting| setting.key == key);
     let misspelt = document.iter().map(|(key, _)| key).find(|key| !known(key));
     // A misspelt limit that is silently ignored would be worse than an error.
     if let Some(error) = misspelt.and_then(|key| setting(key).err()) {
         return Err(in_file(file, &error));
     }
     Ok(document)
-}
-
-/// The debuggers that a settings file describes.
-fn adapters(document: &DocumentMut, file: &Path) -> Result<Vec<Adapter>> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Section {
-        adapters: BTreeMap<String, Adapter>,
-    }
-    if !document.contains_key(ADAPTERS) {
-        return Ok(Vec::new());
-    }
-    let section: Section = toml_edit::de::from_document(document.clone()).map_err(|error| {
-        let message = format!("in `{}`: a debugger cannot be read: {}", file.display(), error.message());
-        Error::new(Code::InvalidConfig, message).with_hint("docs/DEBUGGERS.md shows what a section holds")
-    })?;
-    Ok(section.adapters.into_iter().map(|(name, adapter)| Adapter { name, ..adapter }).collect())
 }
 
 fn in_file(file: &Path, error: &Error) -> Error {

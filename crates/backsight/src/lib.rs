@@ -9,6 +9,7 @@ mod gate;
 mod history;
 mod identity;
 mod milestone;
+pub mod names;
 mod place;
 mod reference;
 pub mod report;
@@ -17,6 +18,7 @@ mod session;
 mod settings;
 mod timeline;
 mod unknown;
+pub mod user_settings;
 mod workspace;
 
 pub use backsight_browser as browser;

@@ -50,9 +50,9 @@ impl Finder {
         Err(Missing::Yet(discover::unreachable(&tried)))
     }
 
-    /// The notes of how it was started, if it was.
-    pub(crate) fn launched(&self) -> Option<&[String]> {
-        self.launched.as_ref().map(|launched| launched.notes.as_slice())
+    /// The browser that was started, if one was.
+    pub(crate) fn launched(&self) -> Option<&Launched> {
+        self.launched.as_ref()
     }
 
     /// Where it may be, likeliest first; what turned out to be nowhere goes to `tried`.

@@ -68,6 +68,8 @@ pub(crate) struct Launched {
     listening: Option<JoinHandle<()>>,
     /// What a person should know about how it was started.
     pub notes: Vec<String>,
+    /// The command line that was executed, the program first.
+    pub command: Vec<String>,
 }
 
 impl Launch {
@@ -134,7 +136,8 @@ impl Launch {
         // protocol itself is spoken over the port, so nobody reads what the pipe says.
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "exec \"$@\" 3<&0 4>/dev/null </dev/null", "sh"]);
-        command.arg(program).args(self.flags(&profile, root));
+        let flags = self.flags(&profile, root);
+        command.arg(program).args(&flags);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| Error::io(format!("start `{}`", program.display()), error))?;
         let last_lines = Arc::default();
@@ -143,7 +146,8 @@ impl Launch {
         if root {
             notes.push("the browser runs without its sandbox, since it was started as root".to_owned());
         }
-        Ok(Launched { lifeline: child.stdin.take(), child, profile, own, last_lines, listening, notes })
+        let command = std::iter::once(program.display().to_string()).chain(flags).collect();
+        Ok(Launched { lifeline: child.stdin.take(), child, profile, own, last_lines, listening, notes, command })
     }
 
     fn flags(&self, profile: &Path, root: bool) -> Vec<String> {

@@ -93,8 +93,9 @@ impl Watch {
         let Opened { endpoint, connection, incoming } = opened;
         let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&endpoint.path));
         let address = endpoint.to_string();
-        let notes = finder.launched().unwrap_or_default().to_vec();
-        let begun = Watching { address, launched: finder.launched().is_some(), notes, ..Watching::default() };
+        let launched = finder.launched();
+        let (notes, command) = launched.map(|one| (one.notes.clone(), one.command.clone())).unwrap_or_default();
+        let begun = Watching { address, launched: launched.is_some(), command, notes, ..Watching::default() };
         let mut epoch = Epoch::new(self, connection, &mut translator, self.options(), begun);
         if let (Place::Launch(launch), true) = (&self.attach.place, ready.is_some()) {
             epoch.opens(launch.url.as_deref());

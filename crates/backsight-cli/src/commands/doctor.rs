@@ -7,6 +7,7 @@ use backsight::Workspace;
 use backsight::browser::cdp::Launch;
 use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
+use backsight::user_settings::Agents;
 use backsight_core::{Code, Result};
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ pub struct Args {}
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
-    checks.extend([browser(context), app(context)]);
+    checks.extend([own_settings(&workspace), browser(context), app(context)]);
     checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
@@ -60,6 +61,27 @@ fn hooks(context: &Context, workspace: &Workspace) -> Option<Check> {
     );
     let hint = Some("what they missed is in `backsight status`; record it with `backsight track`".to_owned());
     Some(Check { name: "hooks".to_owned(), state: CheckState::Warning, message, hint })
+}
+
+/// The user's own settings: which file is in force, and what agents may do by it.
+fn own_settings(workspace: &Workspace) -> Check {
+    let name = "your settings".to_owned();
+    let file = workspace.user_settings_path().map(|file| format!("`{}`", file.display()));
+    let file = file.unwrap_or_else(|| "no home directory is known".to_owned());
+    match workspace.user_settings() {
+        Err(error) => {
+            let (message, hint) = (error.message().to_owned(), error.hint().map(str::to_owned));
+            Check { name, state: CheckState::Problem, message, hint }
+        }
+        Ok(settings) => {
+            let message = match settings.file {
+                Some(_) if settings.agents == Agents::default() => format!("{file}, which allows agents nothing more"),
+                Some(_) => format!("{file}, which allows agents more than the workspace"),
+                None => format!("none ({file}): agents debug programs of the workspace only"),
+            };
+            Check { name, state: CheckState::Ok, message, hint: None }
+        }
+    }
 }
 
 /// Whether there is a browser that could be started; whoever starts none needs none.

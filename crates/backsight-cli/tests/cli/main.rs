@@ -6,6 +6,7 @@
 mod agents;
 mod attacks;
 mod blame;
+mod callers;
 mod calls;
 mod chains;
 mod changes;

@@ -25,7 +25,8 @@ const DEATH: Duration = Duration::from_secs(2);
 /// A program that was started here. Dropping it ends it and everything in its group, unless it was released.
 #[derive(Debug)]
 pub(crate) struct Process {
-    name: String,
+    /// What was executed: the program, then its arguments.
+    command: Vec<String>,
     group: Option<Pid>,
     life: Arc<Mutex<Life>>,
     exited: watch::Receiver<Option<ExitStatus>>,
@@ -74,7 +75,9 @@ pub(crate) struct Pipes {
 impl Process {
     /// Starts a program with pipes to all it says; it hears us only when it is to `listen`.
     pub(crate) fn start(mut command: Command, listen: bool) -> Result<(Process, Pipes)> {
-        let name = command.get_program().to_string_lossy().into_owned();
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let name = words.first().cloned().unwrap_or_default();
         let stdin = if listen { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -102,12 +105,12 @@ impl Process {
             .name("debug-process".to_owned())
             .spawn(wait)
             .map_err(|error| Error::io("start a thread for the debugger", error))?;
-        Ok((Process { name, group, life, exited, gone: Mutex::new(gone), stderr: Tail::default() }, pipes))
+        Ok((Process { command: words, group, life, exited, gone: Mutex::new(gone), stderr: Tail::default() }, pipes))
     }
 
-    /// What it was started as.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// What was executed: the program, then its arguments.
+    pub(crate) fn command(&self) -> &[String] {
+        &self.command
     }
 
     /// Its number.

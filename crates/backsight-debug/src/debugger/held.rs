@@ -107,7 +107,9 @@ impl Held {
         let (printed, printed_before) = self.printed(since.printed);
         let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
         let captured = self.shelf.captured().saturating_sub(since.captured);
-        Ok(Moved { session: self.name().to_owned(), outcome, printed, printed_before, captured, unbound })
+        let session = self.name().to_owned();
+        let (command, debuggee) = (Vec::new(), Vec::new());
+        Ok(Moved { session, outcome, printed, printed_before, captured, unbound, command, debuggee })
     }
 
     /// Says why a program that should have gone on is paused, and nothing secret.

@@ -55,6 +55,10 @@ pub(crate) struct Engine {
     /// What the walker needs to be told once.
     pub prepared: tokio::sync::Mutex<Option<Value>>,
     process: Mutex<Option<Process>>,
+    /// What was executed for this session; nothing where a debugger waited for us.
+    pub command: Vec<String>,
+    /// What the debugger starts in turn.
+    pub debuggee: Vec<String>,
     /// The program, where its debugger started it and tells.
     program: Mutex<Option<Pid>>,
     stderr: Tail,
@@ -87,6 +91,7 @@ impl Engine {
         scratch: Option<tempfile::TempDir>,
     ) -> Arc<Engine> {
         let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
+        let command = link.process.as_ref().map(|process| process.command().to_vec()).unwrap_or_default();
         let engine = Arc::new(Engine {
             adapter,
             connection,
@@ -105,6 +110,8 @@ impl Engine {
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
+            command,
+            debuggee: link.debuggee,
             program: Mutex::default(),
             stderr: link.stderr,
             attached: scratch.is_none(),

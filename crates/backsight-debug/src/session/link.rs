@@ -26,6 +26,8 @@ pub(crate) struct Link {
     pub writer: Writer,
     /// What was started for it.
     pub process: Option<Process>,
+    /// What it starts in turn: the program and its arguments, unless the process is the program.
+    pub debuggee: Vec<String>,
     pub stderr: Tail,
 }
 
@@ -55,6 +57,15 @@ impl Start<'_> {
         }
     }
 
+    /// What the adapter starts in turn; nothing where its own command line holds the program.
+    pub(crate) fn debuggee(&self) -> Vec<String> {
+        if self.adapter.arguments.iter().any(|argument| argument == "{program}") {
+            return Vec::new();
+        }
+        let program = self.program.to_string_lossy().into_owned();
+        std::iter::once(program).chain(self.arguments.iter().cloned()).collect()
+    }
+
     fn command(&self, port: u16) -> Command {
         let mut command = Command::new(&self.runtime);
         let program = self.program.to_string_lossy();
@@ -69,9 +80,15 @@ impl Start<'_> {
         let stderr = process.stderr.clone();
         listen(pipes.stderr, Listener::tail(&stderr));
         let (Some(stdin), Some(stdout)) = (pipes.stdin, pipes.stdout) else {
-            return Err(Error::new(Code::AdapterFailed, format!("`{}` has no pipes", process.name())));
+            return Err(Error::new(Code::AdapterFailed, format!("`{}` has no pipes", self.runtime.display())));
         };
-        Ok(Link { reader: Box::new(stdout), writer: Box::new(stdin), process: Some(process), stderr })
+        Ok(Link {
+            reader: Box::new(stdout),
+            writer: Box::new(stdin),
+            process: Some(process),
+            debuggee: Vec::new(),
+            stderr,
+        })
     }
 
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
@@ -137,7 +154,7 @@ impl Start<'_> {
         let (address, path) = self.hear(&process, found, "did not open its inspector").await?;
         let stream = transport::connect(address, self.patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, self.patience).await?;
-        Ok(Link { reader, writer, process: Some(process), stderr })
+        Ok(Link { reader, writer, process: Some(process), debuggee: Vec::new(), stderr })
     }
 
     /// Waits for a sign of life, no longer than the process lives.
@@ -187,7 +204,7 @@ pub(crate) async fn attach(adapter: &Adapter, host: &str, port: u16, patience: D
     if adapter.reach == Reach::Inspector {
         let path = node::discover(address, patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, patience).await?;
-        return Ok(Link { reader, writer, process: None, stderr: Tail::default() });
+        return Ok(Link { reader, writer, process: None, debuggee: Vec::new(), stderr: Tail::default() });
     }
     Ok(over_tcp(stream, None, Tail::default()))
 }
@@ -206,7 +223,7 @@ fn parse(host: &str) -> Result<IpAddr> {
 
 fn over_tcp(stream: Prompt, process: Option<Process>, stderr: Tail) -> Link {
     let (reader, writer) = tokio::io::split(stream);
-    Link { reader: Box::new(reader), writer: Box::new(writer), process, stderr }
+    Link { reader: Box::new(reader), writer: Box::new(writer), process, debuggee: Vec::new(), stderr }
 }
 
 /// Is told every line until it says that it has found what it looks for.

@@ -12,4 +12,5 @@ mod javascript;
 mod native;
 mod pages;
 mod python;
+mod started;
 mod subject;

@@ -25,7 +25,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::operation::Operation;
-use crate::words::{self, LONGEST_NAME, NAME_PATTERN};
 
 /// Every operation, in the order of the document.
 pub fn all() -> Vec<Operation> {
@@ -59,6 +58,11 @@ const PATH: &[Code] = &[Code::InvalidPath];
 const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge, Code::Raced];
 /// Something is written.
 const WRITE: &[Code] = &[Code::DiskFull];
+
+/// Names are fit to be shown and typed; the library has the last word, and counts bytes.
+const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?$";
+/// The same, or nothing, which names nobody.
+const ID_OR_NONE: &str = r"^([^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?)?$";
 
 /// Nothing beside the address.
 #[derive(Deserialize, JsonSchema)]
@@ -99,29 +103,30 @@ impl JsonSchema for PathText {
 #[derive(Deserialize, JsonSchema)]
 struct Who {
     /// The tool that makes the change.
-    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
+    #[schemars(length(max = 100), regex(pattern = ID_OR_NONE))]
     tool: Option<String>,
     /// The agent conversation.
-    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
+    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
     session: Option<String>,
     /// The message within the session.
-    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
+    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
     message: Option<String>,
     /// The part within the message.
-    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
+    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
     part: Option<String>,
 }
 
 impl Who {
     fn origin(self, declared: &[PathText]) -> Result<Origin> {
         // An empty name names nobody; a session without one could not be asked for.
-        let named = |field: &str, name: Option<String>| {
-            let name = name.filter(|name| !name.is_empty());
-            name.map(|name| words::recorded_name(field, name)).transpose()
-        };
-        let (tool, session) = (named("tool", self.tool)?, named("session", self.session)?);
-        let (message, part) = (named("message", self.message)?, named("part", self.part)?);
-        Ok(Origin { tool, session, message, part, declared: PathText::all(declared)? })
+        let named = |name: Option<String>| name.filter(|name| !name.is_empty());
+        Ok(Origin {
+            tool: named(self.tool),
+            session: named(self.session),
+            message: named(self.message),
+            part: named(self.part),
+            declared: PathText::all(declared)?,
+        })
     }
 }
 

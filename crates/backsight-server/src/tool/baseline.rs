@@ -34,7 +34,7 @@ impl Definition for Baseline {
     const TITLE: &'static str = "Baselines of the app";
     const DESCRIPTION: &'static str = "Save how the app behaves when it works (status, latency and shape of answers, known \
         errors, sockets), and compare it later.";
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[

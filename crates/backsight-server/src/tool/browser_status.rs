@@ -37,6 +37,7 @@ pub const WATCHED: &[(&str, &str)] = &[
     ("pages", "array"),
     ("not_watched", "array"),
     ("notes", "array"),
+    ("command", "array"),
 ];
 
 /// An answer about who watches.

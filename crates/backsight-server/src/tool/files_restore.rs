@@ -40,7 +40,7 @@ impl Definition for FilesRestore {
             reference: arguments.reference.clone(),
             paths: paths(&arguments.paths)?,
             dry_run: arguments.dry_run.unwrap_or(true),
-            origin: call.plain_origin(arguments.session.clone())?,
+            origin: call.plain_origin(arguments.session.clone()),
         };
         let again = json!({ "ref": arguments.reference, "paths": arguments.paths, "session": arguments.session });
         if !request.dry_run {

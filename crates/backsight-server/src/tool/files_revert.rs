@@ -48,7 +48,7 @@ impl Definition for FilesRevert {
             paths: paths(&arguments.paths)?,
             on_conflict: arguments.on_conflict.into(),
             dry_run: arguments.dry_run.unwrap_or(true),
-            origin: call.plain_origin(arguments.session.clone())?,
+            origin: call.plain_origin(arguments.session.clone()),
         };
         let policy = match arguments.on_conflict {
             Policy::Refuse => None,

@@ -42,7 +42,6 @@ impl Definition for GetChangesSince {
         since you last asked, deduplicated. severity: clean, warning, error, or unknown when nobody watched.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const WAITS: bool = true;
     const DEFAULT_TOKENS: usize = 700;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("severity", "string"),

@@ -74,7 +74,7 @@ impl Steps {
             count => usize::from(count),
         };
         let (on_conflict, dry_run) = (self.on_conflict.into(), self.dry_run);
-        Ok(Undo { count, on_conflict, dry_run, origin: call.plain_origin(None)? })
+        Ok(Undo { count, on_conflict, dry_run, origin: call.plain_origin(None) })
     }
 }
 

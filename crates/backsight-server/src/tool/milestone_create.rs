@@ -38,7 +38,7 @@ impl Definition for MilestoneCreate {
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let Arguments { title, description, tags, snapshots, end } = arguments;
-        let new = NewMilestone { title, description, tags, origin: call.plain_origin(None)? };
+        let new = NewMilestone { title, description, tags, origin: call.plain_origin(None) };
         let made = match (snapshots.is_empty(), end) {
             (true, end) => call.workspace.create_milestone_by_range(&new, end.as_deref())?,
             (false, None) => call.workspace.create_milestone(&new, &snapshots)?,

@@ -29,7 +29,7 @@ impl Definition for WorkspaceReset {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let reset = call.workspace.reset_state_continuity(&arguments.reason, &call.plain_origin(None)?)?;
+        let reset = call.workspace.reset_state_continuity(&arguments.reason, &call.plain_origin(None))?;
         let row = reset.event.sequence_number;
         let draft = Draft::new(format!("continuity was reset as {row}: {}", words::clip(&arguments.reason)))
             .fact("row", row.to_string())

@@ -10,17 +10,13 @@ use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LOOK, PATH, PathText, Policy, WRITE};
+use super::{ID, LOOK, PATH, PathText, Policy, WRITE};
 use crate::http::operation::Operation;
-use crate::words::{self, LONGEST_NAME, NAME_PATTERN};
 
 const SESSION: &[Code] = &[Code::SessionNotFound];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
 /// How what changes files can fail.
 const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired];
-
-/// Ids are fit to be shown and typed; the library has the last word, and counts bytes.
-const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$";
 
 /// As many sessions as a list has when nobody says.
 const PAGE: u32 = 20;
@@ -121,7 +117,7 @@ struct TrackInput {
     #[serde(default)]
     phase: Phase,
     /// The tool that makes the change.
-    #[schemars(length(max = LONGEST_NAME), regex(pattern = NAME_PATTERN))]
+    #[schemars(length(max = 100), regex(pattern = ID))]
     tool: Option<String>,
     /// What was done.
     #[serde(default)]
@@ -136,7 +132,6 @@ struct TrackInput {
 fn track(workspace: &Workspace, input: TrackInput) -> Result<SessionTracked> {
     let TrackInput { id, message, part, phase, tool, description, declare, policy } = input;
     let (declared, unknown) = (PathText::all(&declare)?, policy.unknown());
-    let tool = tool.map(|tool| words::recorded_name("tool", tool)).transpose()?;
     workspace.track_session(&SessionTrack { session: id, message, part, phase, tool, description, declared, unknown })
 }
 
