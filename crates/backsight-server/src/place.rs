@@ -62,16 +62,30 @@ impl Seat {
 
     /// Tells others how to reach the server.
     pub fn publish(&self, address: &Address) -> Result<()> {
-        let file = address_file(&self.store);
-        let temporary = self.store.join(format!("server.json.{}", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut options = OpenOptions::new();
-            let mut opened = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-            opened.write_all(&serde_json::to_vec_pretty(address)?)?;
-            std::fs::rename(&temporary, &file)
-        };
-        write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+        write(&self.store, address)
     }
+}
+
+/// Tells others the key that pages need from now on. For the process that has the seat: it is the one that wrote the rest.
+pub fn publish_key(store: &Path, key: &str) -> Result<()> {
+    match read(store)? {
+        Some(address) if address.pid == std::process::id() => {
+            write(store, &Address { ingest_key: key.to_owned(), ..address })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(store: &Path, address: &Address) -> Result<()> {
+    let file = address_file(store);
+    let temporary = store.join(format!("server.json.{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut opened = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        opened.write_all(&serde_json::to_vec_pretty(address)?)?;
+        std::fs::rename(&temporary, &file)
+    };
+    write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
 }
 
 impl Drop for Seat {
