@@ -17,6 +17,8 @@ mod doubles;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hash;
 mod health;
 mod marked;

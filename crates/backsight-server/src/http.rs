@@ -22,7 +22,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use guard::{Guard, Limits};
+pub use guard::{Guard, Limits, Visitor};
+pub use ingest::{About, understand};
 pub use openapi::document;
 
 use crate::door::Door;

@@ -6,6 +6,8 @@ mod app;
 mod ask;
 mod client;
 mod door;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hook;
 mod http;
 mod mcp;
