@@ -1,9 +1,12 @@
 //! The parsers of what a stranger may have written, as functions of bytes, for fuzz targets. Not part of the API.
 
+use backsight::browser::event::Category;
+use backsight_core::Timestamp;
 use serde_json::Value;
 
 use crate::client::{Client, Line, ToolRequest};
 use crate::hook::{self, Agent};
+use crate::http::{About, Visitor, understand};
 use crate::mcp::{flow, resources};
 use crate::percent;
 use crate::place::Address;
@@ -53,6 +56,24 @@ pub fn reply(summary: &str, items: Vec<String>, fact: Value, budget: usize) -> (
     (reply.structured.to_string(), reply.text)
 }
 
+/// The body of a report to `/ingest` and to each of its categories, from a page and from somebody with the token. How many
+/// events were understood.
+pub fn ingest(body: &[u8]) -> u64 {
+    let mut understood = 0;
+    for visitor in [Visitor::Page, Visitor::Owner] {
+        for category in Category::ALL.map(Some).into_iter().chain([None]) {
+            let about = About { category, visitor, origin: Some("http://localhost:3000".to_owned()) };
+            let Ok(report) = understand(body, &about, Timestamp(1_800_000_000_000)) else { continue };
+            let times: u64 = report.ingest.events.iter().map(|event| u64::from(event.times.get())).sum();
+            assert!(times <= 200_000, "a report stands for a bounded number of events");
+            let is_page = report.ingest.source.starts_with("page http://localhost:3000");
+            assert!(visitor == Visitor::Owner || is_page, "a page is its origin: {}", report.ingest.source);
+            understood += times;
+        }
+    }
+    understood
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +88,7 @@ mod tests {
             tool_request(bytes);
             mcp_lines(bytes);
             resource(bytes);
+            ingest(bytes);
         }
         let (structured, text) = reply("a\nb", vec!["c\u{1b}".to_owned()], Value::from("\u{202e}"), 200);
         assert!(!structured.contains(['\u{1b}', '\u{202e}']) && text.lines().count() == 2, "{text}");

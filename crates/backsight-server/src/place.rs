@@ -68,21 +68,35 @@ impl Seat {
 
     /// Tells others how to reach the server.
     pub fn publish(&self, address: &Address) -> Result<()> {
-        let file = address_file(&self.store);
-        let temporary = self.store.directory().join(format!("{ADDRESS}.{}", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            temporary.remove()?;
-            temporary.create()?.write_all(&self.written(address)?)?;
-            temporary.rename(&file)
-        };
-        write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+        write(&self.store, address)
     }
+}
 
-    /// The address with the code that only this user's processes can make.
-    fn written(&self, address: &Address) -> serde_json::Result<Vec<u8>> {
-        let seal = self.store.seal().code(PURPOSE, &serde_json::to_vec(address)?);
-        serde_json::to_vec_pretty(&Sealed { address: address.clone(), seal })
+/// Tells others the key that pages need from now on. For the process that has the seat: it is the one that wrote the rest.
+pub fn publish_key(store: &OwnStore, key: &str) -> Result<()> {
+    match read(store)? {
+        Some(address) if address.pid == std::process::id() => {
+            write(store, &Address { ingest_key: key.to_owned(), ..address })
+        }
+        _ => Ok(()),
     }
+}
+
+fn write(store: &OwnStore, address: &Address) -> Result<()> {
+    let file = address_file(store);
+    let temporary = store.directory().join(format!("{ADDRESS}.{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        temporary.remove()?;
+        temporary.create()?.write_all(&sealed(store, address)?)?;
+        temporary.rename(&file)
+    };
+    write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+}
+
+/// The address with the code that only this user's processes can make.
+fn sealed(store: &OwnStore, address: &Address) -> serde_json::Result<Vec<u8>> {
+    let seal = store.seal().code(PURPOSE, &serde_json::to_vec(address)?);
+    serde_json::to_vec_pretty(&Sealed { address: address.clone(), seal })
 }
 
 impl Drop for Seat {
@@ -219,7 +233,7 @@ mod tests {
     fn what_a_killed_server_left_means_nothing() {
         let (_directory, store) = store();
         let seat = Seat::take(&store).unwrap().unwrap();
-        let left = seat.written(&address(1)).unwrap();
+        let left = sealed(&store, &address(1)).unwrap();
         drop(seat);
         publish(&store, &left);
         assert_eq!(find(&store).unwrap(), None);
@@ -229,7 +243,7 @@ mod tests {
     fn an_address_that_this_user_did_not_write_is_not_believed() {
         let (_directory, store) = store();
         let seat = Seat::take(&store).unwrap().unwrap();
-        let written = seat.written(&address(std::process::id())).unwrap();
+        let written = sealed(&store, &address(std::process::id())).unwrap();
         publish(&store, &written);
         assert!(find_ready(&store).is_some());
         let text = String::from_utf8(written).unwrap();
@@ -241,7 +255,7 @@ mod tests {
         for url in
             ["http://example.org:80", "http://localhost:1", "https://127.0.0.1:1", "http://127.0.0.1:1@example.org"]
         {
-            let forged = seat.written(&Address { url: url.to_owned(), ..address(std::process::id()) }).unwrap();
+            let forged = sealed(&store, &Address { url: url.to_owned(), ..address(std::process::id()) }).unwrap();
             publish(&store, &forged);
             assert_eq!(find_ready(&store), None, "{url}");
         }

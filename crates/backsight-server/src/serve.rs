@@ -188,17 +188,17 @@ impl Listening {
         let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
-        let ingest_key = door.local(|workspace| workspace.ingest_key()).await?;
+        let key = door.local(|workspace| workspace.page_key()).await?;
         let address = Address {
             pid: std::process::id(),
             url: format!("http://{bound}"),
             token: token.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: Timestamp::from_system(SystemTime::now()),
-            ingest_key: ingest_key.clone(),
+            ingest_key: key.text(),
         };
         let authorities = authorities(bound, &options.hosts);
-        let guard = Guard::new(token, authorities, Limits::default()).with_key(ingest_key);
+        let guard = Guard::new(token, authorities, Limits::default()).with_key(key);
         let tasks = TaskTracker::new();
         tasks.spawn(accept(
             listener,

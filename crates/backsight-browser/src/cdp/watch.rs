@@ -90,9 +90,8 @@ impl Watch {
         orders: &mut Orders,
         ready: &mut Option<SyncSender<Result<()>>>,
     ) -> End {
-        let Opened { endpoint, connection, incoming } = opened;
-        let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&endpoint.path));
-        let address = endpoint.to_string();
+        let Opened { address, identity, connection, incoming } = opened;
+        let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&identity));
         let launched = finder.launched();
         let (notes, command) = launched.map(|one| (one.notes.clone(), one.command.clone())).unwrap_or_default();
         let begun = Watching { address, launched: launched.is_some(), command, notes, ..Watching::default() };
@@ -102,7 +101,7 @@ impl Watch {
         }
         let end = epoch.run(incoming, orders, ready).await;
         epoch.finish(&end).await;
-        self.attach.memory.keep(&endpoint.path, translator.into_replays());
+        self.attach.memory.keep(&identity, translator.into_replays());
         end
     }
 

@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use backsight::browser::PageKey;
 use backsight_core::{Code, Error, Result};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
@@ -40,8 +41,8 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Guard {
     token: String,
-    /// Lets pages report; none when nobody may.
-    key: Option<String>,
+    /// Lets pages report; none when no page may.
+    key: Option<PageKey>,
     /// `host:port` as a client that means us writes it.
     authorities: Vec<String>,
     limits: Limits,
@@ -56,7 +57,7 @@ impl Guard {
     }
 
     /// The same, with a slot through which pages that have the key may report.
-    pub fn with_key(self, key: String) -> Self {
+    pub fn with_key(self, key: PageKey) -> Self {
         Guard { key: Some(key), ..self }
     }
 
@@ -117,7 +118,8 @@ impl Guard {
         let reports = *method == Method::POST && (path == "/ingest" || path.starts_with("/ingest/"));
         let is_script = *method == Method::GET && path == super::snippet::PATH;
         let given = uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("key=")));
-        let is_right = |key: &String| given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(key.as_bytes())));
+        let is_right =
+            |key: &PageKey| given.is_some_and(|given| key.matches(|key| bool::from(given.as_bytes().ct_eq(key))));
         (reports || is_script) && self.key.as_ref().is_some_and(is_right)
     }
 
@@ -157,9 +159,9 @@ impl Guard {
     }
 }
 
-/// Who was let in.
+/// Who was let in. Handlers find it among the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Visitor {
+pub enum Visitor {
     /// Somebody with the token.
     Owner,
     /// A page with the key.
@@ -168,15 +170,18 @@ enum Visitor {
 
 /// Lets a request in, or says why not.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let admitted = guard.admit(&head).await;
     let is_page = matches!(admitted, Ok(Visitor::Page));
     let mut response = match admitted {
         Err(error) => failure(&error),
-        Ok(_) => match guard.read(body).await {
-            Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
-            Err(error) => failure(&error),
-        },
+        Ok(visitor) => {
+            head.extensions.insert(visitor);
+            match guard.read(body).await {
+                Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+                Err(error) => failure(&error),
+            }
+        }
     };
     // A client that was refused should not go on sending what it was refused for.
     if matches!(response.status().as_u16(), 401 | 403 | 408 | 413) {
@@ -210,7 +215,8 @@ mod tests {
 
     fn visit(method: Method, target: &str, pairs: &[(&'static str, &'static str)]) -> Result<Visitor, Code> {
         let authorities = ["127.0.0.1:80", "localhost:80", "[::1]:80"].map(str::to_owned).to_vec();
-        let guard = Guard::new("secret".to_owned(), authorities, Limits::default()).with_key("k".to_owned());
+        let guard =
+            Guard::new("secret".to_owned(), authorities, Limits::default()).with_key(PageKey::new("k".to_owned()));
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::{ID, Nothing, WRITE};
 use crate::ask::{Question, rules as rules_of};
 use crate::http::operation::Operation;
+use crate::place;
 use crate::reply::FEWEST_TOKENS;
 
 /// A name that no checkpoint has, or whose baseline is gone.
@@ -42,6 +43,13 @@ pub fn operations() -> Vec<Operation> {
             .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]]),
         Operation::post("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
             .fails(&[&[Code::Cancelled]]),
+        Operation::post(
+            "/api/browser/snippet/renew",
+            "snippetRenew",
+            "Make a new key for pages that report by themselves; the old one opens nothing any more",
+            renew,
+        )
+        .fails(&[KEPT]),
     ];
     operations.extend(checkpoints());
     operations.extend(rules());
@@ -198,6 +206,21 @@ struct AttachInput {
 fn attach(workspace: &Workspace, input: AttachInput) -> Result<BrowserStatus> {
     let AttachInput { url, port, profile, launch, program, headless, open, origins, all_pages } = input;
     workspace.attach_browser(&AttachBrowser { url, port, profile, launch, program, headless, open, origins, all_pages })
+}
+
+/// The key for pages.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Renewed {
+    /// To stand in the address of the script: `/backsight.js?key=...`.
+    ingest_key: String,
+}
+
+fn renew(workspace: &Workspace, _: Nothing) -> Result<Renewed> {
+    let key = workspace.renew_page_key()?;
+    if let Some(store) = workspace.store()? {
+        place::publish_key(&store, &key)?;
+    }
+    Ok(Renewed { ingest_key: key })
 }
 
 fn detach(workspace: &Workspace, _: Nothing) -> Result<BrowserStatus> {
