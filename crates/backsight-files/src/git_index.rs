@@ -6,11 +6,11 @@ use crate::bounded;
 use crate::git_config::not_read;
 
 /// The largest index that is read: some millions of files.
-const MAX_BYTES: u64 = 512 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 /// The longest path an index may hold, and the most bytes of all of them: a path may be spelled by how it differs from
 /// the one before, so that a small file can stand for very much.
 const MAX_PATH: usize = 1 << 16;
-const MAX_PATHS: usize = 512 << 20;
+const MAX_PATHS: usize = 256 << 20;
 
 /// Sorted paths, relative to the repository's root.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -29,32 +29,47 @@ const MAX_STEPS: u64 = 1_000_000_000;
 /// walks share no counter.
 const FEW_STEPS: u64 = 16 << 10;
 
+/// How many patterns the directories of one walk may bring: each takes a hundred bytes as long as the walk is remembered.
+const MAX_PATTERNS: u64 = 1_000_000;
+
 /// What the matching of one walk took so far. Patterns are a stranger's: that each of them matches in a bounded time
 /// does not yet say that thousands of them do for a million files.
 #[derive(Default)]
 pub(crate) struct Effort {
     steps: AtomicU64,
-    /// The file of patterns that took most of the last steps.
-    culprit: OnceLock<String>,
+    patterns: AtomicU64,
+    /// What took too much.
+    problem: OnceLock<String>,
 }
 
 impl Effort {
     fn add(&self, spent: &Spent<'_>) {
         let excess = spent.steps.saturating_sub(FEW_STEPS);
         if excess > 0 && self.steps.fetch_add(excess, Ordering::Relaxed).saturating_add(excess) > MAX_STEPS {
-            self.culprit.get_or_init(|| spent.most.map_or(String::new(), |(list, _)| list.source.clone()));
+            let source = spent.most.map_or("", |(list, _)| &list.source);
+            self.problem.get_or_init(|| format!("to match the ignore patterns of {source} takes too long"));
+        }
+    }
+
+    fn add_patterns(&self, rules: &Rules) {
+        let count = rules.lists.iter().map(|list| list.patterns.len() as u64).sum();
+        if self.patterns.fetch_add(count, Ordering::Relaxed) + count > MAX_PATTERNS {
+            self.problem.get_or_init(|| {
+                let source = rules.lists.last().map_or("", |list| &list.source);
+                format!("there are more than {MAX_PATTERNS} ignore patterns, {source} has {count} of them")
+            });
         }
     }
 
     fn is_spent(&self) -> bool {
-        self.culprit.get().is_some()
+        self.problem.get().is_some()
     }
 
     /// The refusal to go on, once it took too much. What was decided from then on means nothing.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let Some(culprit) = self.culprit.get() else { return Ok(()) };
-        Err(Error::new(Code::TooLarge, format!("to match the ignore patterns of {culprit} takes too long"))
-            .with_hint("have fewer patterns with several `*` each, or ignore whole directories"))
+        let Some(problem) = self.problem.get() else { return Ok(()) };
+        Err(Error::new(Code::TooLarge, problem.clone())
+            .with_hint("have fewer patterns, with fewer `*` each, or ignore whole directories"))
     }
 }
 
@@ -186,6 +201,7 @@ impl Rules {
         path: &[u8],
         (absolute, directory): (&Path, BorrowedFd<'_>),
         holds: Holds,
+        effort: &Effort,
     ) -> Arc<Rules> {
         let mut rules = Rules { outer: Some(self.clone()), ..Rules::default() };
         if holds.git
@@ -206,6 +222,7 @@ impl Rules {
                 Err(_) => {}
             }
         }
+        effort.add_patterns(&rules);
         Arc::new(rules)
     }
 

@@ -458,7 +458,7 @@ impl Base {
             let absolute = root.join(path_of(path));
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let Ok(directory) = rustix::fs::open(&absolute, flags, Mode::empty()) else { return true };
-            let now = outer.enter(path, (&absolute, directory.as_fd()), entered.holds);
+            let now = outer.enter(path, (&absolute, directory.as_fd()), entered.holds, &Effort::default());
             !entered.rules.says_the_same(&now) || entered.rules.has_new_index()
         })
     }

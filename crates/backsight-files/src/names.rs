@@ -28,6 +28,11 @@ impl Names {
         self.list.push((span, kind));
     }
 
+    /// Whether another name would not fit: no directory that is not made to be one has as many.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes.len() > (u32::MAX - (1 << 16)) as usize
+    }
+
     pub(crate) fn get(&self, span: Span) -> &[u8] {
         let start = span.start as usize;
         &self.bytes[start..start + usize::from(span.length)]
@@ -44,11 +49,19 @@ impl Names {
     }
 }
 
-/// The next parts of `wanted` paths below `directory`, sorted, as if a listing had named them.
+/// The next parts of `wanted` paths, which are sorted, below `directory`, sorted, as if a listing had named them.
 pub(crate) fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<&'w [u8]> {
     let skip = if directory.is_empty() { 0 } else { directory.len() + 1 };
     let prefix = [directory, b"/"].concat();
-    let below = wanted.iter().filter(|path| directory.is_empty() || path.starts_with(&prefix));
+    let below = match directory {
+        b"" => wanted,
+        _ => {
+            let start = wanted.partition_point(|path| path.as_slice() < prefix.as_slice());
+            let length = wanted[start..].partition_point(|path| path.starts_with(&prefix));
+            &wanted[start..start + length]
+        }
+    };
+    let below = below.iter();
     let mut names: Vec<&[u8]> = below.filter_map(|path| path[skip..].split(|&byte| byte == b'/').next()).collect();
     names.sort_unstable();
     names.dedup();

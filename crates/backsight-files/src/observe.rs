@@ -1,7 +1,7 @@
 //! Looks at single paths of the workspace, through no symlink: what stands there, byte for byte.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use backsight_core::{Code, Error, ObjectId, RelPath, Result};
@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::cache::{FileTime, Stat};
 use crate::object::{IdHasher, ObjectKind, object_id};
+use crate::objects::STREAM_LIMIT;
 use crate::scan::open_below;
 use crate::tree::Node;
 
@@ -56,10 +57,12 @@ fn open_file(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?))
 }
 
-fn hash_file(mut file: File) -> io::Result<ObjectId> {
+fn hash_file(file: File) -> io::Result<ObjectId> {
     let size = file.metadata()?.len();
     let mut hasher = IdHasher::new(ObjectKind::Blob, size);
     let mut buffer = vec![0; (size.min(1 << 18) as usize).max(1)];
+    // Not for ever where another process keeps appending: what is larger by then is another content anyway.
+    let mut file = file.take(size.saturating_add(1));
     loop {
         let count = file.read(&mut buffer)?;
         if count == 0 {
@@ -76,8 +79,15 @@ pub(crate) fn read_exactly(root: &OwnedFd, path: &RelPath, id: &ObjectId) -> Res
         if let Ok(text) = rustix::fs::readlinkat(&directory, path.name(), Vec::new()) {
             return Ok(text.into_bytes());
         }
-        let mut bytes = Vec::new();
-        open_file(directory.as_fd(), path.name())?.read_to_end(&mut bytes)?;
+        let file = open_file(directory.as_fd(), path.name())?;
+        let size = file.metadata()?.len();
+        // A file that took its place may be larger than memory: that it is another one is seen without holding it.
+        if size > STREAM_LIMIT && hash_file(file.try_clone()?)? != *id {
+            return Ok(Vec::new());
+        }
+        let (mut file, mut bytes) = (file, Vec::new());
+        file.rewind()?;
+        file.take(size).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     let raced =

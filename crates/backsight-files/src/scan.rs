@@ -357,7 +357,8 @@ impl<'a> Walk<'a> {
             None if !holds.any() => return,
             None => {
                 let absolute = self.absolute(&task.path);
-                Entered { rules: task.rules.enter(&task.path, (&absolute, descriptor.as_fd()), holds), holds }
+                let directory = (absolute.as_path(), descriptor.as_fd());
+                Entered { rules: task.rules.enter(&task.path, directory, holds, &self.effort), holds }
             }
         };
         task.rules = entered.rules.clone();
@@ -537,6 +538,9 @@ impl<'a> Walk<'a> {
         while let Some(entry) = entries.next() {
             let entry = entry?;
             let bytes = entry.file_name().to_bytes();
+            if names.is_full() {
+                return Err(Errno::OVERFLOW);
+            }
             if bytes != b"." && bytes != b".." {
                 names.push(bytes, entry.file_type());
             }

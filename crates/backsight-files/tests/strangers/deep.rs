@@ -23,7 +23,7 @@ fn nest(root: &Path, levels: usize) {
 
 #[test]
 fn a_real_tree_of_thousands_of_levels_is_covered_as_far_as_it_goes() {
-    for levels in [999, 5000, 20_000] {
+    for levels in [999, 20_000] {
         let lab = Lab::new();
         lab.write("top", "1");
         nest(&lab.root(), levels);

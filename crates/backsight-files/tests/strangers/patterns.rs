@@ -54,6 +54,17 @@ fn rules_that_are_too_much_are_reported_and_not_believed() {
     assert!(said.contains("a/.gitignore` was not read wholly: 1 lines are longer than 4096 bytes"), "{said}");
 }
 
+#[test]
+fn more_patterns_than_memory_is_spent_on_are_refused() {
+    let lab = Lab::new();
+    for number in 0..4 {
+        lab.write(&format!("{number}/.gitignore"), "a\n".repeat(300_000));
+    }
+    let error = bounded(move || lab.try_capture(None)).unwrap_err();
+    assert_eq!(error.code(), Code::TooLarge);
+    assert!(error.message().contains("more than 1000000 ignore patterns"), "{error}");
+}
+
 /// A small generator of nonsense that is the same every time.
 struct Dice(u64);
 

@@ -139,7 +139,7 @@ fn a_repository_inside_that_points_outside_takes_no_request_there() {
         let body = json!({ "range": "2", "branch": "agent/b", "repository": name });
         let refused = server.post("/api/milestones/export-git", &body);
         match name {
-            "branches" => drop(refused.fails(500, "IO")),
+            "branches" => drop(refused.fails(409, "GIT_REFUSED")),
             _ => drop(refused.fails(422, "INVALID_PATH")),
         }
         assert_eq!(fixture.git_in(&outside, "branch --list --all"), "", "{name}");
