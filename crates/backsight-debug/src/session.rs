@@ -43,6 +43,8 @@ use link::{Link, Sink, Start};
 
 /// How long a debugger may take to let go of its program.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// The same for one that is busy with something else.
+const HASTE: Duration = Duration::from_millis(500);
 
 /// What every session needs to know about the machine.
 #[derive(Clone)]
@@ -352,10 +354,12 @@ impl Drop for Session {
 
 /// Takes leave of the adapter, and ends what remains of it.
 async fn farewell(engine: &Engine, end_program: bool) {
+    // One that works on something may never be done.
+    let patience = if engine.connection.is_busy() { HASTE } else { FAREWELL };
     let Some(process) = engine.take_process() else {
         let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
         if engine.connection.ended().is_none() && engine.over().is_none() {
-            let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
+            let _ = engine.connection.send("disconnect", arguments, patience).await;
         }
         engine.change(state::Change::Lost("it was disconnected".to_owned()));
         return;
@@ -366,8 +370,11 @@ async fn farewell(engine: &Engine, end_program: bool) {
     }
     if engine.connection.ended().is_none() {
         let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
-        let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
-        if !engine.adapter.quirks.is_program || end_program {
+        let answer = engine.connection.send("disconnect", arguments, patience).await;
+        if answer.is_err() && end_program {
+            // It cannot be asked to end the program, which is none of its group.
+            engine.end_program();
+        } else if !engine.adapter.quirks.is_program || end_program {
             let mut exit = process.exit();
             let _ = tokio::time::timeout(FAREWELL / 3, exit.wait_for(Option::is_some)).await;
         }
