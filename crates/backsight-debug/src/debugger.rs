@@ -22,6 +22,7 @@ pub use answer::{
 };
 pub use points::PointRequest;
 
+use crate::adapters;
 use crate::capture::Safety;
 use crate::redact::Redactor;
 use crate::session::{
@@ -69,7 +70,9 @@ pub struct Debugger {
 
 impl Debugger {
     /// One without sessions.
-    pub fn new(options: Options) -> Self {
+    pub fn new(mut options: Options) -> Self {
+        // Debuggers are those of the machine: a workspace that puts programs on the search path chooses none.
+        options.setup.search = adapters::outside(&options.setup.search, &options.root);
         Debugger { options, sessions: Mutex::default(), beginning: Mutex::default(), notables: Arc::default() }
     }
 

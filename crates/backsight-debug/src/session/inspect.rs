@@ -192,9 +192,9 @@ impl Engine {
         self.idle()?;
         let patience = request.timeout_ms.map_or(Duration::from_secs(5), Duration::from_millis);
         let quirks = &self.adapter.quirks;
-        let calls = quirks.calls_begin_with.iter().any(|prefix| request.expression.trim_start().starts_with(&**prefix));
+        let calls = quirks.is_command(&request.expression);
         if request.safe && calls {
-            return Err(unsafe_expression("it calls a function"));
+            return Err(unsafe_expression("it calls a function, or is a command to the debugger itself"));
         }
         if request.safe && quirks.walker != Walker::None {
             let answer = walk::evaluate(self, &paused, request, patience).await;
@@ -204,7 +204,12 @@ impl Engine {
             return Err(unsafe_expression(&format!("`{}` cannot evaluate without running code", self.adapter.name)));
         }
         let frame = self.frame_id(&paused, request.thread, request.frame).await?;
-        let context = if quirks.walker == Walker::Lldb { "watch" } else { "repl" };
+        // Where a person would type, some take what they are given for commands to themselves: what only reads never goes there.
+        let context = match (quirks.walker, request.safe) {
+            (Walker::Lldb, _) => "watch",
+            (_, true) => "clipboard",
+            (_, false) => "repl",
+        };
         let mut arguments = json!({ "expression": request.expression, "frameId": frame, "context": context });
         // V8 ends it itself, and only then answers.
         let grace = if quirks.walker == Walker::Inspector { END } else { Duration::ZERO };
