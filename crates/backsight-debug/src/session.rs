@@ -36,6 +36,7 @@ pub use visit::{Onward, Visit, Visitor};
 
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
+use crate::dap::scratch::Scratch;
 use crate::walk::{self, CapturePlan};
 use engine::Engine;
 use handshake::Opening;
@@ -384,6 +385,7 @@ async fn farewell(engine: &Engine, end_program: bool) {
 
 async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Launch) -> Result<Arc<Engine>> {
     let sink = Sink::default();
+    let scratch = Scratch::new()?;
     let start = Start {
         adapter: &adapter,
         runtime,
@@ -391,12 +393,11 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         arguments: &launch.arguments,
         directory: &launch.directory,
         environment: &launch.environment,
+        scratch: Some(scratch.path()),
         patience: setup.timeout,
     };
     let debuggee = start.debuggee();
     let link = Link { debuggee, ..start.open(&sink).await? };
-    let scratch = tempfile::Builder::new().prefix("backsight-debug-").tempdir();
-    let scratch = scratch.map_err(|error| Error::io("create a directory for the debugger", error))?;
     let mut values = handshake::values(
         &launch.program,
         &launch.arguments,
@@ -451,7 +452,7 @@ async fn opened(
     sink: Sink,
     setup: &Setup,
     opening: Opening,
-    scratch: Option<tempfile::TempDir>,
+    scratch: Option<Scratch>,
 ) -> Result<Arc<Engine>> {
     let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), scratch);
     match handshake::open(&engine, opening).await {

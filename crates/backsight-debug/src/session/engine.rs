@@ -18,6 +18,7 @@ use super::visit::{Entering, Visitor};
 use crate::adapters::Adapter;
 use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
+use crate::dap::scratch::Scratch;
 use crate::dap::types::{self, Capabilities, StackFrame};
 
 /// Tells the time.
@@ -65,7 +66,7 @@ pub(crate) struct Engine {
     /// The program is one that was there before us.
     pub attached: bool,
     /// What the debugger builds goes here, and goes with us. None for a program that was there before.
-    _scratch: Option<tempfile::TempDir>,
+    _scratch: Option<Scratch>,
 }
 
 #[derive(Default)]
@@ -88,7 +89,7 @@ impl Engine {
         link: Link,
         output: Sink,
         clock: Clock,
-        scratch: Option<tempfile::TempDir>,
+        scratch: Option<Scratch>,
     ) -> Arc<Engine> {
         let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
         let command = link.process.as_ref().map(|process| process.command().to_vec()).unwrap_or_default();

@@ -7,7 +7,7 @@ use backsight_core::{Code, Result};
 use backsight_debug::session::{EvaluateRequest, EvaluatedView, Session};
 
 use super::facade::{Language, Stage};
-use super::subject::{capture, stopped};
+use super::subject::{Subject, capture, stopped};
 
 /// Longer than anything that is ended takes on a busy machine, shorter than what nobody would wait for.
 const BOUND: Duration = Duration::from_secs(20);
@@ -68,6 +68,49 @@ fn native() {
     let (session, outcome) = subject.launch(vec![subject.at("BEFORE")]);
     stopped(outcome);
     each_is_ended(&session, &[("while (1) {} 1", false)]);
+}
+
+#[test]
+fn go_says_what_it_cannot_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("main.go");
+    let text = "\
+package main
+
+import \"os\"
+
+var sink int
+
+func spin(until int) int {
+	for sink != until {
+		sink++
+		if sink > 1000 {
+			sink = 0
+		}
+	}
+	return sink
+}
+
+func main() {
+	sink = len(os.Args)
+	if sink > 5 {
+		spin(sink)
+	}
+	sink = 3 // HERE
+}
+";
+    std::fs::write(&source, text).unwrap();
+    let subject = Subject { program: source.clone(), source, runtime: None, rust_sysroot: None };
+    let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
+    stopped(outcome);
+    // Delve hears nothing while it calls a function: that is said, and the session ends at once all the same.
+    let error = evaluate(&session, "call spin(-1)", false).unwrap_err();
+    assert_eq!(error.code(), Code::DebugTimeout, "{error}");
+    assert!(error.hint().unwrap().contains("could not be ended"), "{error:?}");
+    assert_eq!(evaluate(&session, "sink", true).unwrap_err().code(), Code::Busy);
+    let began = Instant::now();
+    session.disconnect(true).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 /// A session whose debugger is busy is left without waiting for it.
