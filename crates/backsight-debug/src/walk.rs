@@ -187,6 +187,12 @@ async fn walked(
     Told::read(told)
 }
 
+/// Reads any bytes as what a walker answers; whether they are such an answer.
+pub(crate) fn read_bytes(bytes: &[u8]) -> bool {
+    let told = serde_json::from_slice(bytes).ok().and_then(|body| Told::read(body).ok());
+    told.map(Found::from).is_some()
+}
+
 fn runs_code(engine: &Engine) -> Error {
     let message = format!("`{}` runs the program's code to show its variables", engine.adapter.name);
     Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`")

@@ -315,6 +315,33 @@ fn sort(frame: Frame, shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
     }
 }
 
+/// Reads any bytes as what an adapter sends, in pieces of a size, and every event and answer as what it may be; how many messages
+/// were understood.
+pub(crate) fn read_bytes(bytes: &[u8], piece: usize) -> usize {
+    let shared = Shared::default();
+    let (queue, mut heard) = mpsc::unbounded_channel();
+    // Small, so that also what is too long is met.
+    let mut decoder = Decoder::new(1 << 16);
+    let mut answers = Vec::new();
+    for part in bytes.chunks(piece.max(1)) {
+        decoder.push(part);
+        while let Some(frame) = decoder.next_frame() {
+            for seq in 0..4 {
+                let (answer, answered) = oneshot::channel();
+                shared.waiting().insert(seq, answer);
+                answers.push(answered);
+            }
+            sort(frame, &shared, &queue);
+        }
+    }
+    let said = std::iter::from_fn(|| heard.try_recv().ok()).filter_map(|heard| match heard {
+        Heard::Event { body, .. } => Some(body),
+        Heard::Request { .. } => None,
+    });
+    let answered = answers.into_iter().filter_map(|mut answer| answer.try_recv().ok()?.ok());
+    said.chain(answered).map(|body| super::types::read_any(&body)).count()
+}
+
 /// Whoever waits for an answer that is too long hears so at once.
 fn too_long(length: usize, beginning: &[u8], shared: &Shared) {
     shared.malformed.fetch_add(1, Ordering::Relaxed);

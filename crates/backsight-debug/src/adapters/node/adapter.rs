@@ -278,8 +278,8 @@ impl Node {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        let frames = match params["callFrames"].take() {
-            Value::Array(frames) => frames,
+        let frames = match params.get_mut("callFrames").map(Value::take) {
+            Some(Value::Array(frames)) => frames,
             _ => Vec::new(),
         };
         let top = frames.first().and_then(|frame| frame["callFrameId"].as_str()).unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::adapter::{Node, function_name};
 use super::inspector::Answer;
@@ -343,7 +343,9 @@ impl Node {
             return Err(format!("the walker failed: {}", first_line(&answer["result"])));
         }
         let text = answer["result"]["value"].as_str().ok_or("the walker told nothing")?;
-        serde_json::from_str(text).map_err(|error| format!("the walker's answer cannot be read: {error}"))
+        let told: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| format!("the walker's answer cannot be read: {error}"))?;
+        Ok(Value::Object(told))
     }
 
     /// Gives the walker to the program: at best before anything of the program has run.
@@ -360,6 +362,19 @@ impl Node {
         let id = id.ok_or_else(|| format!("the walker was not taken: {}", first_line(&answer["result"])))?;
         *walker = Some(id.to_owned());
         Ok(id.to_owned())
+    }
+}
+
+/// Everything that is made of what V8 tells without asking it again.
+pub(super) fn translate(told: &Value, source: &str) {
+    for value in [told, &told["result"], &told["exceptionDetails"]["exception"]] {
+        let _ = (text(value), kind(value), length(value), argument(value), first_line(value));
+    }
+    for frame in told["callFrames"].as_array().into_iter().flatten().chain([told]) {
+        let _ = (function_name(frame), scopes_of(frame, source, true), scopes_of(frame, source, false));
+        let start = &frame["functionLocation"];
+        let begins = place::offset(source, number(&start["lineNumber"]), number(&start["columnNumber"]));
+        place::arguments(source.get(begins..).unwrap_or_default());
     }
 }
 
