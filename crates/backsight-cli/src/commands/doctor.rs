@@ -1,7 +1,6 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use backsight::Workspace;
 use backsight::browser::cdp::Launch;
@@ -126,12 +125,20 @@ fn debuggers(context: &Context, workspace: &Workspace) -> Vec<Check> {
 }
 
 fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
-    let search = context.settings().search_path;
+    let search = adapters::outside(&context.settings().search_path, root);
+    let home = context.settings().home;
     let install = || Some(format!("install it with `{}`", adapter.install)).filter(|_| !adapter.install.is_empty());
     let (message, hint) = match adapters::locate(adapter, None, root, &search) {
-        Ok(program) if adapter.name == "debugpy" && !has_debugpy(&program) => {
-            (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
-        }
+        // Looked for, not asked for: a Python runs whatever lies beside it, and that may be the repository's.
+        Ok(program) if adapter.name == "debugpy" => match adapters::has_debugpy(&program, home.as_deref()) {
+            Some(true) => (format!("`{}`", program.display()), None),
+            Some(false) => {
+                (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
+            }
+            None => {
+                (format!("`{}` is a script: only running it would tell whether it has it", program.display()), None)
+            }
+        },
         Ok(program) => (format!("`{}`", program.display()), None),
         Err(_) => (format!("not found; only {} need it", programs(adapter)), install()),
     };
@@ -142,12 +149,4 @@ fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
 fn programs(adapter: &Adapter) -> String {
     let endings: Vec<String> = adapter.extensions.iter().map(|ending| format!(".{ending}")).collect();
     if endings.is_empty() { "binaries".to_owned() } else { format!("programs in {}", enumerate(&endings)) }
-}
-
-/// Whether Python finds its debugger, which is a module of it.
-fn has_debugpy(python: &Path) -> bool {
-    const FIND: &str = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
-    let mut command = Command::new(python);
-    command.args(["-c", FIND]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

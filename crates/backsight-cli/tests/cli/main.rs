@@ -29,6 +29,7 @@ mod install;
 mod json;
 mod kills;
 mod known;
+mod looking;
 mod milestones;
 mod modes;
 mod names;

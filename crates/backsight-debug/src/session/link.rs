@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::output::Output;
 use crate::adapters::{Adapter, Reach, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
+use crate::dap::peer::{self, Caller};
 use crate::dap::process::{Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
@@ -40,6 +41,8 @@ pub(crate) struct Start<'a> {
     pub arguments: &'a [String],
     pub directory: &'a Path,
     pub environment: &'a [(String, String)],
+    /// What was made for it.
+    pub scratch: Option<&'a Path>,
     pub patience: Duration,
 }
 
@@ -76,7 +79,7 @@ impl Start<'_> {
     }
 
     fn over_pipes(&self) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), true)?;
+        let (process, pipes) = Process::start(self.command(0), true, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stderr, Listener::tail(&stderr));
         let (Some(stdin), Some(stdout)) = (pipes.stdin, pipes.stdout) else {
@@ -92,7 +95,7 @@ impl Start<'_> {
     }
 
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false)?;
+        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
         let stderr = process.stderr.clone();
         let (listener, found) = Listener::output(sink, "stdout", &stderr).until(address_in);
         listen(pipes.stdout, listener);
@@ -104,27 +107,33 @@ impl Start<'_> {
 
     async fn over_our_port(&self, sink: &Sink) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
-        let (process, pipes) = Process::start(self.command(port), false)?;
+        let (process, pipes) = Process::start(self.command(port), false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         listen(pipes.stderr, Listener::output(sink, "stderr", &stderr));
         let (tell, called) = oneshot::channel();
-        tokio::spawn(async move {
-            if let Ok((stream, _)) = listener.accept().await {
+        let caller = process.id().map(Caller::Started);
+        let waiting = tokio::spawn(async move {
+            if let Some(caller) = caller
+                && let Ok(stream) = peer::accept(&listener, caller).await
+            {
                 let _ = tell.send(stream);
             }
         });
-        let stream = self.hear(&process, called, "did not call").await?;
+        let heard = self.hear(&process, called, "did not call").await;
+        // The port is closed, whoever called or did not.
+        waiting.abort();
+        let stream = heard?;
         Ok(over_tcp(Prompt::new(stream), Some(process), stderr))
     }
 
     /// Puts the debugger into a process that runs already; it calls us, and whatever puts it there is done once it is
     /// answered.
-    pub(crate) async fn inject(&self) -> Result<Link> {
+    pub(crate) async fn inject(&self, into: i32) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
         let mut command = Command::new(&self.runtime);
         command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
-        let (process, pipes) = Process::start(command, false)?;
+        let (process, pipes) = Process::start(command, false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::tail(&stderr));
         listen(pipes.stderr, Listener::tail(&stderr));
@@ -138,7 +147,7 @@ impl Start<'_> {
         };
         let failure = tokio::select! {
             biased;
-            Ok((stream, _)) = listener.accept() => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
+            Ok(stream) = peer::accept(&listener, Caller::Process(into)) => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
             () = failed => "could not be put into the process".to_owned(),
             () = tokio::time::sleep(self.patience) => format!("did not call within {} ms", self.patience.as_millis()),
         };
@@ -146,7 +155,7 @@ impl Start<'_> {
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false)?;
+        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         let (listener, found) = Listener::output(sink, "stderr", &stderr).without(node::TALK).until(node::address_in);
