@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn an_address_that_this_user_did_not_write_is_not_believed() {
         let (_directory, store) = store();
-        let seat = Seat::take(&store).unwrap().unwrap();
+        let _seat = Seat::take(&store).unwrap().unwrap();
         let written = sealed(&store, &address(std::process::id())).unwrap();
         publish(&store, &written);
         assert!(find_ready(&store).is_some());

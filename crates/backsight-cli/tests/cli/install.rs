@@ -311,8 +311,9 @@ fn listed(directory: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn what_is_no_file_or_far_too_large_is_refused_at_once() {
+    type Maker<'a> = (&'a str, &'a dyn Fn(&Path));
     let huge = |path: &Path| fs::write(path, vec![b' '; 5 << 20]).unwrap();
-    let makers: [(&str, &dyn Fn(&Path)); 5] = [
+    let makers: [Maker<'_>; 5] = [
         ("is not a file", &|path| {
             let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
             assert!(made.success());

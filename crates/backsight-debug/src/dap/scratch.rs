@@ -44,7 +44,7 @@ fn create(place: &Path) -> std::io::Result<Scratch> {
 fn sweep(place: &Path) {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for directory in ours.take(MOST_LOOKED_AT).map(|entry| entry.path()).filter(|path| is_private(path)) {
+    for directory in ours.take(MOST_LOOKED_AT).map(|entry| entry.path()).filter(is_private) {
         if is_left(&directory) {
             let _ = std::fs::remove_dir_all(&directory);
         }
