@@ -27,8 +27,9 @@ const SUCCESSION: Duration = Duration::from_secs(5);
 
 /// How long a call waits for others that write; as long as a process waits for another.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How many may wait for a browser, and how many for a debugger, at once; each has a thread.
-const WAITING: usize = 64;
+/// How many may wait for a browser, and how many for a debugger, at once; each has a thread. Together they are fewer than
+/// the requests that one client may have unanswered, so that a client of which all wait can still ask for its files.
+const WAITING: usize = 48;
 /// How many may wait for a program to end at once.
 const ENDING: usize = 8;
 /// How often what was notable in the live lanes is recorded.

@@ -274,10 +274,10 @@ fn relative_directories_hold_no_settings() {
         assert_eq!(workspace.user_settings_path(), None, "{relative:?}");
         assert_eq!(workspace.user_settings().unwrap(), Default::default());
     }
-    let home = Some(scene.root.with_extension("home"));
-    let settings = Settings { config_home: Some("config".into()), home: home.clone(), ..settings(Disk::new()) };
+    let home = scene.root.with_extension("home");
+    let settings = Settings { config_home: Some("config".into()), home: Some(home.clone()), ..settings(Disk::new()) };
     let file = Workspace::open_with(&scene.root, settings).unwrap().user_settings_path().unwrap();
-    assert_eq!(file, home.unwrap().join(".config/backsight/config.toml"));
+    assert_eq!(file, home.join(".config/backsight/config.toml"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ const BAR: Duration = Duration::from_millis(200);
 /// How many evaluations hang.
 const HANGING: usize = 32;
 /// How many may wait for the debugger at once.
-const MOST: usize = 64;
+const MOST: usize = 48;
 
 /// An expression that does not come back within a test.
 fn endless() -> Value {
