@@ -10,10 +10,16 @@ use backsight_core::RelPath;
 use crate::anchored::AnchoredPath;
 use crate::blind::Blind;
 use crate::cache::Cache;
+use crate::journal::Journal;
 use crate::objects::parse_loose;
 use crate::pack::{Index, Pack, apply_delta};
 use crate::tree::{Attributes, parse_tree};
 use crate::{Patterns, git_config, git_index, git_repository};
+
+/// An entry of the journal; how many paths it is about.
+pub fn journal(bytes: &[u8]) -> Option<usize> {
+    Journal::from_bytes(bytes).ok().map(|journal| journal.steps.len())
+}
 
 /// A loose object as it lies on disk; how many bytes it holds.
 pub fn loose_object(bytes: &[u8]) -> Option<usize> {
