@@ -50,8 +50,7 @@ pub(crate) fn own_directory(root: &Path, store: &Path) -> PathBuf {
     }
 }
 
-/// The workspace's store, made if there is none, and mended where `git clean` took something away. Says whether it was
-/// made.
+/// The workspace's store, made if there is none. Says whether it was made.
 pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Result<(OwnStore, bool)> {
     let (store, made) = match gate::find(root, settings)? {
         Some(store) => (store, false),
@@ -65,9 +64,14 @@ pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Resul
             (made.ok_or_else(|| Error::new(Code::Io, format!("`{}` is gone", wanted.display())))?, true)
         }
     };
-    surround(root, &store)
-        .map_err(|error| Error::io(format!("create the store in `{}`", store.directory().display()), error))?;
+    mend(root, &store)?;
     Ok((store, made))
+}
+
+/// Puts back what `git clean` took away around a store.
+pub(crate) fn mend(root: &Path, store: &OwnStore) -> Result<()> {
+    surround(root, store)
+        .map_err(|error| Error::io(format!("create the store in `{}`", store.directory().display()), error))
 }
 
 fn no_home() -> Error {

@@ -38,7 +38,7 @@ use crate::gate::{self, OwnStore};
 use crate::place;
 use crate::reference::{self, Reference};
 use crate::report::{Adopted, ConfigEntry, Kind, SnapshotConfig};
-use crate::request::{ConfigChange, Init, StorePlace};
+use crate::request::{ConfigChange, Init};
 use crate::settings::{CallSettings, Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
 
@@ -298,7 +298,7 @@ impl Workspace {
                 .with_hint("record the first snapshot with `backsight track`")
         })?;
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
-        place::make(&self.root, StorePlace::Workspace, &self.settings)?;
+        place::mend(&self.root, &store)?;
         let directory = store.directory();
         let making = if Files::is_made(directory) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
