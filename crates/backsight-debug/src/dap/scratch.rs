@@ -3,7 +3,7 @@
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use backsight_core::{Error, Result};
 
@@ -44,14 +44,14 @@ fn create(place: &Path) -> std::io::Result<Scratch> {
 fn sweep(place: &Path) {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for directory in ours.take(MOST_LOOKED_AT).map(|entry| entry.path()).filter(is_private) {
+    for directory in ours.take(MOST_LOOKED_AT).map(|entry| entry.path()).filter(|path| is_private(path.as_path())) {
         if is_left(&directory) {
             let _ = std::fs::remove_dir_all(&directory);
         }
     }
 }
 
-fn is_private(directory: &PathBuf) -> bool {
+fn is_private(directory: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(directory)
         .is_ok_and(|found| found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0)
