@@ -85,7 +85,10 @@ impl AnchoredPath {
 
     /// As a path for people and for those who can only be given one.
     pub fn path(&self) -> PathBuf {
-        self.anchor.path.join(&self.relative)
+        match self.relative.as_os_str().is_empty() {
+            true => self.anchor.path.clone(),
+            false => self.anchor.path.join(&self.relative),
+        }
     }
 
     /// As a text for people.

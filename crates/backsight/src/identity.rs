@@ -40,20 +40,27 @@ struct Record {
 
 /// Looks the store's id up in the user's records.
 pub(crate) fn of(store: &AnchoredPath, settings: &Settings) -> Result<Born> {
-    let Some(records) = open_records(settings)? else { return Ok(Born::Unknown) };
     // An id that cannot be read is none.
     let Some(id) = store.join(FILE).read(MAX_SIZE).ok().and_then(id_in) else { return Ok(Born::Unknown) };
-    let record = match records.join(&id).read(MAX_SIZE) {
-        Ok(bytes) => serde_json::from_slice::<Record>(&bytes).ok(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Error::io(format!("read `{}`", records.join(&id).display()), error)),
-    };
-    let Some(record) = record else { return Ok(Born::Unknown) };
     let stat = store.stat().map_err(|error| Error::io(format!("look at `{}`", store.display()), error))?;
-    match key_from(&record.key) {
-        Some(key) if stat.st_ino == record.inode => Ok(Born::Here(Seal::new(key))),
-        Some(_) => Ok(Born::Copied { from: record.store }),
-        None => Ok(Born::Unknown),
+    let mut born = Born::Unknown;
+    for directory in directories(settings) {
+        let Some(record) = record_of(&directory, &id)? else { continue };
+        match key_from(&record.key) {
+            Some(key) if stat.st_ino == record.inode => return Ok(Born::Here(Seal::new(key))),
+            Some(_) => born = Born::Copied { from: record.store },
+            None => {}
+        }
+    }
+    Ok(born)
+}
+
+fn record_of(directory: &Path, id: &str) -> Result<Option<Record>> {
+    let Some(records) = open_records(directory)? else { return Ok(None) };
+    match records.join(id).read(MAX_SIZE) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(format!("read `{}`", records.join(id).display()), error)),
     }
 }
 
@@ -77,10 +84,9 @@ fn write_new(file: &AnchoredPath, text: &[u8]) -> Result<()> {
     write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
 }
 
-/// The user's records; none when there are none yet. A directory that is not the user's own proves nothing.
-fn open_records(settings: &Settings) -> Result<Option<AnchoredPath>> {
-    let Some(directory) = directory(settings) else { return Ok(None) };
-    let records = match AnchoredPath::open_directory(&directory) {
+/// Records of the user's; none when there are none yet. A directory that is not the user's own proves nothing.
+fn open_records(directory: &Path) -> Result<Option<AnchoredPath>> {
+    let records = match AnchoredPath::open_directory(directory) {
         Ok(records) => records,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io(format!("open `{}`", directory.display()), error)),
@@ -100,20 +106,29 @@ fn open_records(settings: &Settings) -> Result<Option<AnchoredPath>> {
 
 fn make_records(settings: &Settings) -> Result<AnchoredPath> {
     use std::os::unix::fs::DirBuilderExt;
-    let Some(directory) = directory(settings) else {
-        return Err(Error::new(Code::Usage, "no home directory is known, so no store can be told from a stranger's")
-            .with_hint("set HOME or XDG_STATE_HOME"));
-    };
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&directory)
-        .map_err(|error| Error::io(format!("create `{}`", directory.display()), error))?;
-    open_records(settings)?.ok_or_else(|| Error::new(Code::Io, format!("`{}` is gone", directory.display())))
+    let mut problem = Error::new(Code::Usage, "no home directory is known, so no store can be told from a stranger's")
+        .with_hint("set HOME or XDG_STATE_HOME");
+    for directory in directories(settings) {
+        match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory) {
+            Ok(()) => {
+                let gone = || Error::new(Code::Io, format!("`{}` is gone", directory.display()));
+                return open_records(&directory)?.ok_or_else(gone);
+            }
+            Err(error) => problem = Error::io(format!("create `{}`", directory.display()), error),
+        }
+    }
+    Err(problem)
 }
 
-fn directory(settings: &Settings) -> Option<PathBuf> {
-    Some(settings.state_directory()?.join("stores"))
+/// Where records may be, first choice first. The home directory comes before `$XDG_STATE_HOME`: clients start servers with
+/// `HOME` and without the rest of the user's environment, and both must agree on what is the user's own.
+fn directories(settings: &Settings) -> Vec<PathBuf> {
+    let home = settings.home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
+    let stated = settings.state_home.clone().filter(|directory| directory.is_absolute());
+    let mut found: Vec<PathBuf> =
+        [home, stated].into_iter().flatten().map(|state| state.join("backsight/stores")).collect();
+    found.dedup();
+    found
 }
 
 fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {

@@ -109,13 +109,14 @@ fn a_renamed_file_keeps_its_authors() {
 fn lines_cannot_drive_the_terminal() {
     let fixture = Fixture::new();
     fixture.write("a.txt", "x\x1b[2J\u{202e}y\r\n");
-    fixture.done("track --tool 'evil\x1b[2J'");
+    fixture.done("track");
     assert_snapshot!(fixture.run("blame a.txt"), @r"
     #1 [SHORT]  before #1  just now  1  x<U+001B>[2J<U+202E>y
     ---- exit 0
     ");
     fixture.write("a.txt", "z\n");
-    fixture.done("track --tool 'evil\x1b[2J'");
+    fixture.done("track --tool evil");
+    fixture.forge("UPDATE rows SET tool = 'evil\x1b[2J'");
     assert!(!fixture.run("blame a.txt").contains('\x1b'));
 }
 

@@ -49,9 +49,14 @@ impl Patient {
 
     /// The healthy store and the files of version 4 again.
     fn heal(&self) {
-        let own = self.fixture.root().join(".backsight");
-        fs::remove_dir_all(&own).unwrap();
-        copy(&self.fixture.base().join("healthy"), &own);
+        // The directory itself stays: a copy of it would be another store.
+        for entry in fs::read_dir(self.store()).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.symlink_metadata().unwrap().is_dir() {
+                true => fs::remove_dir_all(entry).unwrap(),
+                false => fs::remove_file(entry).unwrap(),
+            }
+        }
+        copy(&self.fixture.base().join("healthy/store"), &self.store());
         self.arrange(4);
     }
 

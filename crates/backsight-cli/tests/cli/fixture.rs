@@ -108,6 +108,12 @@ impl Fixture {
         (value, output.status.code().unwrap())
     }
 
+    /// Changes the timeline behind Backsight's back: older versions took names that are refused now.
+    pub fn forge(&self, sql: &str) {
+        let database = rusqlite::Connection::open(self.root.join(".backsight/store/timeline.db")).unwrap();
+        database.execute_batch(sql).unwrap();
+    }
+
     /// The directory that holds the workspace, the home and the rest.
     pub fn base(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap()

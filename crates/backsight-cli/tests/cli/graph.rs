@@ -229,8 +229,9 @@ fn names_from_outside_cannot_drive_the_terminal() {
     let fixture = Fixture::new();
     for number in 1..=8 {
         fixture.write("a", &number.to_string());
-        fixture.done(&format!("track -m 'x\u{1b}[31m' --session 's{number}\u{7}'"));
+        fixture.done(&format!("track -m 'x\u{1b}[31m' --session s{number}"));
     }
+    fixture.forge("UPDATE rows SET session = session || '\u{7}', tool = '\u{1b}[2J'");
     fixture.done("continuity reset --reason 'bell\u{7}'");
     let seen = in_unicode(&fixture, "log");
     assert!(!seen.chars().any(|character| character.is_control() && character != '\n'), "{seen:?}");

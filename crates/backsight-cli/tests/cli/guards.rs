@@ -152,7 +152,7 @@ fn the_git_environment_has_no_effect() {
     Picture::of(&elsewhere).expect(&before, "nothing is written where GIT_DIR points");
 }
 
-/// No git on the PATH, no HOME, no locale, stdin closed, a strange working directory.
+/// No git on the PATH, nothing but HOME in the environment, no locale, stdin closed, a strange working directory.
 #[test]
 fn a_bare_environment_is_enough() {
     let fixture = Fixture::new();
@@ -160,9 +160,9 @@ fn a_bare_environment_is_enough() {
     for line in ["track", "status", "log", "restore @", "verify", "doctor", "usage", "gc"] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_backsight"));
         command.arg("--json").args(line.split(' ')).env_clear().current_dir(fixture.root());
-        command.stdin(std::process::Stdio::null());
+        command.stdin(std::process::Stdio::null()).env("HOME", fixture.home());
         Answer::of(&mut command, line).ok();
-        command.env("PATH", "").env("HOME", "/nonexistent").env("LANG", "\u{1F980}");
+        command.env("PATH", "").env("LANG", "\u{1F980}");
         Answer::of(&mut command, line).ok();
     }
 }

@@ -74,10 +74,12 @@ fn plant(fixture: &Fixture, random: &mut Random) -> Vec<String> {
     };
     for (index, name) in names.iter().enumerate() {
         fs::write(fixture.root().join(name), format!("{index}\n")).unwrap();
-        let texts = ["description", "tool", "session", "message", "part"].map(&mut say);
-        let [description, tool, session, message, part] = texts.each_ref().map(String::as_str);
-        let who = ["--tool", tool, "--session", session, "--message", message, "--part", part];
-        assert!(run(&[&["track", "-m", description], who.as_slice()].concat()));
+        assert!(run(&["track", "-m", &say("description"), "--tool", "t", "--session", "s", "--message", "m"]));
+        // Names such as these are refused now; older versions recorded them.
+        let database = rusqlite::Connection::open(fixture.root().join(".backsight/store/timeline.db")).unwrap();
+        let texts = ["tool", "session", "message", "part"].map(&mut say);
+        let forge = "UPDATE rows SET tool = ?1, session = ?2, message = ?3, part = ?4 WHERE tool = 't'";
+        assert_eq!(database.execute(forge, texts).unwrap(), 1);
     }
     fs::write(fixture.root().join(&names[0]), "changed\n").unwrap();
     // Of these control characters are refused; what turns the order of reading round is not.
