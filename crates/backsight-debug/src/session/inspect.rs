@@ -20,7 +20,7 @@ const LONGEST: usize = 2000;
 /// What V8 says of an expression whose time was up.
 const ENDED_BY_V8: &str = "Execution was terminated";
 /// How long an expression that took too long may take to be ended.
-const END: Duration = Duration::from_secs(2);
+const END: Duration = Duration::from_secs(4);
 
 /// A thread.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -204,7 +204,8 @@ impl Engine {
             return Err(unsafe_expression(&format!("`{}` cannot evaluate without running code", self.adapter.name)));
         }
         let frame = self.frame_id(&paused, request.thread, request.frame).await?;
-        // Where a person would type, some take what they are given for commands to themselves: what only reads never goes there.
+        // Where a person would type, some take more for commands to themselves: what only reads never goes there. Delve takes
+        // commands everywhere, and is kept from them by their first word.
         let context = match (quirks.walker, request.safe) {
             (Walker::Lldb, _) => "watch",
             (_, true) => "clipboard",
@@ -245,7 +246,7 @@ impl Engine {
     /// Ends what the program was made to evaluate, where its debugger has a way to.
     async fn end_evaluation(&self) {
         match self.adapter.quirks.walker {
-            Walker::Python => walk::python::end_evaluation(self, END / 2).await,
+            Walker::Python => walk::python::end_evaluation(self, END / 4).await,
             Walker::Lldb => self.interrupt_program(),
             Walker::Inspector => {}
             Walker::None => {

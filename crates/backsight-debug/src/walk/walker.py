@@ -676,8 +676,6 @@ def valued_text(value, cls):
     if cls is range:
         return repr(value)
     name = name_of(cls)
-    if FLAGS(cls) & HEAP_TYPE and type(static(cls, '__str__')) is not types.WrapperDescriptorType:
-        return None
     if name in ('datetime', 'date', 'time', 'timedelta') and not FLAGS(cls) & HEAP_TYPE and module_of(cls) == 'datetime':
         zone = getattr(value, 'tzinfo', None)
         known = zone is None or name_of(type(zone)) == 'timezone' and not FLAGS(type(zone)) & HEAP_TYPE
@@ -1485,6 +1483,11 @@ def listen():
             RUNNING.add(ident)
         try:
             return usual(debugger, frame, expression, is_exec)
+        except KeyboardInterrupt:
+            # It was ended a second time, while the debugger dealt with the first. What is executed may raise; else it is answered.
+            if is_exec:
+                raise
+            return 'interrupted'
         finally:
             settle(ident)
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use backsight_core::Code;
-use backsight_debug::session::{EvaluateRequest, Session, VariablesRequest};
+use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Place, Session, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 
 use super::facade::Language;
@@ -215,6 +215,31 @@ fn no_expression_is_a_command_to_the_debugger() {
     }
 }
 
+/// Conditions and log messages run code, since they are asked for; they are no commands either.
+#[test]
+fn no_condition_and_no_log_message_is_a_command_to_the_debugger() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("ran");
+    let touch = format!("platform shell touch {}", mark.display());
+    let native = [format!("`{touch}"), format!("?{touch}"), touch.clone()];
+    let go = ["dlv config showGlobalVariables true".to_owned(), "dlv config -list".to_owned()];
+    for (language, commands) in [(Language::Cpp, &native[..]), (Language::Go, &go[..])] {
+        let (subject, session) = started(language);
+        for command in commands {
+            for (condition, log_message) in [(Some(command.clone()), None), (None, Some(format!("{{{command}}}")))] {
+                // Refused or not, nothing comes of it.
+                let _ = session.set_breakpoint(BreakpointRequest { condition, log_message, ..subject.at("LAST") });
+            }
+            let place = Place::Function(command.clone());
+            let _ = session.set_breakpoint(BreakpointRequest::new(place));
+        }
+        let _ = session.control(Control::Continue, None, Duration::from_secs(10));
+        assert!(!mark.exists(), "{language:?}");
+        let said: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
+        assert!(!said.contains("stackTraceDepth"), "{said}");
+    }
+}
+
 /// What a debugger builds is this user's alone, and goes with a server that was killed.
 #[test]
 fn scratch_directories_are_private_and_none_is_left() {
@@ -253,7 +278,6 @@ fn holds_a_session_until_it_is_killed() {
 /// What a program said of its secrets is not in the timeline.
 #[test]
 fn exceptions_and_ends_tell_the_timeline_no_secret() {
-    use backsight_debug::session::{BreakpointRequest, Place};
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("login.py");
     let text = "\
@@ -280,15 +304,7 @@ raise RuntimeError('cannot open xyz' + 'zy-vault')
         let request = VariablesRequest { expand: Some(expand.to_owned()), ..VariablesRequest::default() };
         said += &format!("{:?}", debugger.variables(None, request).unwrap());
     }
-    let go_on = || {
-        debugger.control(
-            None,
-            backsight_debug::session::Control::Continue,
-            None,
-            super::subject::PATIENCE,
-            &crate::facade::patiently,
-        )
-    };
+    let go_on = || debugger.control(None, Control::Continue, None, super::subject::PATIENCE, &crate::facade::patiently);
     for _ in 0..6 {
         said += &format!("{:?} {:?}", go_on(), debugger.list());
     }
