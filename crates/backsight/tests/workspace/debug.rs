@@ -9,7 +9,7 @@ use backsight::debug::session::{Control, Launch, Outcome};
 use backsight::debug::walk::CapturePlan;
 use backsight::report::{Event, Kind, Row};
 use backsight::request::Log;
-use backsight::{Code, Disk, Error, Settings, Workspace};
+use backsight::{Code, Disk, Error, RelPath, Settings, Workspace};
 
 use crate::lab::settings;
 use crate::scene::{Scene, path};
@@ -127,7 +127,10 @@ fn a_snapshot_is_exported_once_inside_the_workspace_and_without_secrets() {
     symlink(outside.path().join("x.json"), scene.root.join("dangling.json")).unwrap();
     assert_eq!(refused("out/x.json").code(), Code::InvalidPath, "a link leads out");
     assert_eq!(refused("dangling.json").code(), Code::Conflict, "so does this one");
-    assert_eq!(refused(".backsight/store/x.json").code(), Code::InvalidPath, "the store is not for files of others");
+    // The store cannot be named, and a link leads there no better.
+    assert_eq!(RelPath::new(".backsight/store/x.json").unwrap_err().code(), Code::InvalidPath);
+    symlink(".backsight/store", scene.root.join("own")).unwrap();
+    assert_eq!(refused("own/x.json").code(), Code::InvalidPath, "the store is not for files of others");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     let missing = workspace.export_snapshot(None, "after", &path("after.json")).unwrap_err();
     assert_eq!(missing.code(), Code::SnapshotNotFound);
