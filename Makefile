@@ -37,32 +37,36 @@ bench: tools ## measure against git and against the machine; takes some minutes 
 	cargo run --release -p backsight-bench -- $(BENCH)
 
 # What `cargo fuzz` does, without it and without nightly Rust: the fuzzer sees which branches an input takes. Only the
-# address sanitizer is left out, which would need nightly; the crate has no unsafe code.
+# address sanitizer is left out, which would need nightly; there is no unsafe code. What is found interesting is kept in
+# target/fuzz/corpus; an input that broke something belongs into the seeds.
 FUZZ_SECONDS ?= 60
+FUZZ_ONLY ?= .
 fuzz: FLAGS := --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses=sancov-module \
   $(addprefix -Cllvm-args=-sanitizer-coverage-,level=4 inline-8bit-counters pc-table trace-compares)
-fuzz: CRATE := crates/backsight-diff/fuzz
-fuzz: ## look for inputs that break diffs and merges (FUZZ_SECONDS=60 for each of three targets)
+fuzz: ## look for inputs that break diffs, merges and every parser of strangers' files (FUZZ_SECONDS=60 each, FUZZ_ONLY=pack)
 	@command -v c++ >/dev/null || { echo 'a C++ compiler is missing: sudo apt-get install g++' >&2; exit 1; }
 	@set -e; host=$$(rustc --print host-tuple); work=$(abspath $(TARGET))/fuzz; \
-	RUSTFLAGS='$(FLAGS)' cargo build --release --manifest-path $(CRATE)/Cargo.toml --target $$host --target-dir $$work; \
-	for target in parse reverse_apply merge; do \
-	  mkdir -p $$work/corpus/$$target $$work/found; \
-	  printf '%s: ' "$$target"; log=$$work/$$target.log; \
-	  RUST_BACKTRACE=0 $$work/$$host/release/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=2048 \
-	    -artifact_prefix=$$work/found/$$target- $$work/corpus/$$target $(CRATE)/seeds/$$target >$$log 2>&1 \
-	  && grep '^Done ' $$log || { \
-	    grep -A 3 panicked $$log >&2; grep -o 'Test unit written to .*' $$log >&2; \
-	    echo "fix it and keep the input in $(CRATE)/seeds/$$target; all that was said is in $$log" >&2; exit 1; }; \
+	for crate in crates/backsight-diff/fuzz fuzz; do \
+	  RUSTFLAGS='$(FLAGS)' cargo build --release --manifest-path $$crate/Cargo.toml --target $$host --target-dir $$work; \
+	  for seeds in $$(ls -d $$crate/seeds/* | grep -E "$(FUZZ_ONLY)"); do \
+	    target=$${seeds##*/}; program=$$target; [ $$crate != fuzz ] || program=strangers; \
+	    mkdir -p $$work/corpus/$$target $$work/found; \
+	    printf '%s: ' "$$target"; log=$$work/$$target.log; \
+	    PARSER=$$target RUST_BACKTRACE=0 $$work/$$host/release/$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	      -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$$work/found/$$target- $$work/corpus/$$target $$seeds >$$log 2>&1 \
+	    && grep '^Done ' $$log || { \
+	      grep -A 3 panicked $$log >&2; grep -o 'Test unit written to .*' $$log >&2; \
+	      echo "fix it and keep the input in $$seeds; all that was said is in $$log" >&2; exit 1; }; \
+	  done; \
 	done
 
 docs: tools ## write the generated parts of the documents again
 	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::) or test(install::plugin::)'
 
-# The tests use `git`, `patch`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
+# The tests use `git`, `patch`, `strace`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
 # itself runs only the browser and the debuggers, and only when it is asked to. Each entry is a program, or several of which
 # one is enough, and the package it is in. LLDB's package brings the Python it runs our walker with.
-PROGRAMS := git:git patch:patch chromium:chromium g++:g++ gdb:gdb go:golang-go dlv:delve node:nodejs npm:npm \
+PROGRAMS := git:git patch:patch strace:strace chromium:chromium g++:g++ gdb:gdb go:golang-go dlv:delve node:nodejs npm:npm \
   lldb-dap,lldb-dap-22,lldb-dap-21,lldb-dap-20,lldb-dap-19:lldb-22
 tools:
 	@missing=; for entry in $(PROGRAMS); do there=; \

@@ -8,7 +8,7 @@ use backsight_browser::event::{
     Action, ActionKind, Category, Console, Event, Frame, Level, Request, Socket, SocketEvent, Speaker,
 };
 use backsight_browser::report::Changes;
-use backsight_browser::{Ask, Browser, Limits, Options, Source, corpus};
+use backsight_browser::{Ask, Browser, Limits, Options, Source, SourceKind, corpus};
 use backsight_core::Timestamp;
 
 use crate::Result;
@@ -130,7 +130,7 @@ fn lane() -> Browser {
     let clock = Arc::new(|| Timestamp::from_system(std::time::SystemTime::now()));
     let browser = Browser::new(Options { clock, salt: 1, limits: Limits::default() });
     let watches = Category::ALL.to_vec();
-    browser.begin_source(Source { label: "bench".to_owned(), watches, fades: false });
+    browser.begin_source(Source { label: "bench".to_owned(), watches, kind: SourceKind::Browser });
     browser
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
 use crate::event::{Category, Event};
-use crate::sources::{Source, SourceId};
+use crate::sources::{Source, SourceId, SourceKind};
 use crate::under_way::UnderWay;
 
 /// The lane's ear at a browser.
@@ -122,7 +122,7 @@ impl Listener for Ear {
             Some(id) => browser.update_source(id, Some(label)),
             None => {
                 let watches = Category::ALL.to_vec();
-                *source = Some(browser.begin_source(Source { label, watches, fades: false }));
+                *source = Some(browser.begin_source(Source { label, watches, kind: SourceKind::Browser }));
             }
         }
     }

@@ -15,19 +15,24 @@ use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::doubles::{self, Doubles};
-use crate::event::{Category, Event};
+use crate::event::{Category, Event, Repeated};
+use crate::hash;
 use crate::health::Health;
 use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
-use crate::sources::{Source, SourceId, Sources};
+use crate::sources::{Source, SourceId, SourceKind, Sources};
 use crate::telemetry::{Limits, Mark, Telemetry};
 use crate::under_way::UnderWay;
 use crate::window::{Known, Start, Window};
 
 /// The longest anybody waits for something to happen.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Sources of one kind that report by themselves and are kept apart.
+const REPORTERS: usize = 100;
+/// The name of all others of their kind.
+const BEYOND: &str = "(sources beyond those kept apart)";
 /// Baselines at most.
 const BASELINES: usize = 20;
 /// How often the marks that nobody can ask about any more are forgotten.
@@ -102,10 +107,12 @@ pub struct Made {
 pub struct Ingest {
     /// Who: `page http://localhost:3000`, `terminal: npm run dev`.
     pub source: String,
+    /// What that is; a source is known by its kind and name, so that a page is never taken for a process.
+    pub kind: SourceKind,
     /// What it can see; all when there is nothing.
     pub watches: Vec<Category>,
     /// What happened; nothing is a sign of life.
-    pub events: Vec<Event>,
+    pub events: Vec<Repeated>,
     /// Why it is the last report, if it is.
     pub ended: Option<String>,
     /// The mark that whoever watches the page over its browser's protocol left in it.
@@ -125,10 +132,13 @@ pub struct Browser {
     pub(crate) memory: Memory,
 }
 
+/// By what a source that reports by itself is known.
+type Reporter = (SourceKind, String);
+
 struct State {
     telemetry: Telemetry,
     sources: Sources,
-    reporters: HashMap<String, SourceId>,
+    reporters: HashMap<Reporter, SourceId>,
     doubles: Doubles,
     checkpoints: Checkpoints,
     baselines: BTreeMap<String, Baseline>,
@@ -182,9 +192,9 @@ impl Browser {
     }
 
     /// Takes note of what happened.
-    pub fn record(&self, events: impl IntoIterator<Item = Event>) {
+    pub fn record(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) {
         let mut state = self.lock();
-        events.into_iter().for_each(|event| state.telemetry.record(event));
+        events.into_iter().for_each(|event| state.telemetry.record(event.into()));
         state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
@@ -194,7 +204,10 @@ impl Browser {
     pub(crate) fn record_watched(&self, events: Vec<Event>) {
         let state = self.lock();
         let is_told = |event: &Event| {
-            let told = |source: &String| state.reporters.contains_key(source) || state.doubles.knows(source);
+            let reports = |kind, source: &String| state.reporters.contains_key(&(kind, source.clone()));
+            let told = |source: &String| {
+                reports(SourceKind::Page, source) || reports(SourceKind::Process, source) || state.doubles.knows(source)
+            };
             doubles::reporter(event).as_ref().is_some_and(told)
         };
         let events = events.into_iter().filter_map(doubles::without_script);
@@ -253,7 +266,7 @@ impl Browser {
     }
 
     /// A page or process reports; how many events were taken. None are of a page that is watched otherwise.
-    pub fn ingest(&self, report: Ingest) -> usize {
+    pub fn ingest(&self, report: Ingest) -> u64 {
         let now = (self.clock)();
         let mut state = self.lock();
         state.sources.fade(now);
@@ -261,18 +274,19 @@ impl Browser {
             state.pass_over(&report, now);
             return 0;
         }
-        let known = state.reporters.get(&report.source).copied().filter(|id| state.sources.has(*id));
-        let id = known.unwrap_or_else(|| {
-            let watches = if report.watches.is_empty() { Category::ALL.to_vec() } else { report.watches };
-            state.sources.begin(Source { label: report.source.clone(), watches, fades: true }, now)
-        });
-        state.sources.heard(id, None, now);
-        state.reporters.insert(report.source.clone(), id);
-        let taken = report.events.len();
-        report.events.into_iter().for_each(|event| state.telemetry.record(event));
+        let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
+        let taken = times(&report.events);
+        for mut happened in report.events {
+            if let Event::Websocket(socket) = &mut happened.event {
+                // A source can only speak of its own connections.
+                let kind = if reporter.0 == SourceKind::Page { "page" } else { "process" };
+                socket.id = format!("{:016x}", hash::hash([kind, &reporter.1, &socket.id]));
+            }
+            state.telemetry.record(happened);
+        }
         if let Some(reason) = report.ended {
             state.sources.end(id, false, &reason, now);
-            state.reporters.remove(&report.source);
+            state.reporters.remove(&reporter);
         }
         state.heard_at = Instant::now();
         drop(state);
@@ -511,13 +525,34 @@ impl Browser {
     }
 }
 
+/// How many events these stand for.
+fn times(events: &[Repeated]) -> u64 {
+    events.iter().map(|happened| u64::from(happened.times.get())).sum()
+}
+
 impl State {
+    /// Who reports, known or new. When there are too many to keep apart, further ones are one.
+    fn reporter(&mut self, named: Reporter, watches: Vec<Category>, now: Timestamp) -> (Reporter, SourceId) {
+        let State { reporters, sources, .. } = self;
+        reporters.retain(|_, id| sources.has(*id));
+        let reporter = match reporters.contains_key(&named) || sources.count(named.0) < REPORTERS {
+            true => named,
+            false => (named.0, BEYOND.to_owned()),
+        };
+        let id = *reporters.entry(reporter.clone()).or_insert_with(|| {
+            let watches = if watches.is_empty() { Category::ALL.to_vec() } else { watches };
+            sources.begin(Source { label: reporter.1.clone(), watches, kind: reporter.0 }, now)
+        });
+        sources.heard(id, None, now);
+        (reporter, id)
+    }
+
     /// A page reports what its browser tells anyway.
     fn pass_over(&mut self, report: &Ingest, now: Timestamp) {
-        self.telemetry.told_otherwise(report.events.len() as u64);
+        self.telemetry.told_otherwise(times(&report.events));
         self.doubles.remember(&report.source);
         // It is not missed when it falls silent.
-        if let Some(id) = self.reporters.remove(&report.source) {
+        if let Some(id) = self.reporters.remove(&(report.kind, report.source.clone())) {
             self.sources.end(id, false, "the page is watched over its browser's protocol", now);
         }
     }

@@ -4,13 +4,13 @@
 //! decides what to watch, `watch` carries that out, and `translate` makes events of what is heard.
 
 pub mod capture;
-mod connection;
+pub(crate) mod connection;
 mod discover;
 mod epoch;
 mod find;
 pub mod launch;
 mod origins;
-mod source_map;
+pub(crate) mod source_map;
 mod targets;
 pub mod translate;
 mod watch;

@@ -24,6 +24,8 @@ use crate::window::Window;
 
 /// Entries of a list at most.
 const CAP: usize = 50;
+/// Where the bytes that were cut off long texts are counted.
+pub(crate) const TEXT_BYTES: &str = "text_bytes";
 /// An endpoint is slow when it takes so many times what it took before,
 const SLOWER: u32 = 3;
 /// and so many milliseconds longer at least.
@@ -80,6 +82,9 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     let beyond = telemetry.messages.iter().filter(|message| is_rest(message.key) && message.level >= Level::Warning);
     if let together @ 1.. = beyond.map(|message| window.said(message)).sum::<u64>() {
         omitted.insert("console.messages_kept_together".to_owned(), together);
+    }
+    if let cut @ 1.. = window.cut() {
+        omitted.insert(TEXT_BYTES.to_owned(), cut);
     }
     let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket };
     let severity = verdict.severity(&frame);

@@ -5,13 +5,14 @@ mod path;
 
 use std::borrow::Cow;
 
+use crate::bounds;
 use crate::fingerprint::one_slot;
 pub(crate) use path::push_path;
 
 /// An endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
-    /// In capitals.
+    /// In capitals; `?` when it is no method.
     pub method: String,
     /// `https://host:port`; empty when the address has none.
     pub origin: String,
@@ -29,7 +30,8 @@ impl Endpoint {
             path.push('#');
             path.extend(name.chars().take(LONGEST_OPERATION));
         }
-        Endpoint { method: method.trim().to_ascii_uppercase(), origin: address.origin().into_owned(), path }
+        let origin = bounds::prefix(&address.origin(), LONGEST_ORIGIN).to_owned();
+        Endpoint { method: bounds::method(method), origin, path }
     }
 
     /// The path, after the origin unless that is `home`.
@@ -40,6 +42,9 @@ impl Endpoint {
         }
     }
 }
+
+/// A host's name has at most 253 letters.
+const LONGEST_ORIGIN: usize = 300;
 
 /// Names of operations are short; what is longer is somebody's query.
 const LONGEST_OPERATION: usize = 100;

@@ -1,6 +1,8 @@
 //! What sources tell: one event for each thing that happened in an app. The same types come from a browser's protocol, from
 //! `POST /ingest/...` and from `backsight run`.
 
+use std::num::NonZeroU32;
+
 use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,22 @@ impl Event {
             Event::Websocket(socket) => socket.time,
             Event::Action(action) => action.time,
         }
+    }
+}
+
+/// Something that happened so many times. How often is a number that goes with the event wherever it is counted: nothing
+/// that a page or a process says is ever copied as often as it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated {
+    /// What happened.
+    pub event: Event,
+    /// How often; so few that no number of reports can overflow a counter.
+    pub times: NonZeroU32,
+}
+
+impl From<Event> for Repeated {
+    fn from(event: Event) -> Self {
+        Repeated { event, times: NonZeroU32::MIN }
     }
 }
 

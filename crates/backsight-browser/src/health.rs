@@ -5,7 +5,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::matters;
+use crate::changes::{TEXT_BYTES, matters};
 use crate::report::{Changes, Coverage, Gap, Severity};
 
 /// Reasons listed at most.
@@ -76,7 +76,9 @@ impl Health {
 }
 
 fn is_reason(list: &str) -> bool {
-    !matches!(list, "actions.actions" | "network.new_endpoints" | "network.recovered" | "websocket.connections" | "gap")
+    const NONE: [&str; 6] =
+        ["actions.actions", "network.new_endpoints", "network.recovered", "websocket.connections", "gap", TEXT_BYTES];
+    !NONE.contains(&list)
 }
 
 fn reasons(changes: &Changes) -> Vec<String> {

@@ -6,6 +6,7 @@
 
 mod attached;
 pub mod baseline;
+mod bounds;
 mod browser;
 pub mod cdp;
 mod changes;
@@ -16,12 +17,15 @@ mod doubles;
 pub mod endpoint;
 pub mod event;
 pub mod fingerprint;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hash;
 mod health;
 mod marked;
 pub mod name;
 pub mod noise;
 mod notable;
+mod page_key;
 pub mod redact;
 pub mod render;
 pub mod report;
@@ -37,7 +41,8 @@ pub use changes::Filter;
 pub use checkpoint::{Checkpoint, NAMED};
 pub use health::{Health, Verdict};
 pub use notable::{Notable, NotableKind};
-pub use sources::{Source, SourceId};
+pub use page_key::PageKey;
+pub use sources::{Source, SourceId, SourceKind};
 pub use telemetry::{Limits, network::EndpointState};
 pub use under_way::UnderWay;
 pub use window::Known;

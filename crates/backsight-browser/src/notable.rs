@@ -4,6 +4,12 @@
 use backsight_core::Timestamp;
 use serde_json::json;
 
+use crate::bounds;
+use crate::render::safe;
+
+/// Bytes of an address that goes into the timeline, where it stays for good.
+const ADDRESS: usize = 1 << 10;
+
 /// Something for the timeline.
 pub type Notable = backsight_core::Notable<NotableKind>;
 
@@ -25,22 +31,28 @@ pub struct Notables(backsight_core::Notables<NotableKind>);
 impl Notables {
     pub(crate) fn first_error(&mut self, time: Timestamp, message: &str, source: &str) {
         let details = json!({ "category": "console", "message": message, "source": source });
-        self.0.tell(NotableKind::FirstError, time, format!("first error: {message}"), details);
+        self.0.tell(NotableKind::FirstError, time, format!("first error: {}", safe(message)), details);
     }
 
     pub(crate) fn failure(&mut self, time: Timestamp, endpoint: &str, status: u16) {
         let details = json!({ "category": "network", "endpoint": endpoint, "status": status });
-        self.0.tell(NotableKind::FirstError, time, format!("{endpoint} fails: {status}"), details);
+        self.0.tell(NotableKind::FirstError, time, format!("{} fails: {status}", safe(endpoint)), details);
     }
 
     pub(crate) fn recovery(&mut self, time: Timestamp, endpoint: &str, before: u16, status: u16) {
         let details =
             json!({ "category": "network", "endpoint": endpoint, "status": status, "previous_status": before });
-        self.0.tell(NotableKind::Recovery, time, format!("{endpoint} works again: {before} -> {status}"), details);
+        self.0.tell(
+            NotableKind::Recovery,
+            time,
+            format!("{} works again: {before} -> {status}", safe(endpoint)),
+            details,
+        );
     }
 
     pub(crate) fn navigation(&mut self, time: Timestamp, url: &str) {
-        self.0.tell(NotableKind::Navigation, time, format!("loaded {url}"), json!({ "url": url }));
+        let url = bounds::prefix(url, ADDRESS);
+        self.0.tell(NotableKind::Navigation, time, format!("loaded {}", safe(url)), json!({ "url": url }));
     }
 
     /// Takes everything that waits.

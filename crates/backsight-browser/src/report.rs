@@ -68,7 +68,7 @@ pub struct Changes {
     /// Events whose details are gone, by category; counts are exact all the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<Category, u64>,
-    /// Entries that were left out of a list, by list: `console.errors`.
+    /// Entries that were left out of a list, by list: `console.errors`. Bytes that were cut off long texts: `text_bytes`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub omitted: BTreeMap<String, u64>,
     /// Times within the window when something was not seen.

@@ -11,6 +11,8 @@ use crate::report::{Coverage, Gap};
 const SILENCE: i64 = 60_000;
 /// Gaps remembered.
 const GAPS: usize = 100;
+/// Sources that are missed at most; beyond it the earliest is given up, and stays a gap.
+const MISSING: usize = 100;
 
 /// Something that tells what happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +21,20 @@ pub struct Source {
     pub label: String,
     /// What it can see.
     pub watches: Vec<Category>,
-    /// Whether it is only there while it is heard.
-    pub fades: bool,
+    /// What it is.
+    pub kind: SourceKind,
+}
+
+/// What a source is. Sources of different kinds are never the same, whatever they are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SourceKind {
+    /// A browser that is watched over its protocol; it is there until it is gone.
+    Browser,
+    /// A page that reports by itself with the key for pages; it is there while it is heard.
+    Page,
+    /// A process, or whoever else has the server's token; it is there while it is heard.
+    #[default]
+    Process,
 }
 
 /// How a source is called here.
@@ -56,9 +70,9 @@ struct Missing {
 }
 
 impl Missing {
-    /// Whether a source takes its place: a browser any browser's, a page that reports by itself its own.
+    /// Whether a source takes its place: a browser any browser's, a page or a process that reports by itself its own.
     fn is_replaced_by(&self, other: &Source) -> bool {
-        self.source.fades == other.fades && (!other.fades || self.source.label == other.label)
+        self.source.kind == other.kind && (other.kind == SourceKind::Browser || self.source.label == other.label)
     }
 }
 
@@ -98,6 +112,10 @@ impl Sources {
             self.ended = Some((now, reason.to_owned()));
         } else if lost {
             let reason = format!("{} is not watched any more: {reason}", source.label);
+            if self.missing.len() == MISSING {
+                let Missing { from, reason, .. } = self.missing.remove(0);
+                self.remember(Gap { from, to: Some(now), reason });
+            }
             self.missing.push(Missing { from: now, source, reason });
         }
     }
@@ -113,7 +131,7 @@ impl Sources {
 
     /// Browsers that were lost are not waited for any more.
     pub fn give_up_browsers(&mut self, now: Timestamp) {
-        self.find(|missing| !missing.source.fades, now);
+        self.find(|missing| missing.source.kind == SourceKind::Browser, now);
     }
 
     /// What was missing is back, or is not missed any more.
@@ -128,6 +146,11 @@ impl Sources {
     /// Something is known to have been lost.
     pub fn lost(&mut self, reason: String, now: Timestamp) {
         self.remember(Gap { from: now, to: Some(now), reason });
+    }
+
+    /// How many of a kind are there.
+    pub fn count(&self, kind: SourceKind) -> usize {
+        self.sources.iter().filter(|(_, source, _)| source.kind == kind).count()
     }
 
     /// Whether a source is still there.
@@ -145,7 +168,9 @@ impl Sources {
 
     /// Sources that have not been heard for long are gone since they were last heard.
     pub fn fade(&mut self, now: Timestamp) {
-        let faded = |source: &Source, heard: Timestamp| source.fades && now.0 - heard.0 > SILENCE;
+        let faded = |source: &Source, heard: Timestamp| {
+            source.kind != SourceKind::Browser && now.0.saturating_sub(heard.0) > SILENCE
+        };
         let gone: Vec<(SourceId, Timestamp)> = self
             .sources
             .iter()
@@ -204,7 +229,7 @@ mod tests {
     use super::*;
 
     fn page() -> Source {
-        Source { label: "page".to_owned(), watches: Category::ALL.to_vec(), fades: false }
+        Source { label: "page".to_owned(), watches: Category::ALL.to_vec(), kind: SourceKind::Browser }
     }
 
     #[test]
@@ -234,7 +259,7 @@ mod tests {
         sources.end(process, false, "it exited with 0", Timestamp(13));
         assert!(sources.gaps(Timestamp(13), Timestamp(20)).is_empty() && sources.has(other));
         // One that is let go on purpose is not.
-        let process = sources.begin(Source { fades: true, ..page() }, Timestamp(14));
+        let process = sources.begin(Source { kind: SourceKind::Process, ..page() }, Timestamp(14));
         sources.end(other, true, "the browser was closed", Timestamp(15));
         sources.give_up_browsers(Timestamp(16));
         assert!(sources.gaps(Timestamp(17), Timestamp(20)).is_empty() && sources.has(process));
@@ -258,7 +283,7 @@ mod tests {
     #[test]
     fn a_page_that_falls_silent_is_gone_since_it_was_last_heard() {
         let mut sources = Sources::default();
-        let id = sources.begin(Source { fades: true, ..page() }, Timestamp(0));
+        let id = sources.begin(Source { kind: SourceKind::Process, ..page() }, Timestamp(0));
         sources.heard(id, None, Timestamp(1000));
         sources.fade(Timestamp(61_000));
         assert!(sources.coverage(0).attached);

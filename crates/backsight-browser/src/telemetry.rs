@@ -1,5 +1,5 @@
 //! Everything that is known of an app: the newest events in rings, and every different thing that ever happened in tables
-//! of counted groups. Events are redacted, then counted where they belong; questions look only at groups, so they cost
+//! of counted groups. Events are cut to size, redacted, then counted where they belong; questions look only at groups, so they cost
 //! what there is to tell and not what happened.
 
 pub(crate) mod console;
@@ -9,9 +9,12 @@ mod table;
 
 pub(crate) use table::is_rest;
 
+use std::num::NonZeroU32;
+
 use backsight_core::Timestamp;
 
-use crate::event::{Action, ActionKind, Category, Event};
+use crate::bounds;
+use crate::event::{Action, ActionKind, Category, Event, Repeated};
 use crate::marked::Marked;
 use crate::noise::Rules;
 use crate::notable::Notables;
@@ -64,8 +67,9 @@ impl Mark {
 /// Where and when something counted happened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// Its number among all events, from 0.
+    /// Its number among all events, from 0; what happened several times has the numbers from here on.
     pub(crate) sequence: u64,
+    pub(crate) times: NonZeroU32,
     pub(crate) time: Timestamp,
     /// The latest mark anybody may ask about.
     pub(crate) latest_mark: u64,
@@ -99,8 +103,17 @@ pub struct Telemetry {
     backfilled: Marked<u64>,
     /// How many events were left out because another source tells the same.
     told_otherwise: Marked<u64>,
+    /// How many bytes were cut off texts that are too long.
+    cut: Marked<u64>,
     page: Option<String>,
     load: Option<(Mark, Timestamp)>,
+}
+
+impl Moment {
+    /// How often it happened, to be added to a counter.
+    pub(crate) fn count(&self) -> u64 {
+        u64::from(self.times.get())
+    }
 }
 
 impl Telemetry {
@@ -120,16 +133,23 @@ impl Telemetry {
             error_end: 0,
             backfilled: Marked::default(),
             told_otherwise: Marked::default(),
+            cut: Marked::default(),
             page: None,
             load: None,
         }
     }
 
-    /// Takes note of something that happened.
-    pub fn record(&mut self, mut event: Event) {
+    /// Takes note of something that happened, however often.
+    pub fn record(&mut self, happened: Repeated) {
+        let Repeated { mut event, times } = happened;
+        let cut = bounds::bound(&mut event);
+        if cut > 0 {
+            *self.cut.change(self.latest_mark) += cut;
+        }
         self.redactor.redact(&mut event);
         let moment = Moment {
             sequence: self.sequence,
+            times,
             time: event.time(),
             latest_mark: self.latest_mark,
             oldest_mark: self.oldest_mark,
@@ -141,31 +161,31 @@ impl Telemetry {
             Event::Action(action) => (&action.page, false),
         };
         if backfilled {
-            *self.backfilled.change(self.latest_mark) += 1;
+            *self.backfilled.change(self.latest_mark) += moment.count();
         }
         if self.page.is_none() {
             self.page.clone_from(page);
         }
-        self.sequence += 1;
+        self.sequence += moment.count();
         let is_error = match event {
             Event::Console(console) => self.messages.record(moment, &console, &self.rules, &mut self.notables),
             Event::Network(request) => self.endpoints.record(moment, &request, &self.rules, &mut self.notables),
             Event::Websocket(socket) => self.sockets.record(moment, &socket, &self.rules),
-            Event::Action(action) => self.act(action),
+            Event::Action(action) => self.act(moment, action),
         };
         if is_error {
             self.error_end = self.sequence;
         }
     }
 
-    fn act(&mut self, action: Action) -> bool {
+    fn act(&mut self, moment: Moment, action: Action) -> bool {
         if matches!(action.kind, ActionKind::Navigate | ActionKind::Route) {
             self.page = Some(action.target.clone());
         }
         if action.kind == ActionKind::Navigate {
             self.notables.navigation(action.time, &action.target);
             // The window since a load begins with the load itself.
-            let before = Mark { sequence: self.sequence - 1, positions: self.positions() };
+            let before = Mark { sequence: moment.sequence, positions: self.positions() };
             self.latest_mark = before.sequence.max(self.latest_mark);
             self.load = Some((before, action.time));
         }
@@ -179,7 +199,7 @@ impl Telemetry {
             status: None,
         });
         let noise = noise.is_some();
-        self.actions.push(Acted { action, noise });
+        self.actions.push(Acted { action, noise }, moment.times);
         false
     }
 
@@ -214,6 +234,7 @@ impl Telemetry {
         self.oldest_mark = live.get(1).copied().unwrap_or(self.sequence);
         self.backfilled.keep(&live);
         self.told_otherwise.keep(&live);
+        self.cut.keep(&live);
         self.messages.keep_marks(&live);
         self.endpoints.keep_marks(&live);
         self.sockets.keep_marks(&live);
@@ -241,6 +262,11 @@ impl Telemetry {
     /// How many events were left out since a mark because another source told the same.
     pub fn told_otherwise_since(&self, mark: Mark) -> u64 {
         self.told_otherwise.now() - self.told_otherwise.at(mark.sequence)
+    }
+
+    /// How many bytes were cut off texts since a mark.
+    pub fn cut_since(&self, mark: Mark) -> u64 {
+        self.cut.now() - self.cut.at(mark.sequence)
     }
 
     /// The latest page's address.

@@ -231,6 +231,13 @@ impl<'a> Window<'a> {
         }
     }
 
+    pub(crate) fn cut(&self) -> u64 {
+        match self.start {
+            Start::Mark(mark) => self.telemetry.cut_since(mark),
+            Start::Time(_) => 0,
+        }
+    }
+
     pub(crate) fn backfilled(&self) -> u64 {
         match self.start {
             Start::Mark(mark) => self.telemetry.backfilled_since(mark),

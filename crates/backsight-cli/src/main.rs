@@ -5,6 +5,7 @@ mod arguments;
 mod cli;
 mod commands;
 mod context;
+mod cut_short;
 mod install;
 mod lane;
 mod page;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use backsight_core::{Error, Result};
+use backsight_core::{Error, Result, safe_json};
 use serde::Serialize;
 
 use crate::cli::Color;
@@ -197,10 +197,10 @@ struct Envelope<'a, T> {
 
 /// Writes one JSON object and nothing else.
 pub fn print_json<T: Serialize>(value: &T) -> Result<()> {
-    let mut bytes =
-        serde_json::to_vec(value).map_err(|error| Error::io("write the answer as JSON", io::Error::other(error)))?;
-    bytes.push(b'\n');
-    write_all(io::stdout().lock(), &bytes)
+    let json =
+        serde_json::to_string(value).map_err(|error| Error::io("write the answer as JSON", io::Error::other(error)))?;
+    // A terminal would act on what names and messages may hold; to a program it is the same JSON.
+    write_all(io::stdout().lock(), format!("{}\n", safe_json(&json)).as_bytes())
 }
 
 /// A reader that went away (`| head`) has seen what it wanted: that is no failure.

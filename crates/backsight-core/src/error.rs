@@ -80,8 +80,12 @@ codes! {
     StateChanged, "STATE_CHANGED", exit 3, http 409;
     /// The operation would displace bytes that no snapshot holds.
     NotCovered, "NOT_COVERED", exit 3, http 409;
+    /// An agent asked to run or reach something that only the user's own settings can allow.
+    NotAllowed, "NOT_ALLOWED", exit 3, http 403;
     /// The directory is one Backsight refuses to track without being told.
     WorkspaceRefused, "WORKSPACE_REFUSED", exit 3, http 409;
+    /// The store was not made by this user on this machine, or others can change it; nothing of it was used.
+    StoreNotOurs, "STORE_NOT_OURS", exit 3, http 409;
     /// The tree, or what a debug session keeps, exceeds the allowed number of files or bytes.
     TooLarge, "TOO_LARGE", exit 3, http 413;
     /// No snapshot answers to the reference.

@@ -1,6 +1,7 @@
 //! Text of strangers on its way to a reader: which characters steer a terminal, turn the order of reading, end a line or
 //! cannot be seen. Every lane and interface asks here, so that they cannot disagree.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whether a character does something other than be seen: it must be shown by its number.
@@ -28,24 +29,63 @@ pub fn is_unsafe_to_show(character: char) -> bool {
         || u32::from(character) & 0xfffe == 0xfffe
 }
 
-/// Text on one line, with what is unsafe to show replaced by its number, not dropped: a text that holds it is suspicious,
-/// and that should be seen.
-pub fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => line.push_str("\\n"),
-            '\t' => line.push_str("\\t"),
-            '\r' => line.push_str("\\r"),
-            // Writing to a String cannot fail.
-            other if is_unsafe_to_show(other) => _ = write!(line, "\\u{{{:x}}}", u32::from(other)),
-            other => line.push(other),
-        }
-    }
-    line
+/// Text on one line, without characters that steer a terminal or change the order of reading: `\\n`, `\\u{1b}`. They are replaced, not
+/// dropped: a text that holds them is suspicious, and that should be seen.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_, _| false)
 }
 
-/// The same for a line of a file, whose tabs stay: `<U+202E>`.
+/// The same for a text of many lines, which keeps their ends and the tabs in them.
+pub fn many_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |character, next| match character {
+        '\n' | '\t' => true,
+        '\r' => next == Some('\n'),
+        _ => false,
+    })
+}
+
+/// JSON in which the characters that steer a terminal or change the order of reading are written as their numbers. It
+/// means the same: outside its texts JSON holds none of them.
+pub fn safe_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_unsafe_to_show) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for character in json.chars() {
+        match character {
+            // Between the parts of a JSON value; in its texts they are written as escapes already.
+            '\n' | '\t' | '\r' => safe.push(character),
+            _ if is_unsafe_to_show(character) => character.encode_utf16(&mut units).iter().for_each(|unit| {
+                // Writing to a String cannot fail.
+                let _ = write!(safe, "\\u{unit:04x}");
+            }),
+            _ => safe.push(character),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe_to_show) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            _ if !is_unsafe_to_show(character) || stays(character, rest.clone().next()) => safe.push(character),
+            '\n' => safe.push_str("\\n"),
+            '\t' => safe.push_str("\\t"),
+            '\r' => safe.push_str("\\r"),
+            // Writing to a String cannot fail.
+            other => _ = write!(safe, "\\u{{{:x}}}", u32::from(other)),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// A line of a file, whose tabs stay: `<U+202E>`.
 pub fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
@@ -89,5 +129,22 @@ mod tests {
         assert_eq!(one_line("a\u{1b}[2J\nb\u{202e}c\u{200b}\u{2028}"), "a\\u{1b}[2J\\nb\\u{202e}c\\u{200b}\\u{2028}");
         assert_eq!(visible("\ta\x1b[2J\u{202e}b\u{2029}"), "\ta<U+001B>[2J<U+202E>b<U+2029>");
         assert_eq!(one_line("日本 é 🎉"), "日本 é 🎉");
+    }
+
+    #[test]
+    fn nothing_steers_a_terminal_or_begins_a_line() {
+        assert_eq!(one_line("a\u{1b}[31m\nb\u{202e}\u{9b}c\t"), "a\\u{1b}[31m\\nb\\u{202e}\\u{9b}c\\t");
+        assert_eq!(one_line("h\u{e9} \u{65e5}"), "h\u{e9} \u{65e5}");
+        assert_eq!(many_lines("a\r\nb\rc\td\u{7}\n"), "a\r\nb\\rc\td\\u{7}\n");
+    }
+
+    #[test]
+    fn json_stays_the_same_to_programs() {
+        let value = serde_json::json!({ "a\u{202e}": ["\u{9b}2J", "\u{1b}\n\u{7f}", "\u{e9}"] });
+        for json in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let safe = safe_json(&json);
+            assert!(!safe.chars().any(|character| character != '\n' && is_unsafe_to_show(character)), "{safe}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+        }
     }
 }

@@ -3,13 +3,15 @@
 
 mod find;
 pub(crate) mod node;
+mod python;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub use find::{choose, locate};
+pub use find::{choose, locate, outside};
 pub(crate) use find::{is_rust, rust_sysroot};
+pub use python::has_debugpy;
 
 /// A debugger.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -95,7 +97,7 @@ pub struct Quirks {
     pub address_of: Option<String>,
     /// The expression for where a variable itself is, likewise: long values are hashed where they lie.
     pub address_at: Option<String>,
-    /// Prefixes of expressions that run code; others only read.
+    /// First words of expressions that run code or are commands to the debugger itself; others only read.
     pub calls_begin_with: Vec<String>,
     /// What it evaluates never runs code unless it begins with one of those.
     pub evaluates_purely: bool,
@@ -125,6 +127,36 @@ pub enum Walker {
     Lldb,
     /// A program in JavaScript, run by V8.
     Inspector,
+}
+
+impl Quirks {
+    /// Whether an expression is more than that: it calls something, or is a command to the debugger itself. Debuggers look at
+    /// the first word only, and differ in what they take for blanks and comments before it.
+    pub(crate) fn is_command(&self, expression: &str) -> bool {
+        let rest = without_comments(expression);
+        let is_word = |character: char| character.is_alphanumeric() || character == '_';
+        let word = rest.split(|character| !is_word(character)).next().unwrap_or_default();
+        let after = rest.get(word.len()..).and_then(|rest| rest.chars().next());
+        let is_first = after.is_none_or(|next| !matches!(next, '.' | '[' | '(' | '{'));
+        is_first && self.calls_begin_with.iter().any(|known| known.trim() == word)
+    }
+}
+
+/// What follows the blanks and comments at the beginning.
+fn without_comments(expression: &str) -> &str {
+    let mut rest = expression;
+    loop {
+        rest = rest.trim_start_matches(|character: char| {
+            character.is_whitespace() || character.is_control() || character == '\u{feff}'
+        });
+        let after = match rest.get(..2) {
+            Some("//") => rest.find('\n').map(|end| end + 1),
+            Some("/*") => rest.find("*/").map(|end| end + 2),
+            _ => return rest,
+        };
+        let Some(after) = after.and_then(|after| rest.get(after..)) else { return "" };
+        rest = after;
+    }
 }
 
 impl Default for Quirks {
@@ -240,7 +272,8 @@ fn node() -> Adapter {
         name: "node".to_owned(),
         extensions: texts(&["js", "mjs", "cjs", "ts", "mts", "cts"]),
         programs: texts(&["node"]),
-        arguments: texts(&["--inspect-brk=127.0.0.1:0", "{program}", "{arguments}"]),
+        // Its port hears every user of this machine, so the name it must be called by is told to nobody but us.
+        arguments: texts(&["--inspect-brk=127.0.0.1:0", "--inspect-publish-uid=stderr", "{program}", "{arguments}"]),
         reach: Reach::Inspector,
         install: "apt-get install nodejs".to_owned(),
         launch: object(json!({ "stopOnEntry": "{stop_on_entry}" })),
@@ -279,7 +312,7 @@ fn delve() -> Adapter {
             runs_code: false,
             address_of: Some("uintptr({})".to_owned()),
             address_at: Some("uintptr(&{})".to_owned()),
-            calls_begin_with: texts(&["call "]),
+            calls_begin_with: texts(&["call", "dlv"]),
             evaluates_purely: true,
             ..Quirks::default()
         },
@@ -376,6 +409,31 @@ mod tests {
         .unwrap();
         assert_eq!((adapter.quirks.window, adapter.reach), (1, Reach::Opens));
         assert_eq!(adapter.launch, Adapter::default().launch);
+    }
+
+    #[test]
+    fn what_a_debugger_takes_for_a_command_is_known_by_its_first_word() {
+        let delve = delve().quirks;
+        for command in [
+            "call f()",
+            "call\tf()",
+            " \n call f()",
+            "dlv config -list",
+            "dlv\u{a0}config",
+            "\u{feff}dlv help",
+            "/* */dlv x",
+            "// a\ndlv x",
+            "dlv",
+            "dlv\0x",
+            "call/**/f()",
+            "dlv-x",
+        ] {
+            assert!(delve.is_command(command), "{command:?}");
+        }
+        for expression in ["caller", "dlvs + 1", "x.call", "call.x", "dlv[0]", "recall f", "", "/* dlv", "// call f()"]
+        {
+            assert!(!delve.is_command(expression), "{expression:?}");
+        }
     }
 
     #[test]

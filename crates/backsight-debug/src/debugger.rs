@@ -8,6 +8,7 @@ mod shelf;
 mod snapshots;
 mod step;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,6 +22,9 @@ pub use answer::{
 };
 pub use points::PointRequest;
 
+use crate::adapters;
+use crate::capture::Safety;
+use crate::redact::Redactor;
 use crate::session::{
     Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
     Purpose, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
@@ -66,7 +70,9 @@ pub struct Debugger {
 
 impl Debugger {
     /// One without sessions.
-    pub fn new(options: Options) -> Self {
+    pub fn new(mut options: Options) -> Self {
+        // Debuggers are those of the machine: a workspace that puts programs on the search path chooses none.
+        options.setup.search = adapters::outside(&options.setup.search, &options.root);
         Debugger { options, sessions: Mutex::default(), beginning: Mutex::default(), notables: Arc::default() }
     }
 
@@ -116,7 +122,7 @@ impl Debugger {
         check_name(name)?;
         let beginning = lock(&self.beginning);
         self.check_room(name)?;
-        let (session, outcome) = open(&self.options.setup)?;
+        let (session, outcome) = open(&self.options.setup).map_err(|error| self.without_secrets(error))?;
         let shelf = Shelf::new(
             name.to_owned(),
             self.options.salt,
@@ -130,7 +136,22 @@ impl Debugger {
         drop(beginning);
         gone.iter().for_each(|other| other.end("another one has its name"));
         drop(gone);
-        held.settle(outcome, &Since::beginning(), wait, cancelled)
+        let moved = held.settle(outcome, &Since::beginning(), wait, cancelled)?;
+        let status = held.session.status();
+        Ok(Moved { command: status.command, debuggee: status.debuggee, ..moved })
+    }
+
+    /// Why a program could not be started quotes what it said.
+    fn without_secrets(&self, error: Error) -> Error {
+        let said = Redactor::new(self.options.salt).spoken(error.message());
+        if said == error.message() {
+            return error;
+        }
+        let told = Error::new(error.code(), said);
+        match error.hint() {
+            Some(hint) => told.with_hint(hint),
+            None => told,
+        }
     }
 
     /// Adds a session; those that make room for it: the one that had its name, and the oldest of too many that are over.
@@ -269,9 +290,18 @@ impl Debugger {
         let around = request.expand.clone().unwrap_or_default();
         let mut page = held.session.variables(request)?;
         for variable in page.variables.iter_mut().chain(&mut page.value) {
+            let redactor = held.shelf.redactor();
+            if variable.expandable && page.safety == Safety::Pure {
+                // Only its type and length.
+                variable.value = redactor.text(&variable.value).into_owned();
+                continue;
+            }
             // What is inside something secret is secret too.
             for name in [&variable.name, &around] {
-                variable.value = held.shelf.redactor().redact_text(name, &variable.value).into_owned();
+                if let Cow::Owned(hidden) = redactor.redact_text(name, &variable.value) {
+                    // How long a secret is helps to guess it.
+                    (variable.value, variable.length) = (hidden, None);
+                }
             }
         }
         Ok(page)
@@ -291,7 +321,7 @@ impl Debugger {
         let held = self.session(name)?;
         let mut page = held.session.output(since, most_bytes);
         for piece in &mut page.pieces {
-            piece.text = held.shelf.redactor().text(&piece.text).into_owned();
+            piece.text = held.shelf.redactor().spoken(&piece.text);
         }
         Ok(page)
     }

@@ -6,6 +6,8 @@ pub mod capture;
 pub mod dap;
 pub mod debugger;
 pub mod diff;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hash;
 pub mod path;
 pub mod redact;

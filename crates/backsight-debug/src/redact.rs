@@ -9,6 +9,7 @@ mod names;
 mod scan;
 
 use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use names::Name;
 
@@ -19,12 +20,19 @@ use crate::hash::Hash;
 #[derive(Clone, Debug)]
 pub struct Redactor {
     salt: u64,
+    /// Secrets that were found by their names: clones share them.
+    known: Arc<Mutex<Vec<String>>>,
 }
+
+/// So many secrets are remembered, the last ones.
+const MOST_KNOWN: usize = 1000;
+/// Longer ones are not looked for.
+const LONGEST_KNOWN: usize = 400;
 
 impl Redactor {
     /// One whose tags cannot be compared with those of another salt.
     pub fn new(salt: u64) -> Self {
-        Redactor { salt }
+        Redactor { salt, known: Arc::default() }
     }
 
     /// Takes the secrets out of a capture; how many values were replaced, wholly or in part.
@@ -49,11 +57,40 @@ impl Redactor {
         scan::redact(self, text)
     }
 
+    /// What a program or its debugger says, without its secrets and without those that were found in its variables. Values are
+    /// never changed by what was found later, or two of them could not be compared any more.
+    pub fn spoken(&self, text: &str) -> String {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = text.to_owned();
+        for secret in known.iter().filter(|secret| text.contains(&***secret)) {
+            said = said.replace(&**secret, &self.marker(scan::SECRET, secret.as_bytes(), None));
+        }
+        drop(known);
+        self.text(&said).into_owned()
+    }
+
+    /// Remembers a secret to take it out of what is said. What is short, or a word, stands in texts for itself.
+    fn remember(&self, secret: &str) {
+        let mixed = secret.bytes().any(|byte| !byte.is_ascii_alphabetic());
+        if !(if mixed { 4 } else { 8 }..=LONGEST_KNOWN).contains(&secret.len()) || secret.contains("[REDACTED:") {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.iter().any(|other| other == secret) {
+            let surplus = (known.len() + 1).saturating_sub(MOST_KNOWN);
+            known.drain(..surplus);
+            known.push(secret.to_owned());
+        }
+    }
+
     /// The text of a value that has a name: all of it where the name says that it is a secret, else without its secrets.
     pub fn redact_text<'a>(&self, name: &str, text: &'a str) -> Cow<'a, str> {
         match names::judge_expression(name).filter(|name| name.covers(scan::unquoted(text))) {
             Some(_) if scan::is_marker(text) => Cow::Borrowed(text),
-            Some(_) => Cow::Owned(self.marker(scan::SECRET, scan::unquoted(text).as_bytes(), None)),
+            Some(_) => {
+                self.remember(scan::unquoted(text));
+                Cow::Owned(self.marker(scan::SECRET, scan::unquoted(text).as_bytes(), None))
+            }
             None => self.text(text),
         }
     }
@@ -109,6 +146,7 @@ impl Work<'_> {
             Some(_) => {
                 // Of a text that is whole the tag is the same wherever it is shown.
                 let shown = scan::unquoted(&node.text);
+                self.redactor.remember(shown);
                 let cut = node.length.is_some_and(|length| length > shown.chars().count() as u64);
                 node.text = self.redactor.marker(scan::SECRET, shown.as_bytes(), node.hash.filter(|_| cut));
                 // How long a password is helps to guess it.

@@ -36,6 +36,7 @@ pub use visit::{Onward, Visit, Visitor};
 
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
+use crate::dap::scratch::Scratch;
 use crate::walk::{self, CapturePlan};
 use engine::Engine;
 use handshake::Opening;
@@ -43,6 +44,8 @@ use link::{Link, Sink, Start};
 
 /// How long a debugger may take to let go of its program.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// The same for one that is busy with something else.
+const HASTE: Duration = Duration::from_millis(500);
 
 /// What every session needs to know about the machine.
 #[derive(Clone)]
@@ -124,6 +127,10 @@ pub struct Status {
     pub epoch: u64,
     /// The process that was started here: the program itself or its debugger.
     pub process: Option<i32>,
+    /// The command line it was started with, the program first; nothing where a debugger waited for us.
+    pub command: Vec<String>,
+    /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
+    pub debuggee: Vec<String>,
     /// Whether the program was there before.
     pub attached: bool,
     /// Its breakpoints.
@@ -178,6 +185,8 @@ impl Session {
             state: moment.seen(),
             epoch: moment.epoch,
             process: self.engine.process_id(),
+            command: self.engine.command.clone(),
+            debuggee: self.engine.debuggee.clone(),
             attached: self.engine.attached,
             breakpoints: self.engine.breakpoints().list().to_vec(),
             output: engine::lock(&self.engine.output).end(),
@@ -346,10 +355,12 @@ impl Drop for Session {
 
 /// Takes leave of the adapter, and ends what remains of it.
 async fn farewell(engine: &Engine, end_program: bool) {
+    // One that works on something may never be done.
+    let patience = if engine.connection.is_busy() { HASTE } else { FAREWELL };
     let Some(process) = engine.take_process() else {
         let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
         if engine.connection.ended().is_none() && engine.over().is_none() {
-            let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
+            let _ = engine.connection.send("disconnect", arguments, patience).await;
         }
         engine.change(state::Change::Lost("it was disconnected".to_owned()));
         return;
@@ -360,8 +371,11 @@ async fn farewell(engine: &Engine, end_program: bool) {
     }
     if engine.connection.ended().is_none() {
         let arguments = json!({ "restart": false, "terminateDebuggee": end_program });
-        let _ = engine.connection.request("disconnect", arguments, FAREWELL).await;
-        if !engine.adapter.quirks.is_program || end_program {
+        let answer = engine.connection.send("disconnect", arguments, patience).await;
+        if answer.is_err() && end_program {
+            // It cannot be asked to end the program, which is none of its group.
+            engine.end_program();
+        } else if !engine.adapter.quirks.is_program || end_program {
             let mut exit = process.exit();
             let _ = tokio::time::timeout(FAREWELL / 3, exit.wait_for(Option::is_some)).await;
         }
@@ -371,6 +385,7 @@ async fn farewell(engine: &Engine, end_program: bool) {
 
 async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Launch) -> Result<Arc<Engine>> {
     let sink = Sink::default();
+    let scratch = Scratch::new()?;
     let start = Start {
         adapter: &adapter,
         runtime,
@@ -378,11 +393,11 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         arguments: &launch.arguments,
         directory: &launch.directory,
         environment: &launch.environment,
+        scratch: Some(scratch.path()),
         patience: setup.timeout,
     };
-    let link = start.open(&sink).await?;
-    let scratch = tempfile::Builder::new().prefix("backsight-debug-").tempdir();
-    let scratch = scratch.map_err(|error| Error::io("create a directory for the debugger", error))?;
+    let debuggee = start.debuggee();
+    let link = Link { debuggee, ..start.open(&sink).await? };
     let mut values = handshake::values(
         &launch.program,
         &launch.arguments,
@@ -437,7 +452,7 @@ async fn opened(
     sink: Sink,
     setup: &Setup,
     opening: Opening,
-    scratch: Option<tempfile::TempDir>,
+    scratch: Option<Scratch>,
 ) -> Result<Arc<Engine>> {
     let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), scratch);
     match handshake::open(&engine, opening).await {

@@ -6,7 +6,7 @@ mod decode;
 mod lldb;
 mod memory;
 pub(crate) mod page;
-mod python;
+pub(crate) mod python;
 mod signature;
 mod told;
 
@@ -152,6 +152,14 @@ async fn find(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan)
     }
 }
 
+/// Gives the walker to the debugger before the program runs, where it can be: then nothing of the program's can be in the place
+/// of what the walker uses. What fails here is tried again, and told, when somebody asks for variables.
+pub(crate) async fn prepare(engine: &Engine) {
+    if engine.adapter.quirks.walker == Walker::Python {
+        let _ = python::prepare(engine).await;
+    }
+}
+
 /// What a walker tells of a plan; without hashes only what is shown counts.
 async fn walked(
     engine: &Engine,
@@ -179,6 +187,12 @@ async fn walked(
     Told::read(told)
 }
 
+/// Reads any bytes as what a walker answers; whether they are such an answer.
+pub(crate) fn read_bytes(bytes: &[u8]) -> bool {
+    let told = serde_json::from_slice(bytes).ok().and_then(|body| Told::read(body).ok());
+    told.map(Found::from).is_some()
+}
+
 fn runs_code(engine: &Engine) -> Error {
     let message = format!("`{}` runs the program's code to show its variables", engine.adapter.name);
     Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`")
@@ -198,8 +212,10 @@ pub(crate) async fn evaluate(
         Walker::Python => python::call(engine, paused, thread, "evaluate", &arguments, patience).await?,
         Walker::Lldb => lldb::call(engine, "evaluate", &arguments, frame, patience).await?,
         Walker::Inspector => {
-            let arguments = json!({ "expression": request.expression, "frameId": frame });
-            engine.ask("backsight/evaluate", arguments, patience).await?
+            let limit = patience.as_millis() as u64;
+            let arguments = json!({ "expression": request.expression, "frameId": frame, "timeout": limit });
+            // V8 ends it itself, and only then answers.
+            engine.ask("backsight/evaluate", arguments, patience + GRACE).await?
         }
         Walker::None => return Err(unsafe_expression("there is no way to evaluate without running code")),
     };

@@ -15,16 +15,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, RelPath, Result, SnapshotId};
 use rustix::io::Errno;
 use serde_json::Value;
 
+use crate::anchored::AnchoredPath;
 use crate::compare::Change;
 use crate::disk::{Disk, Rename};
-use crate::journal::{Journal, Journals, Phase, Stage, Step};
+use crate::journal::{Journal, Journals, Phase, RestoreId, Stage, Step};
 use crate::objects::ObjectStore;
 use crate::observe::{Standing, observe};
-use crate::scan::{OWN_DIRECTORY, open_below};
+use crate::scan::open_below;
+use crate::seal::Seal;
 use crate::tree::Node;
 
 /// An application that is done on disk and waits for its step to be recorded.
@@ -50,17 +52,19 @@ impl Applied {
 /// Where plans are applied.
 pub(crate) struct Applier<'a> {
     pub(crate) root: &'a Path,
-    pub(crate) journal_directory: &'a Path,
+    pub(crate) journal_directory: &'a AnchoredPath,
+    pub(crate) seal: &'a Seal,
     pub(crate) store: &'a ObjectStore,
     pub(crate) progress: &'a dyn Fn(u64, u64),
 }
 
 impl Applier<'_> {
     /// Applies `changes`. On error nothing has changed, or the message says what remains.
-    pub(crate) fn apply(&self, id: &str, changes: &[Change], note: Value) -> Result<Applied> {
+    pub(crate) fn apply(&self, id: &SnapshotId, changes: &[Change], note: Value) -> Result<Applied> {
         let root = self.open_root()?;
-        let steps = self.place_stages(id, changes)?;
-        let journal = Journal { id: id.to_owned(), steps, note };
+        let id = RestoreId::try_from(id.as_str().to_owned()).map_err(|problem| Error::new(Code::Io, problem))?;
+        let steps = self.place_stages(&id, changes)?;
+        let journal = Journal { id, steps, note };
         self.journals().write_intent(&journal)?;
         if let Err(error) = self.stage(&root, &journal) {
             self.discard(&root, &journal)?;
@@ -76,13 +80,15 @@ impl Applier<'_> {
         }
     }
 
-    /// Finishes or undoes what a killed process left. Every answer still needs `finish`.
-    pub(crate) fn recover(&self) -> Result<Vec<Applied>> {
+    /// Finishes or undoes what a killed process left. Every answer still needs `finish`. An entry that cannot be read, or
+    /// whose note `check` refuses, is an error before anything is touched.
+    pub(crate) fn recover(&self, check: &dyn Fn(&Value) -> Result<()>) -> Result<Vec<Applied>> {
         self.journals().remove_torn()?;
         let mut finished = Vec::new();
         for (path, phase) in self.journals().entries()? {
             let root = self.open_root()?;
             let journal = self.journals().read(&path)?;
+            check(&journal.note)?;
             match phase {
                 Phase::Intent => {
                     self.discard(&root, &journal)?;
@@ -94,7 +100,7 @@ impl Applier<'_> {
                 }
                 Phase::Commit => {}
             }
-            let stage = self.root.join(self.stage_directory(&journal.id));
+            let stage = self.stage_of(&journal.id)?;
             let made = self.disk().create_private_directories(&stage);
             made.map_err(|error| Error::io(format!("create `{}`", stage.display()), error))?;
             let kept = self.swap_all(&root, &journal, Mode::Recovery).map_err(|swap| {
@@ -120,7 +126,7 @@ impl Applier<'_> {
     }
 
     fn journals(&self) -> Journals<'_> {
-        Journals { directory: self.journal_directory, disk: self.disk() }
+        Journals { directory: self.journal_directory, disk: self.disk(), seal: self.seal }
     }
 
     fn disk(&self) -> &Disk {
@@ -133,28 +139,32 @@ impl Applier<'_> {
             .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error.into()))
     }
 
-    fn stage_directory(&self, id: &str) -> String {
-        format!("{OWN_DIRECTORY}/stage/{id}")
+    /// Where the restore's own staged files are.
+    fn stage_of(&self, id: &RestoreId) -> Result<AnchoredPath> {
+        let root = AnchoredPath::open_directory(self.root)
+            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error))?;
+        Ok(root.join(id.stage_directory()))
     }
 
     /// Staged files must be on the file system of their target, or they could not be swapped in one step.
-    fn place_stages(&self, id: &str, changes: &[Change]) -> Result<Vec<Step>> {
+    fn place_stages(&self, id: &RestoreId, changes: &[Change]) -> Result<Vec<Step>> {
         let device = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.dev()).ok();
         let own_device = device(self.root);
         let mut steps = Vec::with_capacity(changes.len());
         for (number, change) in changes.iter().enumerate() {
             let target = self.root.join(change.path.as_path());
             let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(self.root);
-            let stage = if device(standing) == own_device {
-                Stage { directory: self.stage_directory(id), name: number.to_string() }
+            let beside = if device(standing) == own_device {
+                None
             } else {
                 // The directory a file system is mounted on: no plan can remove it.
                 let same =
                     |directory: &&Path| directory.starts_with(self.root) && device(directory) == device(standing);
                 let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
                 let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
-                Stage { directory: path_text(beside)?, name: format!(".backsight-{id}-{number}") }
+                Some(RelPath::new(beside.as_os_str().as_encoded_bytes())?)
             };
+            let stage = Stage::new(id, number, beside.as_ref());
             steps.push(Step { change: change.clone(), stage });
         }
         Ok(steps)
@@ -163,20 +173,17 @@ impl Applier<'_> {
     /// Removes staged and displaced files and the journal entry. Safe to repeat.
     fn discard(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
         let discard = || -> io::Result<()> {
-            let own = self.stage_directory(&journal.id);
-            for step in journal.steps.iter().filter(|step| step.stage.directory != own) {
+            for step in journal.steps.iter().filter(|step| step.stage.is_beside(&journal.id)) {
                 for name in [step.stage.name.clone().into_bytes(), displaced_name(step), unfinished_name(step)] {
                     self.remove_staged(root, &step.stage, &name)?;
                 }
             }
-            let stage = self.root.join(own);
+            let stage = self.stage_of(&journal.id).map_err(io::Error::other)?;
             for path in self.store.files_in(&stage).map_err(io::Error::other)? {
                 self.disk().remove_file(&path)?;
             }
-            for directory in
-                [Some(stage.as_path()), stage.parent(), stage.parent().and_then(Path::parent)].into_iter().flatten()
-            {
-                match self.disk().remove_directory(directory) {
+            for directory in [stage.clone(), stage.parent(), stage.parent().parent()] {
+                match self.disk().remove_directory(&directory) {
                     Ok(()) => {}
                     Err(error)
                         if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {}
@@ -189,7 +196,7 @@ impl Applier<'_> {
     }
 
     fn remove_staged(&self, root: &OwnedFd, stage: &Stage, name: &[u8]) -> io::Result<()> {
-        let directory = match open_below(root, stage.directory.as_bytes()) {
+        let directory = match open_below(root, &stage.directory) {
             Ok(directory) => directory,
             // Somebody put something else where the stage was: nothing of ours is there any more.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -203,7 +210,7 @@ impl Applier<'_> {
 
     /// Writes the new content of every step that has one. A damaged object is found here, before any path changes.
     fn stage(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
-        let own = self.root.join(self.stage_directory(&journal.id));
+        let own = self.stage_of(&journal.id)?;
         self.disk()
             .create_private_directories(&own)
             .map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
@@ -220,7 +227,7 @@ impl Applier<'_> {
         let Some(id) = step.change.after.and_then(|node| node.blob()) else { return Ok(()) };
         let content = self.store.read_blob(&id)?;
         let write = || -> io::Result<()> {
-            let directory = open_below(root, step.stage.directory.as_bytes())?;
+            let directory = open_below(root, &step.stage.directory)?;
             let name = step.stage.name.as_bytes();
             self.remove_staged(root, &step.stage, name)?;
             let Some(Node::File { mode, .. }) = step.change.after else {
@@ -378,13 +385,13 @@ impl Applier<'_> {
     }
 
     fn replace_displaced(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<()> {
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        let stage = open_below(root, &step.stage.directory)?;
         self.disk().rename_at((stage.as_fd(), &displaced_name(step)), path, Rename::NoReplace)
     }
 
     /// Whether the process died with somebody's edit in the stage, before it could be swapped back. Then it is now.
     fn give_back(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<bool> {
-        let stage = match open_below(root, step.stage.directory.as_bytes()) {
+        let stage = match open_below(root, &step.stage.directory) {
             Ok(stage) => stage,
             Err(Errno::NOENT) => return Ok(false),
             Err(error) => return Err(error.into()),
@@ -414,7 +421,7 @@ impl Applier<'_> {
         if before.is_directory() {
             return Ok(matches!(action_of(&step.change), Action::DirectoryToFile));
         }
-        match open_below(root, step.stage.directory.as_bytes()) {
+        match open_below(root, &step.stage.directory) {
             Ok(stage) => Ok(observe(stage.as_fd(), &displaced_name(step))?.is(Some(before))),
             Err(_) => Ok(false),
         }
@@ -424,7 +431,7 @@ impl Applier<'_> {
         if !action_of(&step.change).needs_staging() {
             return Ok(());
         }
-        if let Ok(stage) = open_below(root, step.stage.directory.as_bytes())
+        if let Ok(stage) = open_below(root, &step.stage.directory)
             && observe(stage.as_fd(), step.stage.name.as_bytes())?.is(step.change.after.as_ref())
         {
             return Ok(());
@@ -433,14 +440,14 @@ impl Applier<'_> {
         let unfinished = String::from_utf8(unfinished_name(step)).map_err(io::Error::other)?;
         let stage = Stage { name: unfinished, ..step.stage.clone() };
         self.stage_step(root, &Step { change: step.change.clone(), stage }).map_err(io::Error::other)?;
-        let directory = open_below(root, step.stage.directory.as_bytes())?;
+        let directory = open_below(root, &step.stage.directory)?;
         let (from, to) = (unfinished_name(step), step.stage.name.as_bytes());
         self.disk().rename_at((directory.as_fd(), &from), (directory.as_fd(), to), Rename::NoReplace)
     }
 
     /// Moves what stands at the path into the stage and checks that it is what the plan expected.
     fn displace(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<Swapped> {
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        let stage = open_below(root, &step.stage.directory)?;
         let name = displaced_name(step);
         let aside = (stage.as_fd(), name.as_slice());
         match self.disk().rename_at(path, aside, Rename::NoReplace) {
@@ -461,7 +468,7 @@ impl Applier<'_> {
         if step.change.after.is_none() {
             return Ok(Swapped::Already);
         }
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        let stage = open_below(root, &step.stage.directory)?;
         match self.disk().rename_at((stage.as_fd(), step.stage.name.as_bytes()), path, Rename::NoReplace) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Swapped::Edited),
             other => other.map(|()| Swapped::Done),
@@ -470,7 +477,7 @@ impl Applier<'_> {
 
     /// Swaps old and new in one step, so that no reader ever misses the file.
     fn exchange(&self, root: &OwnedFd, step: &Step, path: Place<'_>) -> io::Result<Swapped> {
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        let stage = open_below(root, &step.stage.directory)?;
         let staged = (stage.as_fd(), step.stage.name.as_bytes());
         match self.disk().rename_at(staged, path, Rename::Exchange) {
             Ok(()) => {}
@@ -508,7 +515,7 @@ impl Applier<'_> {
         let parent = open_below(root, change.path.parent())?;
         let path = (parent.as_fd(), change.path.name());
         let standing = observe(path.0, path.1)?;
-        let stage = open_below(root, step.stage.directory.as_bytes())?;
+        let stage = open_below(root, &step.stage.directory)?;
         let staged = (stage.as_fd(), step.stage.name.as_bytes());
         let displaced = displaced_name(step);
         let aside = (stage.as_fd(), displaced.as_slice());
@@ -703,11 +710,4 @@ fn ignore_not_empty(result: io::Result<()>) -> io::Result<()> {
         Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(()),
         other => other,
     }
-}
-
-fn path_text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        Error::new(Code::Io, format!("cannot stage beside `{}`: its name is not text", path.display()))
-            .with_hint("restore the rest by naming paths after `--`")
-    })
 }

@@ -5,21 +5,24 @@
 //! the moment it was read (the racy-timestamp rule); the others are read again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use backsight_core::{ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::compare::Change;
 use crate::disk::{Disk, Durability};
 use crate::ignore::join;
+use crate::observe::stat_of;
 use crate::tree::{Contents, Entry, Node, Size, Source, Tree, check_depth};
 
 const MAGIC: &[u8; 8] = b"BSCACHE3";
 /// How often the small file is read before it is taken for damaged.
 const READS: usize = 5;
+/// A larger file is no cache of ours: it would be of tens of millions of files.
+const MAX_SIZE: u64 = 4 << 30;
 /// Stands for "this directory is gone" in the small file.
 const GONE: u32 = u32::MAX;
 /// Kind, mode and name length, then for files and symlinks id and stat.
@@ -84,16 +87,25 @@ pub(crate) struct FileIdentity {
 
 impl FileIdentity {
     /// Nothing when there is no such file.
-    pub(crate) fn of(file: &Path) -> Option<FileIdentity> {
-        use std::os::unix::fs::MetadataExt;
-        let found = fs::metadata(file).ok()?;
-        let changed = FileTime { seconds: found.ctime(), nanoseconds: found.ctime_nsec() as u32 };
-        Some(FileIdentity { inode: found.ino(), size: found.size(), changed })
+    pub(crate) fn of(file: &AnchoredPath) -> Option<FileIdentity> {
+        Some(FileIdentity::from(&file.stat().ok()?))
+    }
+
+    /// The same for a file of the user's, whose links are followed.
+    pub(crate) fn of_user_file(file: &Path) -> Option<FileIdentity> {
+        Some(FileIdentity::from(&rustix::fs::stat(file).ok()?))
     }
 
     /// Whether it last changed well before `now`, so that another change cannot carry the same time.
     pub(crate) fn is_older_than(&self, now: FileTime) -> bool {
         Stat { modified: self.changed, changed: self.changed, ..Stat::default() }.is_settled(now)
+    }
+}
+
+impl From<&rustix::fs::Stat> for FileIdentity {
+    fn from(stat: &rustix::fs::Stat) -> FileIdentity {
+        let Stat { inode, size, changed, .. } = stat_of(stat);
+        FileIdentity { inode, size, changed }
     }
 }
 
@@ -142,13 +154,13 @@ pub(crate) struct CachedDirectory<'a> {
 
 impl Cache {
     /// The cache in `file`, or an empty one when it is missing, damaged or of another version.
-    pub(crate) fn load(file: &Path) -> Cache {
+    pub(crate) fn load(file: &AnchoredPath) -> Cache {
         let identity = FileIdentity::of(file);
-        let Some(mut cache) = fs::read(file).ok().and_then(Cache::parse) else { return Cache::default() };
+        let Some(mut cache) = file.read(MAX_SIZE).ok().and_then(Cache::parse) else { return Cache::default() };
         cache.on_disk = identity;
         // Another process may be writing it just now.
         for _ in 0..READS {
-            let Ok(small) = fs::read(small_file(file)) else { break };
+            let Ok(small) = small_file(file).read(MAX_SIZE) else { break };
             if cache.overlay(small) {
                 break;
             }
@@ -276,13 +288,13 @@ fn path_in<'p>(parts: &'p [Arc<Vec<u8>>; 2], place: &Place) -> &'p [u8] {
     parts[place.part].get(place.path.0..place.path.1).unwrap_or_default()
 }
 
-fn small_file(file: &Path) -> PathBuf {
+fn small_file(file: &AnchoredPath) -> AnchoredPath {
     file.with_extension("changed")
 }
 
 /// Written over in place: renaming over a file makes some file systems begin to write it out at once, which takes longer
 /// than everything else about a small change. Whoever reads half of it sees that by the checksum.
-fn write_small(file: &Path, bytes: &[u8], disk: &Disk) -> io::Result<()> {
+fn write_small(file: &AnchoredPath, bytes: &[u8], disk: &Disk) -> io::Result<()> {
     if !file.exists() {
         return disk.replace(file, bytes, Durability::Cache);
     }
@@ -438,7 +450,7 @@ pub(crate) struct FreshCache {
 impl FreshCache {
     /// Writes what changed: beside the large file while that is little, else the large file anew. Returns the cache that
     /// the next process would load.
-    pub(crate) fn write(&self, file: &Path, disk: &Disk, subject: &Subject) -> io::Result<Cache> {
+    pub(crate) fn write(&self, file: &AnchoredPath, disk: &Disk, subject: &Subject) -> io::Result<Cache> {
         let cache = &*self.cache;
         let is_kept = |place: &&Place| !self.changes.directories.contains_key(cache.path_of(place));
         let small = || cache.directories.iter().filter(|place| place.part == SMALL).filter(is_kept);
@@ -644,7 +656,7 @@ mod tests {
     #[test]
     fn small_changes_are_written_beside_the_large_file_and_read_over_it() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("stat");
+        let path = AnchoredPath::open_directory(directory.path()).unwrap().join("stat");
         let tree = Tree { id: crate::tree::EMPTY_TREE, attributes: None };
         let subject = Subject { root: (1, 2), store: 3, tree };
         let mut fresh = FreshCache::default();
@@ -652,7 +664,7 @@ mod tests {
             fresh.changes.set(name, None, std::iter::once(file(b"old")));
         }
         fresh.write(&path, &Disk::new(), &subject).unwrap();
-        let large = fs::read(&path).unwrap();
+        let large = path.read(MAX_SIZE).unwrap();
         let rounds: [&dyn Fn(&mut CacheChanges); 3] = [
             &|changes| changes.set(b"b", None, std::iter::once(file(b"new"))),
             &|changes| changes.remove(b"a"),
@@ -665,7 +677,7 @@ mod tests {
             let (written, loaded) = (described(&written), described(&Cache::load(&path)));
             assert_eq!(written, loaded, "what is kept in memory is what the next process reads");
         }
-        assert_eq!(fs::read(&path).unwrap(), large);
+        assert_eq!(path.read(MAX_SIZE).unwrap(), large);
         let cache = Cache::load(&path);
         assert_eq!(cache.paths().collect::<Vec<_>>(), [&b""[..], b"b", b"c", b"d"]);
         assert_eq!(cache.directory(b"b").unwrap().records().next().unwrap().name, b"new");

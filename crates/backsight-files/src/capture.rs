@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::anchored::AnchoredPath;
 use crate::blind::Blind;
 use crate::cache::{
     Cache, CacheChanges, CachedDirectory, FileTime, FreshCache, Record, RecordKind, RootIdentity, Stat, Subject,
@@ -104,7 +105,7 @@ impl Caller<'_> {
 pub(crate) struct Request<'a> {
     pub(crate) root: &'a Path,
     pub(crate) store: &'a ObjectStore,
-    pub(crate) cache_file: &'a PathBuf,
+    pub(crate) cache_file: &'a AnchoredPath,
     pub(crate) options: &'a ScanOptions,
     pub(crate) last: Option<&'a Last>,
     /// Paths to cover even where rules ignore them.
@@ -723,7 +724,9 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("file"), "x").unwrap();
         std::os::unix::fs::symlink("x", root.join("symlink")).unwrap();
-        let objects = ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), Disk::new()).unwrap();
+        std::fs::create_dir(&store).unwrap();
+        let store = AnchoredPath::open_directory(&store).unwrap();
+        let objects = ObjectStore::open(&store, Disk::new()).unwrap();
         let cache_file = store.join("stat");
         let (options, include) = (ScanOptions::default(), BTreeSet::new());
         let request = Request {

@@ -1,11 +1,11 @@
 //! Room on disk: what the store takes, what is reachable, and removing the rest. The caller holds the workspace lock.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::pack::{Pack, PackEntry};
@@ -42,24 +42,24 @@ impl ObjectStore {
     pub fn room(&self) -> Result<Room> {
         let mut room = Room::default();
         for path in self.files_in(&self.directory().join("objects/pack"))? {
-            room.pack_bytes += size_of(&path);
-            room.packs += u64::from(path.extension().is_some_and(|extension| extension == "pack"));
+            room.pack_bytes += path.size();
+            room.packs += u64::from(path.has_extension("pack"));
         }
         for (_, path) in self.loose_objects()? {
-            room.loose_bytes += size_of(&path);
+            room.loose_bytes += path.size();
             room.loose_objects += 1;
         }
         Ok(room)
     }
 
     /// Every loose object and its file.
-    pub(crate) fn loose_objects(&self) -> Result<Vec<(ObjectId, PathBuf)>> {
+    pub(crate) fn loose_objects(&self) -> Result<Vec<(ObjectId, AnchoredPath)>> {
         let mut found = Vec::new();
         for byte in 0..=255u8 {
             let prefix = format!("{byte:02x}");
-            for path in self.files_in(&self.directory().join("objects").join(&prefix))? {
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                found.extend(ObjectId::from_hex(&format!("{prefix}{name}")).map(|id| (id, path)));
+            for path in self.files_in(&self.directory().join(format!("objects/{prefix}")))? {
+                let id = ObjectId::from_hex(&format!("{prefix}{}", path.file_name().to_string_lossy()));
+                found.extend(id.map(|id| (id, path)));
             }
         }
         Ok(found)
@@ -94,7 +94,7 @@ impl ObjectStore {
     pub fn stored_sizes(&self) -> Result<HashMap<ObjectId, u64>> {
         let mut sizes: HashMap<ObjectId, u64> = HashMap::new();
         for (id, path) in self.loose_objects()? {
-            *sizes.entry(id).or_default() += size_of(&path);
+            *sizes.entry(id).or_default() += path.size();
         }
         for pack in self.packs(true)?.iter() {
             for (id, size) in pack.sizes() {
@@ -197,7 +197,7 @@ impl ObjectStore {
     fn sweep_pack(
         &self,
         pack: &Pack,
-        index: &Path,
+        index: &AnchoredPath,
         live: &HashSet<ObjectId>,
         kept: &mut HashSet<ObjectId>,
         swept: &mut Swept,
@@ -208,7 +208,7 @@ impl ObjectStore {
             return Ok(());
         }
         if !wanted.is_empty() {
-            let free = free_bytes(self.directory());
+            let free = free_bytes(&self.directory().path());
             let sizes = pack.sizes().into_iter().filter(|(id, _)| live.contains(id) && !kept.contains(id));
             let needed: u64 = sizes.map(|(_, size)| size).sum();
             if free < needed {
@@ -230,7 +230,13 @@ impl ObjectStore {
     }
 
     /// A pack nobody can look into is removed only when everything wanted is whole elsewhere.
-    fn sweep_unindexed(&self, index: &Path, problem: &str, live: &HashSet<ObjectId>, swept: &mut Swept) -> Result<()> {
+    fn sweep_unindexed(
+        &self,
+        index: &AnchoredPath,
+        problem: &str,
+        live: &HashSet<ObjectId>,
+        swept: &mut Swept,
+    ) -> Result<()> {
         if live.iter().any(|id| self.read(id).is_err()) {
             swept.warnings.push(format!("`{}` was left alone: {problem}", index.display()));
             return Ok(());
@@ -242,7 +248,7 @@ impl ObjectStore {
         }
     }
 
-    fn remove(&self, path: &Path) -> Result<()> {
+    fn remove(&self, path: &AnchoredPath) -> Result<()> {
         self.disk().remove_file(path).map_err(|error| Error::io(format!("remove `{}`", path.display()), error))
     }
 }
@@ -255,8 +261,4 @@ fn size_class(bytes: u64) -> u32 {
 /// Free space on the device of `path`; none when it cannot be asked.
 pub fn free_bytes(path: &Path) -> u64 {
     rustix::fs::statvfs(path).map_or(0, |space| space.f_bavail.saturating_mul(space.f_frsize))
-}
-
-fn size_of(path: &Path) -> u64 {
-    fs::symlink_metadata(path).map_or(0, |metadata| metadata.len())
 }

@@ -3,15 +3,16 @@
 //! A stopped `Disk` fails this and every later operation, as a killed process would do nothing more; the write it
 //! stops in leaves half of its bytes behind. Nothing outside this file writes, renames or removes anything.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+
+use crate::anchored::AnchoredPath;
 
 /// Access to the disk for writing.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +43,9 @@ impl Disk {
     }
 
     /// Creates `path`, which must not exist.
-    pub(crate) fn create(&self, path: &Path) -> io::Result<DiskFile> {
+    pub(crate) fn create(&self, path: &AnchoredPath) -> io::Result<DiskFile> {
         self.step()?;
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        Ok(DiskFile { file, disk: self.clone() })
+        Ok(DiskFile { file: path.create()?, disk: self.clone() })
     }
 
     /// Creates `name` in an open directory; it must not exist.
@@ -57,17 +57,20 @@ impl Disk {
     }
 
     /// Changes an existing file in place.
-    pub(crate) fn amend<T>(&self, path: &Path, change: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+    pub(crate) fn amend<T>(
+        &self,
+        path: &AnchoredPath,
+        change: impl FnOnce(&mut File) -> io::Result<T>,
+    ) -> io::Result<T> {
         self.step()?;
-        change(&mut File::options().read(true).write(true).open(path)?)
+        change(&mut path.open_to_change()?)
     }
 
     /// Writes a whole file that readers see either as it was or as it becomes.
-    pub(crate) fn replace(&self, path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    pub(crate) fn replace(&self, path: &AnchoredPath, bytes: &[u8], durability: Durability) -> io::Result<()> {
         let temporary = path.with_extension("tmp");
-        match fs::remove_file(&temporary) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        if temporary.exists() {
+            self.remove_file(&temporary)?;
         }
         let mut file = self.create(&temporary)?;
         file.write_all(bytes)?;
@@ -75,39 +78,39 @@ impl Disk {
             file.sync()?;
         }
         self.rename(&temporary, path)?;
-        match (durability, path.parent()) {
-            (Durability::Synced, Some(parent)) => self.sync_directory(parent),
-            _ => Ok(()),
+        match durability {
+            Durability::Synced => self.sync_directory(&path.parent()),
+            Durability::Cache => Ok(()),
         }
     }
 
-    pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    pub(crate) fn rename(&self, from: &AnchoredPath, to: &AnchoredPath) -> io::Result<()> {
         self.step()?;
-        fs::rename(from, to)
+        from.rename(to)
     }
 
-    pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn remove_file(&self, path: &AnchoredPath) -> io::Result<()> {
         self.step()?;
-        fs::remove_file(path)
+        Ok(rustix::fs::unlinkat(path.parent_directory()?, path.file_name(), AtFlags::empty())?)
     }
 
     /// Makes `path` and what is missing above it, for the owner alone.
-    pub(crate) fn create_private_directories(&self, path: &Path) -> io::Result<()> {
-        if path.is_dir() {
+    pub(crate) fn create_private_directories(&self, path: &AnchoredPath) -> io::Result<()> {
+        if path.is_directory() {
             return Ok(());
         }
         self.step()?;
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+        path.make_directories()
     }
 
-    pub(crate) fn remove_directory(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn remove_directory(&self, path: &AnchoredPath) -> io::Result<()> {
         self.step()?;
-        fs::remove_dir(path)
+        Ok(rustix::fs::unlinkat(path.parent_directory()?, path.file_name(), AtFlags::REMOVEDIR)?)
     }
 
-    pub(crate) fn sync_directory(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn sync_directory(&self, path: &AnchoredPath) -> io::Result<()> {
         self.step()?;
-        File::open(path)?.sync_all()
+        Ok(rustix::fs::fsync(path.directory()?)?)
     }
 
     pub(crate) fn sync_directory_at(&self, directory: &OwnedFd) -> io::Result<()> {

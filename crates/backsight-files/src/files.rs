@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use backsight_core::{Error, ObjectId, RelPath, Result, Seq, Uncovered};
+use backsight_core::{Error, ObjectId, RelPath, Result, Seq, SnapshotId, Uncovered};
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::anchored::AnchoredPath;
 use crate::apply::{Applied, Applier};
 use crate::blind::Blind;
 use crate::cache::{Cache, FreshCache, RootIdentity, Subject};
@@ -21,13 +22,15 @@ use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
 use crate::scan::ScanOptions;
+use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
 
 /// One workspace's files and the store that holds their snapshots.
 pub struct Files {
     root: PathBuf,
-    journal: PathBuf,
-    cache_file: PathBuf,
+    journal: AnchoredPath,
+    seal: Seal,
+    cache_file: AnchoredPath,
     objects: ObjectStore,
     memory: Memory,
 }
@@ -46,23 +49,25 @@ pub struct Subjects<'a> {
 }
 
 impl Files {
-    /// Opens the store in `store` for the workspace at `root`, making what is missing.
-    pub fn open(root: &Path, store: &Path, disk: Disk) -> Result<Self> {
+    /// Opens the store in `store` for the workspace at `root`, making what is missing. `seal` is under what its journal
+    /// is believed.
+    pub fn open(root: &Path, store: &AnchoredPath, seal: Seal, disk: Disk) -> Result<Self> {
         let cache = store.join("cache");
         disk.create_private_directories(&cache)
             .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
         Ok(Files {
             root: root.to_owned(),
             journal: store.join("journal"),
+            seal,
             cache_file: cache.join("stat"),
-            objects: ObjectStore::open(&store.join("snapshots"), &store.join("tmp"), disk)?,
+            objects: ObjectStore::open(store, disk)?,
             memory: Memory::default(),
         })
     }
 
     /// Whether `store` is complete. One that is not must be opened under the workspace lock.
-    pub fn is_made(store: &Path) -> bool {
-        ObjectStore::is_made(&store.join("snapshots"), &store.join("tmp")) && store.join("cache").is_dir()
+    pub fn is_made(store: &AnchoredPath) -> bool {
+        ObjectStore::is_complete(&store.join("snapshots"), &store.join("tmp")) && store.join("cache").is_directory()
     }
 
     /// The objects.
@@ -267,7 +272,7 @@ impl Files {
     }
 
     /// Applies a plan whose result is stored. On error nothing has changed, or the message says what remains.
-    pub fn apply(&self, id: &str, plan: &Plan, note: Value, progress: &dyn Fn(u64, u64)) -> Result<Applied> {
+    pub fn apply(&self, id: &SnapshotId, plan: &Plan, note: Value, progress: &dyn Fn(u64, u64)) -> Result<Applied> {
         self.applier(progress).apply(id, &plan.changes, note)
     }
 
@@ -277,8 +282,9 @@ impl Files {
     }
 
     /// Finishes or undoes what a killed process left; record each answer, then `finish` it. Needs the workspace lock.
-    pub fn recover(&self) -> Result<Vec<Applied>> {
-        self.applier(&|_, _| {}).recover()
+    /// `check` sees each note before anything is touched.
+    pub fn recover(&self, check: &dyn Fn(&Value) -> Result<()>) -> Result<Vec<Applied>> {
+        self.applier(&|_, _| {}).recover(check)
     }
 
     /// Removes displaced files and the journal entry, once the step is recorded.
@@ -287,7 +293,8 @@ impl Files {
     }
 
     fn applier<'a>(&'a self, progress: &'a dyn Fn(u64, u64)) -> Applier<'a> {
-        Applier { root: &self.root, journal_directory: &self.journal, store: &self.objects, progress }
+        let Files { root, journal, seal, objects, .. } = self;
+        Applier { root, journal_directory: journal, seal, store: objects, progress }
     }
 
     /// Paths of the plan that share their file with other names: replacing one leaves the others as they were.
@@ -346,7 +353,7 @@ impl Files {
     /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.
     pub fn forget_cache(&self) -> Result<()> {
         self.memory.forget("what was known was given up");
-        match fs::remove_file(&self.cache_file) {
+        match self.objects.disk().remove_file(&self.cache_file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::io("remove the stat cache", error))
             }

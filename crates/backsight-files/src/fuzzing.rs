@@ -3,15 +3,23 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 
 use backsight_core::RelPath;
 
+use crate::anchored::AnchoredPath;
 use crate::blind::Blind;
 use crate::cache::Cache;
+use crate::journal::Journal;
 use crate::objects::parse_loose;
 use crate::pack::{Index, Pack, apply_delta};
 use crate::tree::{Attributes, parse_tree};
 use crate::{Patterns, git_config, git_index, git_repository};
+
+/// An entry of the journal; how many paths it is about.
+pub fn journal(bytes: &[u8]) -> Option<usize> {
+    Journal::from_bytes(bytes).ok().map(|journal| journal.steps.len())
+}
 
 /// A loose object as it lies on disk; how many bytes it holds.
 pub fn loose_object(bytes: &[u8]) -> Option<usize> {
@@ -22,7 +30,8 @@ pub fn loose_object(bytes: &[u8]) -> Option<usize> {
 pub fn pack(pack: &[u8], index: &[u8]) -> usize {
     let Ok(index) = Index::parse(index.to_vec()) else { return 0 };
     let Some(data) = in_memory(pack) else { return 0 };
-    let pack = Pack::of(data, pack.len() as u64, index);
+    let Ok(nowhere) = AnchoredPath::open_directory(Path::new("/")) else { return 0 };
+    let pack = Pack::of(nowhere, data, pack.len() as u64, index);
     let _ = (pack.entries(), pack.sizes(), pack.check_file());
     // An index may name more objects than a fuzzer has time for.
     pack.ids().take(1000).filter(|id| pack.read(id).is_some_and(|read| read.is_ok())).count()

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::disk::{Disk, DiskFile};
 use crate::git_repository::{GitRepository, is_reference_name};
 
@@ -67,16 +68,17 @@ impl BranchName {
             .and_then(|()| self.create_locked(disk, repository, tip));
         if let Err(error) = created {
             // Whoever else has begun to use one of them keeps it: only empty ones can be removed.
-            made.iter().rev().for_each(|directory| drop(disk.remove_directory(directory)));
+            let remove = |directory: &PathBuf| disk.remove_directory(&AnchoredPath::beside(directory)?);
+            made.iter().rev().for_each(|directory| drop(remove(directory)));
             return Err(error);
         }
-        disk.sync_directory(parent).map_err(|error| {
+        AnchoredPath::open_directory(parent).and_then(|parent| disk.sync_directory(&parent)).map_err(|error| {
             Error::io(format!("make sure that branch `{}`, which is there now, survives a power cut", self.0), error)
         })
     }
 
     fn create_locked(&self, disk: &Disk, repository: &GitRepository, tip: &ObjectId) -> Result<()> {
-        let lock = self.lock(repository);
+        let lock = AnchoredPath::beside(&self.lock(repository)).map_err(|error| self.failed(repository, error))?;
         let file = disk.create(&lock).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => self.is_locked(repository),
             _ => self.failed(repository, error),
@@ -91,11 +93,11 @@ impl BranchName {
     }
 
     /// Nobody who honours the lock can make the branch now, but somebody may have just before.
-    fn publish(&self, lock: &Path, disk: &Disk, repository: &GitRepository) -> Result<()> {
+    fn publish(&self, lock: &AnchoredPath, disk: &Disk, repository: &GitRepository) -> Result<()> {
         self.check_name(repository)?;
         let path = self.path(repository);
         remove_empty_directories(disk, &path)
-            .and_then(|()| disk.rename(lock, &path))
+            .and_then(|()| disk.rename(lock, &AnchoredPath::beside(&path)?))
             .map_err(|error| self.failed(repository, error))
     }
 
@@ -202,7 +204,7 @@ fn remove_empty_directories(disk: &Disk, path: &Path) -> io::Result<()> {
         found.push(directory);
     }
     // Parents were found before what is in them.
-    found.iter().rev().try_for_each(|directory| disk.remove_directory(directory))
+    found.iter().rev().try_for_each(|directory| disk.remove_directory(&AnchoredPath::beside(directory)?))
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
 
 fn refuse_own_store(store: &ObjectStore, repository: &GitRepository) -> Result<()> {
     let real = |path: &Path| path.canonicalize().ok();
-    if real(store.directory()) != real(repository.common_dir()) {
+    if real(&store.directory().path()) != real(repository.common_dir()) {
         return Ok(());
     }
     Err(Error::new(Code::GitRefused, format!("`{}` is Backsight's own store", repository.named()))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::bounded;
 use crate::ignore::path_of;
 use crate::object::ObjectKind;
@@ -139,7 +140,7 @@ fn packs_in(directory: &Path) -> io::Result<Vec<Pack>> {
             let message = format!("the indexes of all packs take more than {MAX_INDEXES} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
-        match Pack::open(&path) {
+        match AnchoredPath::beside(&path).and_then(|index| Pack::open(&index)) {
             Ok(Ok(pack)) => packs.push(pack),
             // What an unreadable index lists is not found, and so written once more: never wrong, only larger.
             Ok(Err(_)) => {}

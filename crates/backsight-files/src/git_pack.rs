@@ -3,10 +3,11 @@
 use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use backsight_core::{ObjectId, Result};
 
+use crate::anchored::AnchoredPath;
 use crate::disk::{Disk, DiskFile};
 use crate::git_branch::{make_directories, mode_of};
 use crate::git_repository::GitRepository;
@@ -24,10 +25,10 @@ pub(crate) fn add_pack(
     let directory = objects.join("pack");
     make_directories(disk, &objects, &directory, &mut Vec::new()).map_err(failed)?;
     let files = PackFiles::new(&directory).map_err(failed)?;
-    let added = PackWriter::create(disk, &directory, files.temporary_pack.clone())
+    let added = PackWriter::create(disk, &files.temporary_pack.parent(), files.temporary_pack.clone())
         .map_err(failed)
         .and_then(|mut writer| fill(&mut writer).map(|()| writer))
-        .and_then(|writer| files.publish(disk, writer, &directory).map_err(failed));
+        .and_then(|writer| files.publish(disk, writer, mode_of(&directory).map_err(failed)? & 0o444).map_err(failed));
     if added.is_err() {
         files.remove(disk);
     }
@@ -75,15 +76,16 @@ impl Write for Entry<'_> {
 
 /// The names of a pack's two files, while they are written and after.
 struct PackFiles {
-    temporary_pack: PathBuf,
-    temporary_index: PathBuf,
-    pack: PathBuf,
-    index: PathBuf,
+    temporary_pack: AnchoredPath,
+    temporary_index: AnchoredPath,
+    pack: AnchoredPath,
+    index: AnchoredPath,
 }
 
 impl PackFiles {
     fn new(directory: &Path) -> io::Result<Self> {
         let name = pack_name()?;
+        let directory = AnchoredPath::open_directory(directory)?;
         Ok(PackFiles {
             // `git gc` removes files of these names, should we be killed.
             temporary_pack: directory.join(format!("tmp_pack_{name}")),
@@ -93,10 +95,9 @@ impl PackFiles {
         })
     }
 
-    fn publish(&self, disk: &Disk, writer: PackWriter, directory: &Path) -> io::Result<()> {
+    fn publish(&self, disk: &Disk, writer: PackWriter, mode: u16) -> io::Result<()> {
         let PackWriter { output, entries, .. } = writer;
         output.into_inner().map_err(|error| error.into_error())?;
-        let mode = mode_of(directory)? & 0o444;
         let trailer = disk.amend(&self.temporary_pack, |file| {
             file.set_permissions(Permissions::from_mode(mode.into()))?;
             seal_pack(file, entries.len() as u32)
@@ -108,7 +109,7 @@ impl PackFiles {
         // The index comes last: without it nobody looks for objects in the pack.
         disk.rename(&self.temporary_pack, &self.pack)?;
         disk.rename(&self.temporary_index, &self.index)?;
-        disk.sync_directory(directory)
+        disk.sync_directory(&self.pack.parent())
     }
 
     /// Removes whichever there are. The names are random, so they are nobody else's.

@@ -306,7 +306,10 @@ impl Rules {
     /// Whether the index of this link's repository is another one than when somebody asked what it tracks.
     pub(crate) fn has_new_index(&self) -> bool {
         let Some(repository) = &self.repository else { return false };
-        repository.tracked.get().is_some_and(|(identity, _)| *identity != FileIdentity::of(&repository.index()))
+        repository
+            .tracked
+            .get()
+            .is_some_and(|(identity, _)| *identity != FileIdentity::of_user_file(&repository.index()))
     }
 
     /// The rules outside this link.
@@ -343,7 +346,7 @@ impl Repository {
     fn tracked(&self) -> &TrackedPaths {
         let load = || {
             // Before it is read: a change while reading then shows as one.
-            let identity = FileIdentity::of(&self.index());
+            let identity = FileIdentity::of_user_file(&self.index());
             let reading = Reading { home: None, git_dir: Some(&self.git_dir) };
             // What of it cannot be read is reported with the rules, which come from the same file.
             let config = common_dir(&self.git_dir).join("config");

@@ -19,7 +19,7 @@ pub(crate) struct LargeBlob {
 impl LargeBlob {
     /// Opens the blob; none when it is not a large one that lies by itself, which `ObjectStore::read` is for.
     pub(crate) fn open(store: &ObjectStore, id: &ObjectId) -> Result<Option<Self>> {
-        let file = match File::open(store.loose_path(id)) {
+        let file = match store.loose_path(id).open() {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(format!("read object {id}"), error)),

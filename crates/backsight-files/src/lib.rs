@@ -4,6 +4,7 @@
 //! it so that a crash at any instant leaves the workspace exactly before or exactly after. It knows nothing of
 //! history, sessions or users: the `backsight` crate does.
 
+mod anchored;
 mod apply;
 mod blind;
 mod bounded;
@@ -36,11 +37,13 @@ mod pack;
 mod part;
 mod plan;
 mod scan;
+mod seal;
 mod sink;
 mod tree;
 mod verify;
 mod watch;
 
+pub use anchored::AnchoredPath;
 pub use apply::Applied;
 pub use capture::{Caller, Capture, CaptureProgress, Last};
 pub use collect::{Room, Swept, free_bytes};
@@ -55,5 +58,6 @@ pub use object::{ObjectKind, object_id};
 pub use objects::ObjectStore;
 pub use plan::{Conflict, OnConflict, Plan, StepToUndo};
 pub use scan::{OWN_DIRECTORY, ScanOptions};
+pub use seal::Seal;
 pub use tree::{Node, Tree};
 pub use verify::{ObjectReport, TreeReport};

@@ -1,13 +1,13 @@
 //! One writer per workspace: a kernel lock that dies with its process. The file's text only says who holds it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result};
+
+use crate::anchored::AnchoredPath;
 
 /// How often whoever waits is asked whether it still does.
 const ASKED_EVERY: Duration = Duration::from_millis(20);
@@ -22,16 +22,14 @@ impl WorkspaceLock {
     /// Takes the lock in `path`. When another process holds it, `waiting` is told who, and after `wait` it is an error;
     /// so it is as soon as `cancelled` says that nobody waits for it any more.
     pub fn acquire(
-        path: &Path,
+        path: &AnchoredPath,
         who: &str,
         wait: Duration,
         waiting: &dyn Fn(&str),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self> {
         let failed = |error| Error::io(format!("lock `{}`", path.display()), error);
-        let mut options = OpenOptions::new();
-        let file =
-            options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+        let file = path.open_or_create().map_err(failed)?;
         let mut file = match file.try_lock() {
             Ok(()) => file,
             Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
@@ -79,11 +77,11 @@ fn wait_for(file: File, wait: Duration, cancelled: &dyn Fn() -> bool) -> Option<
     }
 }
 
-fn read_holder(path: &Path) -> String {
+fn read_holder(path: &AnchoredPath) -> String {
     let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(200).read_to_string(&mut text));
+    let read = path.open().and_then(|file| file.take(200).read_to_string(&mut text));
     match read {
-        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        Ok(_) if !text.trim().is_empty() => backsight_core::quote(text.trim().as_bytes()),
         _ => "another process".to_owned(),
     }
 }
@@ -102,7 +100,7 @@ mod tests {
     #[test]
     fn a_second_taker_is_told_who_holds_it_and_gives_up_in_time() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("lock");
+        let path = AnchoredPath::open_directory(directory.path()).unwrap().join("lock");
         let held = WorkspaceLock::acquire(&path, "backsight track", Duration::ZERO, &|_| {}, &|| false).unwrap();
         let told = std::sync::Mutex::new(String::new());
         let tell = |holder: &str| holder.clone_into(&mut told.lock().unwrap());

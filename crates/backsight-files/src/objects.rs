@@ -4,8 +4,7 @@
 //! damaged copy never hides a good one. Content that a capture has in hand is stored again when the copy here is bad.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 use flate2::read::ZlibDecoder;
+use rustix::fs::FileType;
 
+use crate::anchored::AnchoredPath;
 use crate::cache::FileIdentity;
 use crate::capture::coarse_now;
 use crate::disk::Disk;
 use crate::object::{self, IdHasher, ObjectKind};
+use crate::observe::stat_of;
 use crate::pack::{Pack, PackEntry, PackWriter};
 use crate::scan::ScanOptions;
 
@@ -25,6 +27,8 @@ use crate::scan::ScanOptions;
 const PACK_LIMIT: u64 = 64 << 20;
 /// Larger files are streamed into an object file of their own instead of being held in memory.
 pub(crate) const STREAM_LIMIT: u64 = 16 << 20;
+/// No list of names is longer: millions of snapshots.
+const MAX_REFERENCES: u64 = 1 << 30;
 
 /// So many files and directories a snapshot may hold whatever the settings say.
 const FEW_ENTRIES: u64 = 200_000;
@@ -63,8 +67,10 @@ type Packs = Arc<Vec<Arc<Pack>>>;
 
 /// The objects of one workspace.
 pub struct ObjectStore {
-    directory: PathBuf,
-    temporary: PathBuf,
+    directory: AnchoredPath,
+    temporary: AnchoredPath,
+    /// Files beside the repository that a killed process may have left half written: the stat cache's.
+    beside: AnchoredPath,
     disk: Disk,
     packs: RwLock<Option<Packs>>,
     unique: AtomicU64,
@@ -75,28 +81,33 @@ pub struct ObjectStore {
 }
 
 impl ObjectStore {
-    /// Opens the store in `directory` (the bare repository), making what is missing.
-    /// `temporary` is a directory on the same file system for files being written.
-    pub fn open(directory: &Path, temporary: &Path, disk: Disk) -> Result<Self> {
+    /// Opens the objects of the store in `store`, making what is missing: a bare repository, and beside it a directory
+    /// for files being written.
+    pub fn open(store: &AnchoredPath, disk: Disk) -> Result<Self> {
         let store = ObjectStore {
-            directory: directory.to_owned(),
-            temporary: temporary.to_owned(),
+            directory: store.join("snapshots"),
+            temporary: store.join("tmp"),
+            beside: store.join("cache"),
             disk,
             packs: RwLock::new(None),
             unique: AtomicU64::new(0),
             most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
             glimpse: Mutex::default(),
         };
-        if !ObjectStore::is_made(directory, temporary) {
+        if !store.is_made() {
             store
                 .create()
-                .map_err(|error| Error::io(format!("create the store in `{}`", directory.display()), error))?;
+                .map_err(|error| Error::io(format!("create the store in `{}`", store.directory.display()), error))?;
         }
         Ok(store)
     }
 
-    pub(crate) fn is_made(directory: &Path, temporary: &Path) -> bool {
-        directory.join("HEAD").is_file() && directory.join("objects/pack").is_dir() && temporary.is_dir()
+    fn is_made(&self) -> bool {
+        ObjectStore::is_complete(&self.directory, &self.temporary)
+    }
+
+    pub(crate) fn is_complete(directory: &AnchoredPath, temporary: &AnchoredPath) -> bool {
+        directory.join("HEAD").is_file() && directory.join("objects/pack").is_directory() && temporary.is_directory()
     }
 
     fn create(&self) -> io::Result<()> {
@@ -125,28 +136,25 @@ impl ObjectStore {
         &self.disk
     }
 
-    pub(crate) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &AnchoredPath {
         &self.directory
     }
 
     /// Removes what a killed process left half written. The caller holds the workspace lock.
     pub fn clean_temporaries(&self) -> Result<()> {
         let mut leftovers = self.files_in(&self.temporary)?;
-        let beside = [self.directory.clone(), self.directory.join("info"), self.directory.with_file_name("cache")];
-        for directory in beside {
-            let torn = self.files_in(&directory)?.into_iter();
-            leftovers.extend(torn.filter(|path| path.extension().is_some_and(|extension| extension == "tmp")));
+        for directory in [&self.directory, &self.directory.join("info"), &self.beside] {
+            let torn = self.files_in(directory)?.into_iter();
+            leftovers.extend(torn.filter(|path| path.has_extension("tmp")));
         }
         for path in leftovers {
             self.disk.remove_file(&path).map_err(|error| self.failed("clean", error))?;
         }
         // A pack without an index: the process died between the two, and nobody can look into it.
         let packs = self.files_in(&self.directory.join("objects/pack"))?;
-        let names: HashSet<&OsStr> = packs.iter().map(|path| path.as_os_str()).collect();
-        let orphan = |path: &&PathBuf| {
-            path.extension().is_some_and(|extension| extension == "pack")
-                && !names.contains(path.with_extension("idx").as_os_str())
-        };
+        let names: HashSet<&Path> = packs.iter().map(AnchoredPath::relative).collect();
+        let orphan =
+            |path: &&AnchoredPath| path.has_extension("pack") && !names.contains(path.with_extension("idx").relative());
         for path in packs.iter().filter(orphan) {
             self.disk.remove_file(path).map_err(|error| self.failed("clean", error))?;
         }
@@ -154,13 +162,9 @@ impl ObjectStore {
     }
 
     /// The files in a directory of the store; none when there is no such directory.
-    pub(crate) fn files_in(&self, directory: &Path) -> Result<Vec<PathBuf>> {
-        let failed = |error| Error::io(format!("read `{}`", directory.display()), error);
-        match fs::read_dir(directory) {
-            Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(failed(error)),
-        }
+    pub(crate) fn files_in(&self, directory: &AnchoredPath) -> Result<Vec<AnchoredPath>> {
+        let listed = directory.list().map_err(|error| Error::io(format!("read `{}`", directory.display()), error))?;
+        Ok(listed.into_iter().filter(|(_, kind)| *kind != FileType::Directory).map(|(path, _)| path).collect())
     }
 
     pub(crate) fn failed(&self, doing: &str, error: io::Error) -> Error {
@@ -168,14 +172,14 @@ impl ObjectStore {
     }
 
     /// A name in the temporary directory that nobody else uses.
-    pub(crate) fn temporary_path(&self) -> PathBuf {
+    pub(crate) fn temporary_path(&self) -> AnchoredPath {
         let number = self.unique.fetch_add(1, Ordering::Relaxed);
         self.temporary.join(format!("{}-{number}", std::process::id()))
     }
 
-    pub(crate) fn loose_path(&self, id: &ObjectId) -> PathBuf {
+    pub(crate) fn loose_path(&self, id: &ObjectId) -> AnchoredPath {
         let hex = id.to_string();
-        self.directory.join("objects").join(&hex[..2]).join(&hex[2..])
+        self.directory.join(format!("objects/{}/{}", &hex[..2], &hex[2..]))
     }
 
     /// The packs, listed once; `refresh` lists them again.
@@ -194,19 +198,19 @@ impl ObjectStore {
     pub fn refresh(&self) -> Result<()> {
         let known = self.packs.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(known) = known else { return Ok(()) };
-        let there: HashSet<OsString> =
-            self.index_paths()?.iter().map(|index| index.with_extension("pack").into_os_string()).collect();
-        let same = known.len() == there.len() && known.iter().all(|pack| there.contains(pack.path.as_os_str()));
+        let there: HashSet<PathBuf> =
+            self.index_paths()?.iter().map(|index| index.relative().with_extension("pack")).collect();
+        let same = known.len() == there.len() && known.iter().all(|pack| there.contains(pack.path.relative()));
         if same { Ok(()) } else { self.packs(true).map(drop) }
     }
 
     /// Opens the packs that are not open already: the index of a large one takes longer to read than a small step.
     fn list_packs(&self, known: &[Arc<Pack>]) -> Result<Vec<Arc<Pack>>> {
-        let known: HashMap<OsString, &Arc<Pack>> =
-            known.iter().map(|pack| (pack.path.with_extension("idx").into_os_string(), pack)).collect();
+        let known: HashMap<PathBuf, &Arc<Pack>> =
+            known.iter().map(|pack| (pack.path.relative().with_extension("idx"), pack)).collect();
         let mut packs = Vec::new();
         for index in self.index_paths()? {
-            if let Some(open) = known.get(index.as_os_str()).filter(|pack| pack.is_current()) {
+            if let Some(open) = known.get(index.relative()).filter(|pack| pack.is_current()) {
                 packs.push((*open).clone());
                 continue;
             }
@@ -221,10 +225,9 @@ impl ObjectStore {
         Ok(packs)
     }
 
-    pub(crate) fn index_paths(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn index_paths(&self) -> Result<Vec<AnchoredPath>> {
         let mut paths = self.files_in(&self.directory.join("objects/pack"))?;
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "idx"));
-        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        paths.retain(|path| path.has_extension("idx"));
         Ok(paths)
     }
 
@@ -264,7 +267,7 @@ impl ObjectStore {
 
     /// The loose copy, if there is one: whole, or what is wrong with it.
     pub(crate) fn read_loose(&self, id: &ObjectId) -> Result<Option<Copy>> {
-        match File::open(self.loose_path(id)) {
+        match self.loose_path(id).open() {
             Ok(file) => {
                 let stored = file.metadata().map_err(|error| Error::io(format!("read object {id}"), error))?.len();
                 Ok(Some(parse_loose(file, stored).and_then(|(kind, content)| checked(id, kind, content))))
@@ -323,7 +326,7 @@ impl ObjectStore {
     }
 
     pub(crate) fn has_references(&self) -> bool {
-        fs::metadata(self.directory.join("packed-refs")).is_ok_and(|metadata| metadata.len() > 0)
+        self.directory.join("packed-refs").size() > 0
     }
 
     /// The names given so far, without `refs/backsight/`.
@@ -333,9 +336,8 @@ impl ObjectStore {
 
     /// The name given last. Names are appended, so it is in the last complete line.
     pub(crate) fn last_reference_name(&self) -> Result<Option<String>> {
-        let read = || -> io::Result<Vec<u8>> {
-            tail(&mut File::open(self.directory.join("packed-refs"))?).map(|(bytes, _)| bytes)
-        };
+        let read =
+            || -> io::Result<Vec<u8>> { tail(&mut self.directory.join("packed-refs").open()?).map(|(bytes, _)| bytes) };
         match read() {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -348,7 +350,7 @@ impl ObjectStore {
     }
 
     fn references(&self) -> Result<String> {
-        match fs::read(self.directory.join("packed-refs")) {
+        match self.directory.join("packed-refs").read(MAX_REFERENCES) {
             Ok(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
             Err(error) => Err(self.failed("read the references of", error)),
@@ -386,25 +388,19 @@ impl ObjectStore {
     /// A number that changes when anything but this process's knowledge adds or removes objects: the stat cache is
     /// only trusted while it holds, so that deleted objects are stored again instead of believed.
     pub(crate) fn fingerprint(&self) -> Result<u64> {
-        use std::os::unix::fs::MetadataExt;
         let mut hasher = crc32fast::Hasher::new();
         let mut count = 0u64;
-        let mut names: Vec<(OsString, fs::Metadata)> = Vec::new();
         for directory in [self.directory.join("objects"), self.directory.join("objects/pack")] {
-            let entries = fs::read_dir(&directory).map_err(|error| self.failed("read", error))?;
-            for entry in entries {
-                let entry = entry.map_err(|error| self.failed("read", error))?;
-                let metadata = entry.metadata().map_err(|error| self.failed("read", error))?;
-                names.push((entry.path().into_os_string(), metadata));
+            for (path, _) in directory.list().map_err(|error| self.failed("read", error))? {
+                // What another process removed since it was listed is not there any more.
+                let Some(stat) = path.look().map_err(|error| self.failed("read", error))? else { continue };
+                let stat = stat_of(&stat);
+                hasher.update(path.relative().as_os_str().as_encoded_bytes());
+                hasher.update(&stat.modified.seconds.to_le_bytes());
+                hasher.update(&stat.modified.nanoseconds.to_le_bytes());
+                hasher.update(&stat.size.to_le_bytes());
+                count += 1;
             }
-        }
-        names.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        for (path, metadata) in names {
-            hasher.update(path.as_encoded_bytes());
-            hasher.update(&metadata.mtime().to_le_bytes());
-            hasher.update(&metadata.mtime_nsec().to_le_bytes());
-            hasher.update(&metadata.size().to_le_bytes());
-            count += 1;
         }
         Ok((count << 32) | u64::from(hasher.finalize()))
     }
@@ -581,13 +577,13 @@ impl ObjectStore {
         Ok(())
     }
 
-    fn publish_loose(&self, id: &ObjectId, temporary: &Path) -> Result<()> {
+    fn publish_loose(&self, id: &ObjectId, temporary: &AnchoredPath) -> Result<()> {
         let path = self.loose_path(id);
         let publish = || -> io::Result<()> {
-            let directory = path.parent().unwrap_or(&path);
-            self.disk.create_private_directories(directory)?;
+            let directory = path.parent();
+            self.disk.create_private_directories(&directory)?;
             self.disk.rename(temporary, &path)?;
-            self.disk.sync_directory(directory)
+            self.disk.sync_directory(&directory)
         };
         publish().map_err(|error| self.failed("write to", error))
     }

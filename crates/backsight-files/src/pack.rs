@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
 use backsight_core::ObjectId;
 
-use crate::bounded;
+use crate::anchored::AnchoredPath;
 use crate::cache::FileIdentity;
 use crate::disk::{Disk, DiskFile};
 use crate::object::{self, ObjectKind};
@@ -30,7 +29,7 @@ pub(crate) const MAX_INDEX: u64 = 512 << 20;
 #[derive(Debug)]
 pub(crate) struct Pack {
     /// The `.pack` file.
-    pub(crate) path: PathBuf,
+    pub(crate) path: AnchoredPath,
     index: Index,
     data: File,
     size: u64,
@@ -46,12 +45,12 @@ pub(crate) struct PackObject {
 
 impl Pack {
     /// Opens a pack by the path of its `.idx`.
-    pub(crate) fn open(index_path: &Path) -> io::Result<Result<Pack, String>> {
+    pub(crate) fn open(index_path: &AnchoredPath) -> io::Result<Result<Pack, String>> {
         let path = index_path.with_extension("pack");
         let identities = [FileIdentity::of(&path), FileIdentity::of(index_path)];
-        let data = bounded::open(&path)?;
+        let data = path.open()?;
         let size = data.metadata()?.len();
-        let index = bounded::open(index_path)?;
+        let index = index_path.open()?;
         let stored = index.metadata()?.len();
         Ok(match read_index(index, stored)? {
             Ok(bytes) => Index::parse(bytes).map(|index| Pack { path, index, data, size, identities }),
@@ -60,8 +59,8 @@ impl Pack {
     }
 
     /// A pack that lies nowhere.
-    pub(crate) fn of(data: File, size: u64, index: Index) -> Pack {
-        Pack { path: PathBuf::new(), index, data, size, identities: [None; 2] }
+    pub(crate) fn of(path: AnchoredPath, data: File, size: u64, index: Index) -> Pack {
+        Pack { path, index, data, size, identities: [None; 2] }
     }
 
     /// Whether opening it again would give the same.
@@ -470,8 +469,8 @@ pub(crate) fn entry_start(kind: ObjectKind, mut size: u64) -> Vec<u8> {
 
 /// A pack being written to a temporary file.
 pub(crate) struct PackWriter {
-    directory: PathBuf,
-    temporary: PathBuf,
+    directory: AnchoredPath,
+    temporary: AnchoredPath,
     pub(crate) output: BufWriter<DiskFile>,
     pub(crate) offset: u64,
     pub(crate) entries: BTreeMap<ObjectId, (u32, u64)>,
@@ -479,17 +478,12 @@ pub(crate) struct PackWriter {
 
 impl PackWriter {
     /// Starts a pack that will end up in `directory`, in the file `temporary`, which must not exist.
-    pub(crate) fn create(disk: &Disk, directory: &Path, temporary: PathBuf) -> io::Result<Self> {
+    pub(crate) fn create(disk: &Disk, directory: &AnchoredPath, temporary: AnchoredPath) -> io::Result<Self> {
         let mut output = BufWriter::with_capacity(1 << 18, disk.create(&temporary)?);
         // The object count comes last and is patched in by `finish`.
         output.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
-        Ok(PackWriter {
-            directory: directory.to_owned(),
-            temporary,
-            output,
-            offset: PACK_HEADER,
-            entries: BTreeMap::new(),
-        })
+        let (directory, entries) = (directory.clone(), BTreeMap::new());
+        Ok(PackWriter { directory, temporary, output, offset: PACK_HEADER, entries })
     }
 
     pub(crate) fn append(&mut self, entry: &PackEntry) -> io::Result<()> {
@@ -506,13 +500,12 @@ impl PackWriter {
         self.offset
     }
 
-    /// Completes the pack and its index and makes both visible, index last. Returns the index's path.
-    pub(crate) fn finish(mut self, disk: &Disk) -> io::Result<Option<PathBuf>> {
+    /// Completes the pack and its index and makes both visible, index last.
+    pub(crate) fn finish(mut self, disk: &Disk) -> io::Result<()> {
         self.output.flush()?;
         drop(self.output);
         if self.entries.is_empty() {
-            disk.remove_file(&self.temporary)?;
-            return Ok(None);
+            return disk.remove_file(&self.temporary);
         }
         let count = self.entries.len() as u32;
         let trailer = disk.amend(&self.temporary, |file| seal_pack(file, count))?;
@@ -525,8 +518,7 @@ impl PackWriter {
         file.write_all(&index_bytes(&self.entries, &trailer))?;
         file.sync()?;
         disk.rename(&temporary_index, &index)?;
-        disk.sync_directory(&self.directory)?;
-        Ok(Some(index))
+        disk.sync_directory(&self.directory)
     }
 }
 

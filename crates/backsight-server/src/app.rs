@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use crate::door::Door;
+use crate::door::{Door, Threads};
 
 /// How long a page about a program may be.
 const PAGE_TOKENS: usize = 20_000;
@@ -26,7 +26,7 @@ impl Door {
             }
             None => {
                 let ask = Ask { checkpoint: Some(checkpoint), peek: true, ..Ask::default() };
-                self.local(move |workspace| workspace.browser_changes(READER, &ask)).await
+                self.local_waiting(Threads::Browser, move |workspace| workspace.browser_changes(READER, &ask)).await
             }
         }
     }
@@ -38,7 +38,7 @@ impl Door {
                 let mut answer: Value = understood(server.get("/api/browser/checkpoints").await?)?;
                 understood(answer["checkpoints"].take())
             }
-            None => Ok(self.local(|workspace| workspace.checkpoints()).await?.checkpoints),
+            None => Ok(self.local_waiting(Threads::Browser, |workspace| workspace.checkpoints()).await?.checkpoints),
         }
     }
 

@@ -1,12 +1,11 @@
 //! The way to the workspace's server, wherever it is: in this process, or in another one that was there first. When the
 //! other one ends, this process takes its place, and callers notice nothing.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use backsight::{CallSettings, Progress, Workspace};
+use backsight::{CallSettings, OwnStore, Progress, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,7 +17,8 @@ use crate::hook::{Agent, Event};
 use crate::office::{Caller, Office};
 use crate::place;
 use crate::reply::{DEFAULT_TOKENS, Reply};
-use crate::tool::Effect;
+use crate::tool::{Effect, Group};
+use crate::words;
 
 /// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -27,8 +27,11 @@ const SUCCESSION: Duration = Duration::from_secs(5);
 
 /// How long a call waits for others that write; as long as a process waits for another.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How many may wait for something to happen at once; each has a thread.
-const WAITING: usize = 64;
+/// How many may wait for a browser, and how many for a debugger, at once; each has a thread. Together they are fewer than
+/// the requests that one client may have unanswered, so that a client of which all wait can still ask for its files.
+const WAITING: usize = 48;
+/// How many may wait for a program to end at once.
+const ENDING: usize = 8;
 /// How often what was notable in the live lanes is recorded.
 const NOTES: Duration = Duration::from_millis(500);
 /// How long a note waits for another process; it can be made the next time too.
@@ -46,8 +49,25 @@ pub struct Door {
     recorded: Notify,
     /// Held by whoever writes.
     writing: Mutex<()>,
-    /// Taken by those who wait for something to happen.
-    waiting: Arc<Semaphore>,
+    /// Taken by those who wait for a browser.
+    browser: Arc<Semaphore>,
+    /// Taken by those who wait for a debugger.
+    debugger: Arc<Semaphore>,
+    /// Taken by those who wait for a program to end.
+    ending: Arc<Semaphore>,
+}
+
+/// The threads that work is done on. Each kind is bounded, and none can use up those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// The few for work on the workspace itself, which never waits for anything outside.
+    Shared,
+    /// For what may wait for a browser.
+    Browser,
+    /// For what may wait for a debugger and its program.
+    Debugger,
+    /// For what ends a program.
+    Ending,
 }
 
 /// What long work says while it runs.
@@ -71,7 +91,9 @@ impl Door {
             now: watch::Sender::new(0),
             recorded: Notify::new(),
             writing: Mutex::new(()),
-            waiting: Arc::new(Semaphore::new(WAITING)),
+            browser: Arc::new(Semaphore::new(WAITING)),
+            debugger: Arc::new(Semaphore::new(WAITING)),
+            ending: Arc::new(Semaphore::new(ENDING)),
         });
         tokio::spawn(glance(Arc::downgrade(&door)));
         door
@@ -122,17 +144,32 @@ impl Door {
     ) -> Reply {
         let caller = caller.into();
         let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, caller, says).await };
-        match server.call_tool(name, &arguments, &caller, &says).await {
-            Ok(reply) => reply,
-            Err(lost) => match self.successor(name, lost).await {
-                Ok(None) => self.call_here(name, arguments, caller, says).await,
-                Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
-                    Ok(reply) => reply,
-                    Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
-                },
-                Err(error) => Reply::failure(&error, DEFAULT_TOKENS),
-            },
+        let lost = match server.call_tool(name, &arguments, &caller, &says).await {
+            Ok(reply) => return reply,
+            Err(lost) => lost,
+        };
+        if lost.holds_on() {
+            // Nobody takes the place of a server that is there; the files can be worked with beside it.
+            return match self.can_be_done_here(name, &lost) {
+                true => self.call_here(name, arguments, caller, says).await,
+                false => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
+            };
         }
+        match self.successor(name, lost).await {
+            Ok(None) => self.call_here(name, arguments, caller, says).await,
+            Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
+                Ok(reply) => reply,
+                Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
+            },
+            Err(error) => Reply::failure(&error, DEFAULT_TOKENS),
+        }
+    }
+
+    /// Whether a tool that a silent server was asked for can run in this process: what it needs is in the store, and the
+    /// server has not perhaps done it already.
+    fn can_be_done_here(&self, name: &str, lost: &Lost) -> bool {
+        let of_files = self.office.tools().iter().find(|tool| tool.name == name && tool.group == Group::Files);
+        of_files.is_some_and(|tool| !lost.was_heard() || tool.effect == Effect::Reads)
     }
 
     /// Runs a tool in this process.
@@ -147,7 +184,7 @@ impl Door {
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
         let tool = self.office.tools().iter().find(|tool| tool.name == name);
-        let waits = tool.is_some_and(|tool| tool.waits);
+        let threads = tool.map_or(Threads::Shared, |tool| tool.threads());
         let _turn = match tool.filter(|tool| tool.takes_turns()).map(|_| self.turn(LONGEST_WAIT)) {
             None => None,
             Some(turn) => match turn.await {
@@ -164,10 +201,7 @@ impl Door {
             office.call(&workspace, &name, arguments, &caller)
         };
         let gone = || Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known");
-        let reply = match waits {
-            true => self.on_own_thread(work).await.and_then(|reply| reply.ok_or_else(gone)),
-            false => tokio::task::spawn_blocking(work).await.map_err(|_| gone()),
-        };
+        let reply = self.run_on(threads, work).await.and_then(|reply| reply.ok_or_else(gone));
         let reply = reply.unwrap_or_else(|error| Reply::failure(&error, DEFAULT_TOKENS));
         drop(guard);
         self.recorded.notify_one();
@@ -195,27 +229,41 @@ impl Door {
         self.local(work).await
     }
 
-    /// The same for something that may wait long for something to happen. Dropping the future takes it back.
+    /// The same for something that may wait for a browser or a debugger. Dropping the future takes it back.
     pub async fn local_waiting<T: Send + 'static>(
         &self,
+        threads: Threads,
         work: impl FnOnce(&Workspace) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let office = self.office.clone();
         let cancelled = Arc::new(AtomicBool::new(false));
         let _guard = CancelOnDrop(cancelled.clone());
-        let done = self.on_own_thread(move || {
+        let done = self.run_on(threads, move || {
             let cancelled: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || cancelled.load(Ordering::Relaxed));
             work(&office.workspace().for_call(CallSettings { cancelled: Some(cancelled), ..CallSettings::default() }))
         });
-        done.await?.unwrap_or_else(|| Err(Gone.into()))
+        let done = done.await?.unwrap_or_else(|| Err(Gone.into()));
+        self.recorded.notify_one();
+        done
     }
 
-    /// Runs something that waits on a thread of its own, so that the few threads for work are there for work; nothing
-    /// when it panicked.
-    async fn on_own_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<Option<T>> {
-        let permit = self.waiting.clone().try_acquire_owned().map_err(|_| {
-            Error::new(Code::Busy, format!("{WAITING} others wait for something to happen"))
-                .with_hint("ask again later")
+    /// Runs something on a thread of its kind; nothing when it panicked. Those who would have to wait for a thread behind
+    /// others that wait are told so at once: a queue without end helps no caller.
+    async fn run_on<T: Send + 'static>(
+        &self,
+        threads: Threads,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let (permits, whom) = match threads {
+            Threads::Shared => return Ok(tokio::task::spawn_blocking(work).await.ok()),
+            Threads::Browser => (&self.browser, "the browser"),
+            Threads::Debugger => (&self.debugger, "the debugger"),
+            Threads::Ending => (&self.ending, "a program to end"),
+        };
+        let permit = permits.clone().try_acquire_owned().map_err(|_| {
+            let most = if threads == Threads::Ending { ENDING } else { WAITING };
+            Error::new(Code::Busy, format!("{most} requests wait for {whom} already"))
+                .with_hint("ask again when some of them were answered")
         })?;
         let (sender, receiver) = oneshot::channel();
         let run = move || {
@@ -279,7 +327,7 @@ impl Door {
 
     /// Who answers after the server was lost: this process (none), or another one.
     async fn successor(&self, tool: &str, lost: Lost) -> Result<Option<Client>> {
-        let reads = self.office.tools().iter().any(|known| known.name == tool && known.effect == Effect::Reads);
+        let reads = self.office.tools().iter().any(|known| known.name == tool && known.effect.reads_only());
         if lost.was_heard() && !reads {
             return Err(lost.into_error());
         }
@@ -302,8 +350,8 @@ impl Door {
         Err(lost.into_error())
     }
 
-    fn store(&self) -> Result<PathBuf> {
-        let store = self.office.workspace().store_path()?;
+    fn store(&self) -> Result<OwnStore> {
+        let store = self.office.workspace().store()?;
         store.ok_or_else(|| Error::new(Code::ServerUnreachable, "the workspace has no store any more"))
     }
 }
@@ -335,7 +383,9 @@ impl Drop for CancelOnDrop {
 fn said(progress: &Progress) -> Said {
     let number = |number: u64| number as f64;
     match progress {
-        Progress::Waiting { holder } => Said { done: 0.0, total: None, message: format!("waiting for {holder}") },
+        Progress::Waiting { holder } => {
+            Said { done: 0.0, total: None, message: format!("waiting for {}", words::clip(holder)) }
+        }
         Progress::Scanning { files } => {
             Said { done: number(*files), total: None, message: format!("looked at {files} files") }
         }

@@ -16,9 +16,9 @@ mod turns;
 
 pub use act::run;
 pub use agent::Agent;
-pub use deliver::deliver;
+pub use deliver::{Way, deliver};
 pub use event::{Effect, Event, Outcome, ToolCall};
-pub use parse::{event_name, parse};
+pub use parse::{event_name, parse, read_payload};
 pub use place::start_directories;
 pub use reply::Reply;
 

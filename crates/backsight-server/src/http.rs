@@ -10,18 +10,23 @@ mod query;
 mod routes;
 mod snippet;
 mod tools;
+mod wrong_tokens;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
 use backsight_core::{Code, Error};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-pub use guard::{Guard, Limits};
+pub use guard::{Guard, Limits, Visitor};
+pub use ingest::{About, understand};
 pub use openapi::document;
+pub use wrong_tokens::RemoteAddress;
 
 use crate::door::Door;
 use crate::mcp::Mcp;
@@ -32,6 +37,8 @@ use crate::tool::Groups;
 struct Shared {
     door: Arc<Door>,
     ending: CancellationToken,
+    /// Whose turn it is to have a report taken apart.
+    reports: Arc<Semaphore>,
 }
 
 /// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
@@ -55,7 +62,7 @@ pub fn router_with<H: rmcp::ServerHandler>(
         .with_cancellation_token(ending.clone());
     let sessions = Arc::new(LocalSessionManager::default());
     let mcp = StreamableHttpService::new(move || Ok(handler()), sessions, config);
-    let shared = Shared { door, ending };
+    let shared = Shared { door, ending, reports: Arc::new(Semaphore::new(1)) };
     let router = routes::all().into_iter().fold(Router::new(), |router, operation| operation.add_to(router));
     router
         .merge(events::router())
@@ -72,6 +79,8 @@ pub fn router_with<H: rmcp::ServerHandler>(
         .method_not_allowed_fallback(async || {
             failure(&Error::new(Code::MethodNotAllowed, "the address does not take this method").with_hint(ADDRESSES))
         })
+        // The guard has read the body and knows how long it may be.
+        .layer(DefaultBodyLimit::disable())
         .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::check))
 }
 

@@ -5,7 +5,10 @@ mod advice;
 mod app;
 mod ask;
 mod client;
+mod debug_limits;
 mod door;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hook;
 mod http;
 mod mcp;
@@ -18,12 +21,13 @@ mod reference;
 mod reply;
 mod schema;
 mod serve;
+mod stalled;
 #[doc(hidden)]
 pub mod testing;
 mod tool;
 mod words;
 
-pub use client::Client;
+pub use client::{Client, Patience};
 pub use http::document as openapi;
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};

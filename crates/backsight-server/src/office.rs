@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::{ChangeType, Others};
 use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
@@ -13,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::hook::{Agent, Event};
 use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
-use crate::tool::{self, Call, Common, Group, Groups, Tool, is_name};
+use crate::tool::{self, Call, Common, Group, Groups, Tool};
 use crate::{advice, words};
 
 /// How many clients are remembered; the one that has not asked for longest is forgotten.
@@ -178,7 +179,9 @@ impl Office {
     /// What a caller is called here: as it calls itself, and with a number when another process or session that is still
     /// there has that name.
     fn name_of(&self, caller: &Caller) -> String {
-        let declared = caller.name.as_deref().filter(|name| is_name(name)).unwrap_or(ANYBODY).to_owned();
+        // With a number behind it, it must still be a name.
+        let can_be_numbered = |name: &&str| is_name(name) && name.len() + 4 <= LONGEST_NAME;
+        let declared = caller.name.as_deref().filter(can_be_numbered).unwrap_or(ANYBODY).to_owned();
         let Some(speaker) = Speaker::of(caller) else { return declared };
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = names.iter().find(|known| known.speaker.is(&speaker) && known.declared == declared) {

@@ -81,7 +81,8 @@ curl -H \"Authorization: Bearer $TOKEN\" \"$URL/ingest/console\" \\
 
 A page reports by itself, from whatever origin and in any browser, when it includes
 `<script src=\"URL/backsight.js?key=KEY\"></script>` before its other scripts. KEY is `ingest_key` in `server.json`; it stays
-the same for a workspace, lets a page report, and opens nothing else. What is typed never leaves the page.
+the same for a workspace until `POST /api/browser/snippet/renew` makes a new one, lets a page report, and opens nothing else.
+Such a page is known by the origin that its browser vouches for, whatever it calls itself. What is typed never leaves it.
 
 ## Tools
 
@@ -255,6 +256,8 @@ fn effect(effect: Effect) -> &'static str {
         Effect::RecordsOnce => "It adds to the record and changes no file; asking twice adds nothing more.",
         Effect::ChangesFiles => "It changes files, and can be taken back.",
         Effect::AddsFile => "It writes a new file and overwrites none.",
-        Effect::Debugs => "It acts on the program that is being debugged.",
+        Effect::Removes => "It may remove something that Backsight keeps; it changes no file.",
+        Effect::Runs => "It runs programs or code of one, which may do and reach anything; clients should ask first.",
+        Effect::Stops => "It ends a program, or lets go of it.",
     }
 }

@@ -1,8 +1,11 @@
 //! What a tool answers: a summary, facts, lists and a text, cut to a budget of tokens. What was cut is counted and the
 //! call that fetches it is named. The answer exists twice, as an object for programs and as a text for models, because
 //! some clients show a model only one of the two; each fits the budget.
+//!
+//! This is also where text of strangers is made harmless, once and for every tool: nothing in an answer steers a terminal
+//! or changes the order of reading, and no field begins a line of its own.
 
-use backsight_core::estimate_tokens;
+use backsight_core::{estimate_tokens, many_lines, one_line, quote};
 use serde_json::{Map, Value, json};
 
 /// Replies are cut to this when the caller names no budget.
@@ -117,7 +120,7 @@ impl Next {
             object.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
             object.extend((fitted == 0).then(|| ("max_tokens".to_owned(), json!(budget * 4))));
         }
-        json!({ "tool": self.tool, "arguments": arguments })
+        json!({ "tool": self.tool, "arguments": repeatable(arguments) })
     }
 }
 
@@ -152,12 +155,12 @@ pub struct Reply {
 impl Draft {
     /// An answer that begins with one sentence.
     pub fn new(summary: impl Into<String>) -> Self {
-        Draft { summary: clip(summary.into(), 400), ..Draft::default() }
+        Draft { summary: clip(harmless(summary.into()), 400), ..Draft::default() }
     }
 
     /// A fact that is never cut.
     pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.facts.push((name, value.into()));
+        self.facts.push((name, harmless_value(value.into())));
         self
     }
 
@@ -171,7 +174,7 @@ impl Draft {
 
     /// Lines, the most important first; `more` fetches those that did not fit.
     pub fn list(mut self, name: &'static str, items: Vec<String>, more: Option<Next>) -> Self {
-        self.lists.push(List { name, items, cursors: Cursors::After(0), more });
+        self.lists.push(List { name, items: harmless_items(items), cursors: Cursors::After(0), more });
         self
     }
 
@@ -180,7 +183,7 @@ impl Draft {
         let skipped = skipped.min(items.len());
         self.lists.push(List {
             name,
-            items: items[skipped..].to_vec(),
+            items: harmless_items(items[skipped..].to_vec()),
             cursors: Cursors::After(skipped),
             more: Some(more),
         });
@@ -189,13 +192,14 @@ impl Draft {
 
     /// Lines that each have the cursor with which the next page begins after them.
     pub fn list_after(mut self, name: &'static str, items: Vec<String>, cursors: Vec<String>, more: Next) -> Self {
-        self.lists.push(List { name, items, cursors: Cursors::Each(cursors), more: Some(more) });
+        self.lists.push(List { name, items: harmless_items(items), cursors: Cursors::Each(cursors), more: Some(more) });
         self
     }
 
     /// A text of which the caller has seen the first `skipped` pieces already.
     pub fn body(mut self, name: &'static str, text: &str, skipped: usize, more: Next) -> Self {
-        let ends = pieces(text);
+        let text = many_lines(text);
+        let ends = pieces(&text);
         let skipped = skipped.min(ends.len());
         let start = skipped.checked_sub(1).map_or(0, |last| ends[last]);
         let ends = ends[skipped..].iter().map(|end| end - start).collect();
@@ -211,18 +215,20 @@ impl Draft {
 
     /// The call that does what this answer only plans.
     pub fn confirm(mut self, tool: &'static str, arguments: Value) -> Self {
-        self.confirm = Some(json!({ "tool": tool, "arguments": arguments }));
+        self.confirm = Some(json!({ "tool": tool, "arguments": repeatable(arguments) }));
         self
     }
 
     /// An answer that is ready in both forms: the object for programs, which has a summary, and the text for models.
     pub fn ready(object: Map<String, Value>, text: String) -> Self {
+        let harmless = object.into_iter().map(|(name, value)| (harmless(name), harmless_value(value)));
+        let (object, text) = (harmless.collect(), many_lines(&text).into_owned());
         Draft { ready: Some(Ready { object, text }), ..Draft::default() }
     }
 
     /// The call that fetches more, as it is.
     pub fn more(mut self, tool: &'static str, arguments: Value) -> Self {
-        self.onward = Some(json!({ "tool": tool, "arguments": arguments }));
+        self.onward = Some(json!({ "tool": tool, "arguments": repeatable(arguments) }));
         self
     }
 
@@ -363,6 +369,9 @@ impl Reply {
         for name in ["message", "hint", "details"] {
             structured["error"].get_mut(name).into_iter().for_each(clip_texts);
         }
+        if let Some(arguments) = structured["error"].pointer_mut("/next/arguments") {
+            *arguments = repeatable(arguments.take());
+        }
         let said = |name: &str| structured["error"][name].as_str().map(str::to_owned);
         let mut text = format!("{}: {}", error.code(), said("message").unwrap_or_default());
         said("hint").iter().for_each(|hint| push_line(&mut text, &format!("hint: {hint}")));
@@ -394,10 +403,10 @@ impl Reply {
     pub fn add_news(&mut self, news: &News) {
         if let Some(object) = self.structured.as_object_mut() {
             object.extend(news.files.map(|files| ("external_changes".to_owned(), json!(files))));
-            let lines: Vec<&str> = news.lines().collect();
+            let lines: Vec<_> = news.lines().map(one_line).collect();
             object.extend((!lines.is_empty()).then(|| ("news".to_owned(), json!(lines.join("; ")))));
         }
-        news.lines().for_each(|line| push_line(&mut self.text, line));
+        news.lines().for_each(|line| push_line(&mut self.text, &one_line(line)));
     }
 
     /// What the dearer of its two forms costs.
@@ -418,10 +427,44 @@ fn clip(mut text: String, most: usize) -> String {
 /// What a caller wrote may be repeated to it, and need not be in full.
 fn clip_texts(value: &mut Value) {
     match value {
-        Value::String(text) => *text = clip(std::mem::take(text), 400),
+        Value::String(text) => *text = clip(harmless(std::mem::take(text)), 400),
         Value::Array(items) => items.iter_mut().for_each(clip_texts),
         Value::Object(object) => object.values_mut().for_each(clip_texts),
         _ => {}
+    }
+}
+
+fn harmless(text: String) -> String {
+    match one_line(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(safe) => safe,
+    }
+}
+
+fn harmless_items(items: Vec<String>) -> Vec<String> {
+    items.into_iter().map(harmless).collect()
+}
+
+/// Every text of a value on one line that does nothing but be read.
+pub fn harmless_value(value: Value) -> Value {
+    texts(value, &harmless)
+}
+
+/// The arguments of a call that the caller may make as they stand: a path in Git's quoted form is the same path.
+fn repeatable(arguments: Value) -> Value {
+    texts(arguments, &|text| match one_line(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(_) => quote(text.as_bytes()),
+    })
+}
+
+/// A value with other texts, names included.
+fn texts(value: Value, change: &impl Fn(String) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(text)),
+        Value::Array(items) => items.into_iter().map(|item| texts(item, change)).collect(),
+        Value::Object(object) => object.into_iter().map(|(name, value)| (change(name), texts(value, change))).collect(),
+        other => other,
     }
 }
 

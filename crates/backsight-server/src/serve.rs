@@ -2,13 +2,12 @@
 //! joins whoever has it, and takes its place when it goes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use backsight::request::Init;
-use backsight::{Settings, Timestamp, Workspace};
+use backsight::{OwnStore, Settings, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -20,10 +19,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::client::Client;
 use crate::door::Door;
-use crate::http::{Guard, Limits, router};
-use crate::mcp::Mcp;
+use crate::http::{Guard, Limits, RemoteAddress, router};
+use crate::mcp::{Mcp, flow};
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
+use crate::stalled::Stalled;
 use crate::tool::Groups;
 
 /// Connections served at once, if the system grants that many descriptors; others are told to come back.
@@ -34,6 +34,10 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nr
     {\"ok\":false,\"error\":{\"code\":\"BUSY\",\"message\":\"the server has no connection left\",\"retryable\":true}}";
 /// How long a connection may take to say what it wants, the next time too.
 const HEAD: Duration = Duration::from_secs(20);
+/// How long an answer may lie there unread.
+const UNREAD: Duration = Duration::from_secs(30);
+/// The fewest characters of a token where other machines can try theirs.
+const SHORTEST_TOKEN: usize = 32;
 /// How long requests under way have to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -56,6 +60,22 @@ impl Default for Options {
     fn default() -> Self {
         let groups = Groups::default();
         Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new(), groups }
+    }
+}
+
+impl Options {
+    /// Refuses a server that other machines can reach without a token that cannot be guessed.
+    fn check_token(&self) -> Result<()> {
+        let length = self.token.as_ref().map(|token| token.chars().count());
+        let wrong = match length {
+            _ if self.address.is_loopback() => return Ok(()),
+            Some(length) if length >= SHORTEST_TOKEN => return Ok(()),
+            Some(length) => format!("the token has {length} characters, fewer than {SHORTEST_TOKEN}"),
+            None => "no token was chosen".to_owned(),
+        };
+        let message = format!("{} can be reached from other machines and {wrong}", self.address);
+        Err(Error::new(Code::Usage, message)
+            .with_hint("set BACKSIGHT_TOKEN, for instance to `$(openssl rand -hex 32)`, or listen on 127.0.0.1"))
     }
 }
 
@@ -106,9 +126,9 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
         }
         None => None,
     };
-    let service = Mcp::for_this_process(door, groups)
-        .serve_with_ct(rmcp::transport::io::stdio_pipes(), ending.child_token())
-        .await;
+    let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
+    let service =
+        Mcp::for_this_process(door, groups).serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
@@ -125,7 +145,7 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
 }
 
 /// Takes the seat if it is free; else calls go to whoever has it.
-async fn take_or_join(door: &Door, store: &std::path::Path) -> Result<Option<Seat>> {
+async fn take_or_join(door: &Door, store: &OwnStore) -> Result<Option<Seat>> {
     let seat = Seat::take(store)?;
     if seat.is_none() {
         door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new));
@@ -134,7 +154,7 @@ async fn take_or_join(door: &Door, store: &std::path::Path) -> Result<Option<Sea
 }
 
 /// Serves with the seat, now or when whoever has it is gone.
-async fn lead_or_follow(door: Arc<Door>, store: PathBuf, seat: Option<Seat>, ending: CancellationToken) -> Result<()> {
+async fn lead_or_follow(door: Arc<Door>, store: OwnStore, seat: Option<Seat>, ending: CancellationToken) -> Result<()> {
     let seat = match seat {
         Some(seat) => seat,
         None => {
@@ -163,25 +183,22 @@ struct Listening {
 
 impl Listening {
     async fn start(door: &Arc<Door>, seat: Seat, options: &Options, ending: &CancellationToken) -> Result<Listening> {
-        if !options.address.is_loopback() && options.token.is_none() {
-            let message = format!("{} can be reached from other machines and no token was chosen", options.address);
-            return Err(Error::new(Code::Usage, message).with_hint("set BACKSIGHT_TOKEN, or listen on 127.0.0.1"));
-        }
+        options.check_token()?;
         let wanted = SocketAddr::new(options.address, options.port);
         let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
-        let ingest_key = door.local(|workspace| workspace.ingest_key()).await?;
+        let key = door.local(|workspace| workspace.page_key()).await?;
         let address = Address {
             pid: std::process::id(),
             url: format!("http://{bound}"),
             token: token.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: Timestamp::from_system(SystemTime::now()),
-            ingest_key: ingest_key.clone(),
+            ingest_key: key.text(),
         };
         let authorities = authorities(bound, &options.hosts);
-        let guard = Guard::new(token, authorities, Limits::default()).with_key(ingest_key);
+        let guard = Guard::new(token, authorities, Limits::default()).with_key(key);
         let tasks = TaskTracker::new();
         tasks.spawn(accept(
             listener,
@@ -230,11 +247,11 @@ async fn accept(listener: TcpListener, router: Router, tasks: TaskTracker, endin
             () = ending.cancelled() => return,
         };
         match accepted {
-            Ok((stream, _)) => match room.clone().try_acquire_owned() {
+            Ok((stream, from)) => match room.clone().try_acquire_owned() {
                 Ok(permit) => {
                     let (router, ending) = (router.clone(), ending.clone());
                     tasks.spawn(async move {
-                        converse(stream, router, ending).await;
+                        converse(stream, RemoteAddress(from.ip()), router, ending).await;
                         drop(permit);
                     });
                 }
@@ -253,13 +270,18 @@ fn descriptors() -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
-async fn converse(stream: TcpStream, router: Router, ending: CancellationToken) {
+async fn converse(stream: TcpStream, remote: RemoteAddress, router: Router, ending: CancellationToken) {
     let _ = stream.set_nodelay(true);
+    let routed = TowerToHyperService::new(router);
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(remote);
+        hyper::service::Service::call(&routed, request)
+    });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Stalled::after(UNREAD, stream)), service);
     tokio::pin!(connection);
     tokio::select! {
         // What a connection dies of is its client's business.
@@ -278,21 +300,21 @@ fn random_token() -> Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn store_of(workspace: &Workspace) -> Result<PathBuf> {
-    let store = workspace.store_path()?;
+fn store_of(workspace: &Workspace) -> Result<OwnStore> {
+    let store = workspace.store()?;
     store.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the workspace has no store"))
 }
 
 /// The address of whoever has the seat, also when it still has to say it; the wait takes no thread of the runtime's.
-async fn find_waiting(store: &std::path::Path) -> Result<Option<Address>> {
-    let store = store.to_owned();
+async fn find_waiting(store: &OwnStore) -> Result<Option<Address>> {
+    let store = store.clone();
     let found = tokio::task::spawn_blocking(move || place::find(&store)).await;
     found.unwrap_or_else(|_| Err(Error::new(Code::ServerUnreachable, "looking for the server failed")))
 }
 
 /// The address of the workspace's server, if one runs.
 pub fn find(root: &std::path::Path, settings: Settings) -> Result<Option<Address>> {
-    match Workspace::open_with(root, settings)?.store_path()? {
+    match Workspace::open_with(root, settings)?.store()? {
         Some(store) => place::find(&store),
         None => Ok(None),
     }

@@ -51,6 +51,7 @@ mod workspace_status;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
+use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::Origin;
 use backsight::{Timestamp, Workspace};
 use backsight_core::{Code, Error, RelPath, Result};
@@ -59,6 +60,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::door::Threads;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
 
@@ -186,8 +188,6 @@ pub struct Tool {
     pub effect: Effect,
     /// What it belongs to.
     pub group: Group,
-    /// Whether it may wait long for something to happen.
-    pub waits: bool,
     /// How long its answer may be when the caller does not say.
     pub default_tokens: usize,
     /// The schema of its arguments.
@@ -199,21 +199,58 @@ pub struct Tool {
     run: fn(&Call<'_>, Value) -> Result<Draft>,
 }
 
-/// What a tool may do to the workspace.
+/// What a tool may do: the one statement from which the hints for clients, the reference and the order of writers follow.
+/// Clients ask their users before tools that destroy or that reach out, so what runs code must never call itself less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// It looks: nothing is written, and no program and no code of one runs.
     Reads,
     /// It adds to the record and changes no file.
     Records,
     /// It adds to the record; asking twice adds nothing more.
     RecordsOnce,
+    /// It takes something away that Backsight keeps: a name, a rule, a snapshot, a breakpoint.
+    Removes,
     /// It changes files.
     ChangesFiles,
     /// It writes a file that was not there.
     AddsFile,
-    /// It acts on a program that is being debugged.
-    Debugs,
+    /// It starts a program, or lets code of one run: that may do and reach anything.
+    Runs,
+    /// It ends a program, or lets go of it.
+    Stops,
+}
+
+impl Effect {
+    /// Whether it only looks.
+    pub fn reads_only(self) -> bool {
+        self == Effect::Reads
+    }
+
+    /// Whether programs or code of one may run.
+    pub fn runs_programs(self) -> bool {
+        self == Effect::Runs
+    }
+
+    /// Whether files of the workspace may be written.
+    pub fn writes_files(self) -> bool {
+        matches!(self, Effect::ChangesFiles | Effect::AddsFile | Effect::Runs)
+    }
+
+    /// Whether something beyond the workspace may be reached.
+    pub fn reaches_out(self) -> bool {
+        self == Effect::Runs
+    }
+
+    /// Whether something may be lost, changed or ended by it.
+    pub fn destroys(self) -> bool {
+        matches!(self, Effect::Removes | Effect::ChangesFiles | Effect::Runs | Effect::Stops)
+    }
+
+    /// Whether asking twice does no more than asking once.
+    pub fn repeats_harmlessly(self) -> bool {
+        matches!(self, Effect::Reads | Effect::RecordsOnce)
+    }
 }
 
 /// What each file below defines.
@@ -223,7 +260,6 @@ trait Definition {
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
     const GROUP: Group = Group::Files;
-    const WAITS: bool = false;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
     /// Which of what every tool takes its schema names; where they change little, they need not be paid for.
     const COMMON: &'static [&'static str] = &["client", "max_tokens"];
@@ -261,8 +297,8 @@ impl Call<'_> {
 
     /// The same for a step that only has a session.
     fn plain_origin(&self, session: Option<String>) -> Origin {
-        let session = Some(session.unwrap_or_else(|| self.client.to_owned()));
-        Origin { tool: Some(self.client.to_owned()), session, ..Origin::default() }
+        let session = session.unwrap_or_else(|| self.client.to_owned());
+        Origin { tool: Some(self.client.to_owned()), session: Some(session), ..Origin::default() }
     }
 }
 
@@ -292,7 +328,6 @@ impl Tool {
             description: D::DESCRIPTION,
             effect: D::EFFECT,
             group: D::GROUP,
-            waits: D::WAITS,
             default_tokens: D::DEFAULT_TOKENS,
             input: schema::input::<D::Arguments>(D::COMMON, D::DEFAULT_TOKENS),
             facts: D::OUTPUT,
@@ -303,7 +338,18 @@ impl Tool {
 
     /// Whether it waits for others that change files or the record. What the live lanes keep is written in one step.
     pub fn takes_turns(&self) -> bool {
-        self.effect != Effect::Reads && self.group == Group::Files
+        !self.effect.reads_only() && self.group == Group::Files
+    }
+
+    /// Where it runs. What asks a browser or a debugger may wait for it as long as that likes, and must not do so on a
+    /// thread that file tools need. What ends a program must get through when every other thread waits for that program.
+    pub fn threads(&self) -> Threads {
+        match (self.group, self.effect) {
+            (Group::Files, _) => Threads::Shared,
+            (_, Effect::Stops) => Threads::Ending,
+            (Group::Browser, _) => Threads::Browser,
+            (Group::Debug, _) => Threads::Debugger,
+        }
     }
 
     /// Runs it.
@@ -319,7 +365,9 @@ impl Common {
         let client = match arguments.remove("client") {
             None => None,
             Some(Value::String(client)) if is_name(&client) => Some(client),
-            Some(other) => return Err(usage(format!("`client` is {other}, not a name of at most 100 characters"))),
+            Some(other) => {
+                return Err(usage(format!("`client` is {other}, not a name of at most {LONGEST_NAME} bytes")));
+            }
         };
         let max_tokens = match arguments.remove("max_tokens") {
             None => default_tokens,
@@ -332,11 +380,6 @@ impl Common {
         };
         Ok(Common { client, max_tokens })
     }
-}
-
-/// Whether a text can name a client or a session.
-pub fn is_name(text: &str) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control)
 }
 
 fn usage(message: String) -> Error {
@@ -355,12 +398,18 @@ fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     })
 }
 
-/// The paths as the agent wrote them; `./` before one is a habit, not a mistake.
+/// The paths as the agent wrote them; `./` before one is a habit, not a mistake. `.` is the whole workspace, which is what
+/// no paths mean; an empty text means nothing and is refused.
 fn paths(texts: &[String]) -> Result<Vec<RelPath>> {
-    texts.iter().filter(|text| !matches!(text.as_str(), "" | "." | "./")).map(|text| path(text)).collect()
+    let is_root = |text: &String| matches!(text.as_str(), "." | "./");
+    let named = texts.iter().filter(|text| !is_root(text)).map(|text| path(text)).collect::<Result<Vec<RelPath>>>()?;
+    Ok(if texts.iter().any(is_root) { Vec::new() } else { named })
 }
 
 fn path(text: &str) -> Result<RelPath> {
+    if text.is_empty() {
+        return Err(Error::new(Code::InvalidPath, "a path is empty").with_hint("leave it out to mean everything"));
+    }
     text.strip_prefix("./").unwrap_or(text).trim_end_matches('/').parse()
 }
 
@@ -405,5 +454,54 @@ mod tests {
         {
             assert_eq!(take(wrong.clone()).err().unwrap().code(), Code::Usage, "{wrong}");
         }
+    }
+
+    /// Reviewed by hand: which tools run programs, write files, reach out or read only. A new one must be added here.
+    #[test]
+    fn every_tool_was_reviewed() {
+        let reviewed = [
+            (
+                "reads",
+                "workspace_status files_changes files_diff files_read history_query milestone_list get_changes_since \
+                get_session_health checkpoint_list browser_status debug_state debug_output breakpoint_list \
+                stacktrace_get variables_get snapshot_diff snapshot_list snapshot_get snapshot_series",
+            ),
+            (
+                "-",
+                "files_track milestone_create workspace_reset checkpoint_create checkpoint_delete noise_rules \
+                baseline debug_disconnect breakpoint_remove snapshot_delete snapshot_clear",
+            ),
+            ("writes", "files_revert files_restore files_undo files_redo snapshot_export"),
+            (
+                "runs writes reaches",
+                "browser_attach debug_launch debug_attach debug_control breakpoint_set evaluate snapshot_create \
+                step_and_diff snapshot_on",
+            ),
+        ];
+        let said = |tool: &Tool| {
+            let columns = [
+                ("reads", tool.effect.reads_only()),
+                ("runs", tool.effect.runs_programs()),
+                ("writes", tool.effect.writes_files()),
+                ("reaches", tool.effect.reaches_out()),
+            ];
+            let said: Vec<&str> = columns.into_iter().filter(|(_, does)| *does).map(|(name, _)| name).collect();
+            if said.is_empty() { "-".to_owned() } else { said.join(" ") }
+        };
+        for tool in all() {
+            let found = reviewed.iter().find(|(_, names)| names.split_whitespace().any(|name| name == tool.name));
+            let (columns, _) = found.unwrap_or_else(|| panic!("`{}` was not reviewed", tool.name));
+            assert_eq!(*columns, said(&tool), "{}", tool.name);
+            assert_eq!(tool.threads() == Threads::Shared, tool.group == Group::Files, "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn an_empty_path_means_nothing_and_the_root_means_everything() {
+        let read = |texts: &[&str]| paths(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        assert_eq!(read(&[""]).unwrap_err().code(), Code::InvalidPath);
+        assert_eq!(read(&["a", ""]).unwrap_err().code(), Code::InvalidPath);
+        assert!(read(&["."]).unwrap().is_empty() && read(&["a", "./"]).unwrap().is_empty());
+        assert_eq!(read(&["./a/"]).unwrap().len(), 1);
     }
 }

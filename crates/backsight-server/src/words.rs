@@ -2,6 +2,7 @@
 
 use backsight::report::{Attributes, Conflict, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
 use backsight::{Timestamp, Uncovered};
+use backsight_core::one_line;
 
 /// A change as one line: `M src/a.rs`, `R old -> new`.
 pub fn change(change: &PathChange) -> String {
@@ -96,9 +97,10 @@ fn who(origin: &Origin) -> String {
 pub fn clip(text: &str) -> String {
     const MOST: usize = 160;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&line);
     match line.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+        None => line.into_owned(),
     }
 }
 

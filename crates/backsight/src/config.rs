@@ -1,16 +1,16 @@
 //! Settings of a workspace: one table that says what each is called, means and allows, over a TOML file.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_debug::adapters::Adapter;
-use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Value};
 
+use crate::gate::OwnStore;
 use crate::report::{ConfigEntry, SnapshotConfig, Strategy};
 use crate::request::ConfigChange;
+
+/// No settings file is larger.
+const MAX_SIZE: u64 = 1 << 20;
 
 /// Settings as the library uses them.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +25,10 @@ pub(crate) struct Config {
     pub(crate) disk_budget: u64,
     /// Seed 003's options.
     pub(crate) snapshots: SnapshotConfig,
-    /// Debuggers beside those that are known.
-    pub(crate) adapters: Vec<Adapter>,
 }
 
-/// The section of the file that holds debuggers, each in a table of its own: `[adapters.NAME]`.
-const ADAPTERS: &str = "adapters";
+/// Sections that only the user's own settings have: what they hold says what runs, and a workspace may be a stranger's.
+const USERS_OWN: [&str; 2] = ["adapters", "agents"];
 
 /// What a setting holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,17 +129,11 @@ const SETTINGS: [Setting; 13] = [
 ];
 
 impl Config {
-    /// The settings in `file`; a missing file means the defaults.
-    pub(crate) fn load(file: &Path) -> Result<Config> {
-        Config::parse(&text_of(file)?, file)
-    }
-
     /// The settings in `text`, which `file` holds.
     pub(crate) fn parse(text: &str, file: &Path) -> Result<Config> {
         let document = parse(text, file)?;
         let text = |key: &str| value_of(&document, setting(key)?, file);
         Ok(Config {
-            adapters: adapters(&document, file)?,
             any_root: text("any_root")? == "true",
             exclude: patterns(&text("exclude")?).unwrap_or_default(),
             max_file_size: size(&text("max_file_size")?).unwrap_or_default(),
@@ -162,19 +154,19 @@ impl Config {
 }
 
 /// Every setting with its value.
-pub(crate) fn list(file: &Path) -> Result<Vec<ConfigEntry>> {
-    let document = read(file)?;
+pub(crate) fn list(text: &str, file: &Path) -> Result<Vec<ConfigEntry>> {
+    let document = parse(text, file)?;
     SETTINGS.iter().map(|setting| entry(&document, setting, file)).collect()
 }
 
 /// One setting with its value.
-pub(crate) fn get(file: &Path, key: &str) -> Result<ConfigEntry> {
-    entry(&read(file)?, setting(key)?, file)
+pub(crate) fn get(text: &str, file: &Path, key: &str) -> Result<ConfigEntry> {
+    entry(&parse(text, file)?, setting(key)?, file)
 }
 
-/// The text of the file with some settings changed, comments and order kept. One that is wrong changes nothing.
-pub(crate) fn with(file: &Path, changes: &[(&str, String)]) -> Result<String> {
-    let mut document = read(file)?;
+/// The text of a settings file with some settings changed, comments and order kept. One that is wrong changes nothing.
+pub(crate) fn with(text: &str, file: &Path, changes: &[(&str, String)]) -> Result<String> {
+    let mut document = parse(text, file)?;
     for (key, value) in changes {
         let setting = setting(key)?;
         let normal = check(setting, value).map_err(|problem| invalid(setting, value, &problem))?;
@@ -213,48 +205,37 @@ fn setting(key: &str) -> Result<&'static Setting> {
     })
 }
 
-/// What a settings file says; a missing one says nothing.
-pub(crate) fn text_of(file: &Path) -> Result<String> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Error::io(format!("read `{}`", file.display()), error)),
-    }
-}
-
-fn read(file: &Path) -> Result<DocumentMut> {
-    parse(&text_of(file)?, file)
+/// What a store's settings file says, and where it is; a missing one says nothing.
+pub(crate) fn text_of(store: &OwnStore) -> Result<(String, PathBuf)> {
+    let file = store.directory().join("config.toml");
+    let failed = |error| Error::io(format!("read `{}`", file.display()), error);
+    let text = match file.read(MAX_SIZE) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| failed(std::io::Error::other(error)))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(error)),
+    };
+    Ok((text, file.path()))
 }
 
 fn parse(text: &str, file: &Path) -> Result<DocumentMut> {
-    let document: DocumentMut = text.parse().map_err(|error| {
-        Error::new(Code::InvalidConfig, format!("`{}` is not valid TOML: {error}", file.display()))
-            .with_hint("mend or remove the file")
+    let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        // Without the line itself: what stands in a file that is no settings file is not ours to show.
+        let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+        let problem = format!("`{}` is not valid TOML: line {line}: {}", file.display(), error.message());
+        Error::new(Code::InvalidConfig, problem).with_hint("mend or remove the file")
     })?;
-    let known = |key: &str| key == ADAPTERS || SETTINGS.iter().any(|setting| setting.key == key);
+    if let Some(section) = USERS_OWN.into_iter().find(|section| document.contains_key(section)) {
+        let message = format!("`{section}` in `{}` is not taken from a workspace", file.display());
+        return Err(Error::new(Code::InvalidConfig, message)
+            .with_hint("move it to your own settings, `~/.config/backsight/config.toml`, if it is yours"));
+    }
+    let known = |key: &str| SETTINGS.iter().any(|setting| setting.key == key);
     let misspelt = document.iter().map(|(key, _)| key).find(|key| !known(key));
     // A misspelt limit that is silently ignored would be worse than an error.
     if let Some(error) = misspelt.and_then(|key| setting(key).err()) {
         return Err(in_file(file, &error));
     }
     Ok(document)
-}
-
-/// The debuggers that a settings file describes.
-fn adapters(document: &DocumentMut, file: &Path) -> Result<Vec<Adapter>> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Section {
-        adapters: BTreeMap<String, Adapter>,
-    }
-    if !document.contains_key(ADAPTERS) {
-        return Ok(Vec::new());
-    }
-    let section: Section = toml_edit::de::from_document(document.clone()).map_err(|error| {
-        let message = format!("in `{}`: a debugger cannot be read: {}", file.display(), error.message());
-        Error::new(Code::InvalidConfig, message).with_hint("docs/DEBUGGERS.md shows what a section holds")
-    })?;
-    Ok(section.adapters.into_iter().map(|(name, adapter)| Adapter { name, ..adapter }).collect())
 }
 
 fn in_file(file: &Path, error: &Error) -> Error {
@@ -357,27 +338,26 @@ mod tests {
 
     #[test]
     fn setting_a_value_keeps_comments_and_other_settings() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("config.toml");
-        fs::write(&file, "# mine\nmax_files = 10 # few\n").unwrap();
-        let text = with(&file, &[("exclude", "data/, *.bin".to_owned())]).unwrap();
+        let file = Path::new("config.toml");
+        let before = "# mine\nmax_files = 10 # few\n";
+        let text = with(before, file, &[("exclude", "data/, *.bin".to_owned())]).unwrap();
         assert_eq!(text, "# mine\nmax_files = 10 # few\nexclude = [\"data/\", \"*.bin\"]\n");
-        fs::write(&file, text).unwrap();
-        let config = Config::load(&file).unwrap();
+        let config = Config::parse(&text, file).unwrap();
         assert_eq!((config.max_files, config.exclude), (10, vec!["data/".to_owned(), "*.bin".to_owned()]));
     }
 
     #[test]
     fn unknown_names_and_bad_values_are_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("config.toml");
-        let refused = |key, value: &str| with(&file, &[(key, value.to_owned())]).unwrap_err().code();
+        let file = Path::new("config.toml");
+        let refused = |key, value: &str| with("", file, &[(key, value.to_owned())]).unwrap_err().code();
         assert_eq!(refused("max_fils", "1"), Code::InvalidConfig);
         assert_eq!(refused("max_files", "many"), Code::InvalidConfig);
         assert_eq!(refused("unknown_change_strategy", "shrug"), Code::InvalidConfig);
-        fs::write(&file, "max_fils = 10\n").unwrap();
-        assert_eq!(Config::load(&file).unwrap_err().code(), Code::InvalidConfig);
-        fs::write(&file, "max_files = \"ten\"\n").unwrap();
-        assert_eq!(Config::load(&file).unwrap_err().code(), Code::InvalidConfig);
+        let parsed = |text: &str| Config::parse(text, file).unwrap_err();
+        assert_eq!(parsed("max_fils = 10\n").code(), Code::InvalidConfig);
+        assert_eq!(parsed("max_files = \"ten\"\n").code(), Code::InvalidConfig);
+        let error = parsed("max_files = 1\naws_secret_access_key wJalrXUtnFEMI\n");
+        assert!(!error.message().contains("wJalr"), "{}", error.message());
+        assert!(error.message().contains("line 2"), "{}", error.message());
     }
 }

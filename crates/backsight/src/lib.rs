@@ -2,10 +2,14 @@
 //!
 //! [`Workspace`] is the whole of it. Requests are in [`request`], answers in [`report`]; both are plain data.
 
+mod adopt;
 mod config;
 mod convert;
+mod gate;
 mod history;
+mod identity;
 mod milestone;
+pub mod names;
 mod place;
 mod reference;
 pub mod report;
@@ -14,6 +18,7 @@ mod session;
 mod settings;
 mod timeline;
 mod unknown;
+pub mod user_settings;
 mod workspace;
 
 pub use backsight_browser as browser;
@@ -21,7 +26,8 @@ pub use backsight_core::{
     Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered,
 };
 pub use backsight_debug as debug;
-pub use backsight_files::Disk;
+pub use backsight_files::{AnchoredPath, Disk, Seal};
 pub use config::size as parse_size;
+pub use gate::OwnStore;
 pub use settings::{CallSettings, Progress, Settings};
 pub use workspace::Workspace;

@@ -1,29 +1,35 @@
 //! Where a workspace's store is, and making it: private, invisible to the user's Git, safe from `git clean`.
 
-use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_files::{OWN_DIRECTORY, ObjectKind, object_id};
+use backsight_files::{AnchoredPath, OWN_DIRECTORY, ObjectKind, object_id};
 
+use crate::gate::{self, OwnStore};
+use crate::identity;
 use crate::request::StorePlace;
 use crate::settings::Settings;
 
-/// The store's directory if it exists: inside the workspace, else the user's. Not being allowed to look is an error:
-/// a store that cannot be seen is not a store that is not there.
-pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<PathBuf>> {
-    for store in [Some(inside(root)), outside(root, settings)].into_iter().flatten() {
-        match fs::metadata(&store) {
-            Ok(metadata) if metadata.is_dir() => return Ok(Some(store)),
-            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Err(Error::io(format!("look at the store in `{}`", store.display()), error));
-            }
-            _ => {}
-        }
-    }
-    Ok(None)
+/// Begins the name of a store that is being made.
+pub(crate) const MAKING: &str = "making-";
+/// Where an adoption leaves what it did not take over.
+pub(crate) const SET_ASIDE: &str = "set-aside";
+
+/// The places where the store of a workspace may be: inside it, else the user's.
+pub(crate) fn candidates(root: &Path, settings: &Settings) -> Vec<PathBuf> {
+    [Some(inside(root)), outside(root, settings)].into_iter().flatten().collect()
+}
+
+/// Whether something stands where the workspace's store would be, ours or not. One that may not be looked at counts:
+/// opening it then says what is wrong.
+pub(crate) fn is_taken(root: &Path, settings: &Settings) -> bool {
+    let stands = |path: &Path| match std::fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    };
+    candidates(root, settings).iter().any(|store| stands(store))
 }
 
 fn inside(root: &Path) -> PathBuf {
@@ -31,50 +37,115 @@ fn inside(root: &Path) -> PathBuf {
 }
 
 fn outside(root: &Path, settings: &Settings) -> Option<PathBuf> {
-    let state = settings.state_home.clone().or_else(|| Some(settings.home.as_ref()?.join(".local/state")))?;
     let key = object_id(ObjectKind::Blob, root.as_os_str().as_encoded_bytes()).ok()?;
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    Some(state.join("backsight").join(format!("{name}-{}", key.short())).join("store"))
+    Some(settings.state_directory()?.join(format!("{name}-{}", key.short())).join("store"))
 }
 
-/// Makes the store, or mends what is missing around it. Says whether it was made.
-pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Result<(PathBuf, bool)> {
-    let existing = find(root, settings)?;
-    let store = match (&existing, place) {
-        (Some(store), _) => store.clone(),
-        (None, StorePlace::Workspace) => inside(root),
-        (None, StorePlace::User) => outside(root, settings).ok_or_else(|| {
-            Error::new(
-                Code::Usage,
-                "no home directory is known, so there is no place for a store outside the workspace",
-            )
-            .with_hint("set HOME or XDG_STATE_HOME, or keep the store in the workspace")
-        })?,
+/// The directory of ours that holds a store: everything in it is checked.
+pub(crate) fn own_directory(root: &Path, store: &Path) -> PathBuf {
+    match store.parent() {
+        Some(parent) => parent.to_owned(),
+        None => root.join(OWN_DIRECTORY),
+    }
+}
+
+/// The workspace's store, made if there is none. Says whether it was made.
+pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Result<(OwnStore, bool)> {
+    let (store, made) = match gate::find(root, settings)? {
+        Some(store) => (store, false),
+        None => {
+            let wanted = match place {
+                StorePlace::Workspace => inside(root),
+                StorePlace::User => outside(root, settings).ok_or_else(no_home)?,
+            };
+            create(root, &wanted, settings)?;
+            let made = gate::find(root, settings)?;
+            (made.ok_or_else(|| Error::new(Code::Io, format!("`{}` is gone", wanted.display())))?, true)
+        }
     };
-    surround(root, &store).map_err(|error| Error::io(format!("create the store in `{}`", store.display()), error))?;
-    Ok((store, existing.is_none()))
+    mend(root, &store)?;
+    Ok((store, made))
+}
+
+/// Puts back what `git clean` took away around a store.
+pub(crate) fn mend(root: &Path, store: &OwnStore) -> Result<()> {
+    surround(root, store)
+        .map_err(|error| Error::io(format!("create the store in `{}`", store.directory().display()), error))
+}
+
+fn no_home() -> Error {
+    Error::new(Code::Usage, "no home directory is known, so there is no place for a store outside the workspace")
+        .with_hint("set HOME or XDG_STATE_HOME, or keep the store in the workspace")
+}
+
+/// Makes an empty store. It appears under its name with its identity in it, or not at all: of two processes that make it
+/// at once the second finds it made.
+fn create(root: &Path, store: &Path, settings: &Settings) -> Result<()> {
+    let own = open_own_directory(root, store)?;
+    gate::check_empty(&own, store)?;
+    let making = make_directory(&own, MAKING, store, settings)?;
+    match making.path.rename(&own.join("store")) {
+        // A directory with something in it is never replaced.
+        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {
+            std::fs::remove_dir_all(making.path.path())
+        }
+        other => other,
+    }
+    .map_err(|error| Error::io(format!("create the store in `{}`", store.display()), error))
+}
+
+/// The directory that will hold the store, made if it is missing.
+pub(crate) fn open_own_directory(root: &Path, store: &Path) -> Result<AnchoredPath> {
+    let own = own_directory(root, store);
+    let failed = |error| Error::io(format!("create the store in `{}`", store.display()), error);
+    match std::fs::DirBuilder::new().recursive(!own.starts_with(root)).mode(0o700).create(&own) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    AnchoredPath::open_directory(&own).map_err(failed)
+}
+
+/// A directory under a name of its own that is to become a store.
+pub(crate) struct Making {
+    pub(crate) directory: AnchoredPath,
+    pub(crate) path: AnchoredPath,
+}
+
+/// Begins a store: a new directory below `own` with an identity, whose name begins with `prefix`.
+pub(crate) fn make_directory(own: &AnchoredPath, prefix: &str, store: &Path, settings: &Settings) -> Result<Making> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random name: {error}")))?;
+    let path = own.join(format!("{prefix}{:016x}", u64::from_ne_bytes(random)));
+    let failed = |error| Error::io(format!("create `{}`", path.display()), error);
+    path.make_directories().map_err(failed)?;
+    let directory = path.anchored().map_err(failed)?;
+    identity::give(&directory, store, settings)?;
+    Ok(Making { directory, path })
 }
 
 /// The files around the store that keep Git's hands off it.
-fn surround(root: &Path, store: &Path) -> std::io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(store)?;
+fn surround(root: &Path, store: &OwnStore) -> std::io::Result<()> {
     // `git clean` spares what looks like a repository.
-    write_if_missing(&store.join(".git"), b"gitdir: snapshots\n")?;
-    match store.starts_with(root) {
-        true => write_if_missing(&root.join(OWN_DIRECTORY).join(".gitignore"), b"*\n"),
+    write_if_missing(&store.directory().join(".git"), b"gitdir: snapshots\n")?;
+    match store.directory().path().starts_with(root) {
+        true => {
+            let own = AnchoredPath::open_directory(&root.join(OWN_DIRECTORY))?;
+            write_if_missing(&own.join(".gitignore"), b"*\n")
+        }
         false => Ok(()),
     }
 }
 
-fn write_if_missing(file: &Path, text: &[u8]) -> std::io::Result<()> {
-    if file.exists() {
+fn write_if_missing(file: &AnchoredPath, text: &[u8]) -> std::io::Result<()> {
+    if file.look()?.is_some() {
         return Ok(());
     }
-    let opened = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-    match opened {
+    match file.create() {
         Ok(mut opened) => opened.write_all(text),
         // Another process was first.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -441,6 +441,21 @@ pub enum CheckState {
     Problem,
 }
 
+/// The answer to `init --adopt`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Adopted {
+    /// Where the store is.
+    pub store: String,
+    /// Rows taken over.
+    pub rows: u64,
+    /// Files with objects taken over.
+    pub object_files: u64,
+    /// Their bytes.
+    pub object_bytes: u64,
+    /// Where the old store is now: with its settings, journal, keys and whatever else was not taken over.
+    pub set_aside: String,
+}
+
 /// One setting.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ConfigEntry {

@@ -8,31 +8,10 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, Result, Seq, quote};
+use backsight_core::{Result, Seq};
 
 use crate::report::Kind;
 use crate::timeline::{Outline, SessionMark, Step};
-
-/// Longer ids are a mistake of the caller's.
-const LONGEST_ID: usize = 200;
-
-/// Ids come from callers: they must be fit to be shown and typed.
-pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
-    let problem = if id.trim().is_empty() {
-        "is empty".to_owned()
-    } else if id.len() > LONGEST_ID {
-        format!("has {} bytes, more than {LONGEST_ID}", id.len())
-    } else if id.chars().any(char::is_control) {
-        "holds control characters".to_owned()
-    } else if id.trim() != id {
-        "begins or ends with a space".to_owned()
-    } else {
-        return Ok(());
-    };
-    let shown: String = id.chars().take(40).collect();
-    Err(Error::new(Code::Usage, format!("the {what} id `{}` {problem}", quote(shown.as_bytes())))
-        .with_hint("use a short name such as `s1` or `msg_123`"))
-}
 
 /// The first time a message, or a part of one, was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -102,6 +102,14 @@ impl Settings {
         }
     }
 
+    /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
+    pub(crate) fn state_directory(&self) -> Option<PathBuf> {
+        // A relative directory would be another one in every workspace, and so the workspace's choice.
+        let stated = self.state_home.clone().filter(|directory| directory.is_absolute());
+        let state = stated.or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
+        Some(state.join("backsight"))
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }

@@ -1,5 +1,6 @@
 //! The timeline: one append-only table of rows in SQLite. Rows are never rewritten; what may change is beside them.
 
+mod adopt;
 mod beside;
 mod chain;
 mod format;
@@ -14,10 +15,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, Result, Seq, SnapshotId, Timestamp};
-use backsight_files::WorkspaceLock;
+use backsight_files::{AnchoredPath, WorkspaceLock};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+pub(crate) use adopt::copy_rows;
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use kept::{Item, KeptKind};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
@@ -47,11 +49,13 @@ pub(crate) struct Making<'a> {
 
 impl Timeline {
     /// Opens or makes the timeline.
-    pub(crate) fn open(file: &Path, making: &Making<'_>) -> Result<Self> {
-        create_private(file)?;
-        let connection = Connection::open(file).map_err(broken)?;
-        let timeline = Timeline { connection: Mutex::new(connection), log: file.with_extension("db-wal") };
-        timeline.prepare(file, making)?;
+    pub(crate) fn open(file: &AnchoredPath, making: &Making<'_>) -> Result<Self> {
+        // Made here for the owner alone; SQLite would follow the user's mask.
+        file.open_or_create().map_err(|error| Error::io(format!("open `{}`", file.display()), error))?;
+        let path = file.path();
+        let connection = connect(&path)?;
+        let timeline = Timeline { connection: Mutex::new(connection), log: path.with_extension("db-wal") };
+        timeline.prepare(&path, making)?;
         Ok(timeline)
     }
 
@@ -65,7 +69,7 @@ impl Timeline {
         // FULL: a step that was answered for must survive a power cut.
         connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;").map_err(broken)?;
         if format::of(&connection)? == FORMAT && journal_mode_of(&connection)? == "wal" {
-            return Ok(());
+            return format::check_schema(&connection, file);
         }
         // Made by one process at a time. The one that waited here finds it made.
         let _lock = (making.lock)()?;
@@ -80,6 +84,7 @@ impl Timeline {
         if format != FORMAT {
             format::make(&transaction, format)?;
         }
+        format::check_schema(&transaction, file)?;
         transaction.commit().map_err(broken)?;
         // The tables go into the file at once: folding them in later must not be what a full disk has no room for.
         fold(&connection)
@@ -370,10 +375,14 @@ fn journal_mode_of(connection: &Connection) -> Result<String> {
 }
 
 /// SQLite gives its other files the permissions of this one.
-fn create_private(file: &Path) -> Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let created = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file);
-    created.map(drop).map_err(|error| Error::io(format!("open `{}`", file.display()), error))
+/// Opens a timeline through no symlink. What its tables say runs nothing: functions in a schema are not trusted.
+pub(super) fn connect(file: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(file, flags).map_err(broken)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(broken)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map_err(broken)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false).map_err(broken)?;
+    Ok(connection)
 }
 
 fn broken_text(problem: &str) -> Error {
@@ -439,10 +448,33 @@ mod tests {
         Making { is_used: if is_used { &|| true } else { &|| false }, lock: &|| Ok(None) }
     }
 
+    fn file() -> (tempfile::TempDir, AnchoredPath) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = AnchoredPath::open_directory(directory.path()).unwrap().join("timeline.db");
+        (directory, file)
+    }
+
+    #[test]
+    fn whatever_could_act_in_a_timeline_is_refused_by_name() {
+        for hostile in [
+            "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows; END",
+            "CREATE VIEW v AS SELECT 1",
+            "CREATE TABLE more (x)",
+            "ALTER TABLE kept ADD COLUMN made TEXT AS (name || body)",
+            "CREATE INDEX i ON kept (length(body))",
+        ] {
+            let (_directory, file) = file();
+            drop(Timeline::open(&file, &alone(false)).unwrap());
+            Connection::open(file.path()).unwrap().execute_batch(hostile).unwrap();
+            let error = Timeline::open(&file, &alone(false)).map(drop).unwrap_err();
+            assert_eq!(error.code(), Code::Damaged, "{hostile}");
+        }
+    }
+
     #[test]
     fn appending_the_same_step_twice_makes_one_row() {
-        let directory = tempfile::tempdir().unwrap();
-        let timeline = Timeline::open(&directory.path().join("timeline.db"), &alone(false)).unwrap();
+        let (_directory, file) = file();
+        let timeline = Timeline::open(&file, &alone(false)).unwrap();
         let first = append(&timeline, &step(1), 0);
         let again = append(&timeline, &step(1), 0);
         assert_eq!(first.snapshot, again.snapshot);
@@ -456,17 +488,16 @@ mod tests {
 
     #[test]
     fn a_timeline_that_was_lost_is_not_begun_anew() {
-        let directory = tempfile::tempdir().unwrap();
-        let error = Timeline::open(&directory.path().join("timeline.db"), &alone(true)).map(drop).unwrap_err();
+        let (_directory, file) = file();
+        let error = Timeline::open(&file, &alone(true)).map(drop).unwrap_err();
         assert_eq!(error.code(), Code::Damaged);
     }
 
     #[test]
     fn a_newer_format_is_refused_by_name() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("timeline.db");
+        let (_directory, file) = file();
         drop(Timeline::open(&file, &alone(false)).unwrap());
-        Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        Connection::open(file.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = Timeline::open(&file, &alone(false)).map(drop).unwrap_err();
         assert_eq!(error.code(), Code::StoreVersion);
         assert!(error.message().contains("format 99"), "{}", error.message());

@@ -1,8 +1,9 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` and `debug` (the live lanes), `notes` and
+//! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` and `debug` (the live lanes), `agents` (what agents may run and reach), `notes` and
 //! `keep` (room, checks).
 
+mod agents;
 mod browser;
 mod call;
 mod checkpoint;
@@ -29,12 +30,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{Caller, CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
+use serde::Deserialize;
 
+use crate::adopt;
 use crate::config::{self, Config};
+use crate::gate::{self, OwnStore};
 use crate::place;
 use crate::reference::{self, Reference};
-use crate::report::{ConfigEntry, Kind, SnapshotConfig};
-use crate::request::{ConfigChange, Init, StorePlace};
+use crate::report::{Adopted, ConfigEntry, Kind, SnapshotConfig};
+use crate::request::{ConfigChange, Init};
 use crate::settings::{CallSettings, Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
 
@@ -68,6 +72,8 @@ pub struct Workspace {
 /// What all handles on a workspace have in common.
 #[derive(Default)]
 struct Shared {
+    /// The store that last passed the gate.
+    store: Mutex<Option<OwnStore>>,
     opened: OnceLock<Opened>,
     /// Whether somebody asked for the watcher, perhaps before there was a store.
     watches: AtomicBool,
@@ -83,7 +89,7 @@ struct Shared {
 
 /// A workspace's store, opened.
 struct Opened {
-    store: PathBuf,
+    store: OwnStore,
     files: Files,
     timeline: Timeline,
     /// Device and inode of the timeline when it was opened.
@@ -136,12 +142,10 @@ impl Workspace {
         Workspace { root: self.root.clone(), settings, shared: self.shared.clone() }
     }
 
-    /// The nearest directory at or above `start` that has a store.
+    /// The nearest directory at or above `start` that has a store, ours or not: opening one that is not says so.
     pub fn discover(start: &Path, settings: &Settings) -> Option<PathBuf> {
         let start = start.canonicalize().ok()?;
-        // One that may not be looked at counts: opening it then says what is wrong.
-        let has_store = |directory: &&Path| place::find(directory, settings).map_or(true, |found| found.is_some());
-        start.ancestors().find(has_store).map(Path::to_owned)
+        start.ancestors().find(|directory| place::is_taken(directory, settings)).map(Path::to_owned)
     }
 
     /// The directory.
@@ -156,30 +160,47 @@ impl Workspace {
 
     /// Where the store is, once there is one.
     pub fn store_path(&self) -> Result<Option<PathBuf>> {
-        place::find(&self.root, &self.settings)
+        Ok(self.store()?.map(|store| store.directory().path()))
+    }
+
+    /// The store, once there is one. One that was not made by this user on this machine, or that others can change, is the
+    /// error `STORE_NOT_OURS`, and nothing of it was used.
+    pub fn store(&self) -> Result<Option<OwnStore>> {
+        let mut known = self.shared.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|store| !store.is_in_place()) {
+            *known = gate::find(&self.root, &self.settings)?;
+        }
+        Ok(known.clone())
     }
 
     /// Sets the workspace up; recording does it by itself. True when the store was made by this call.
     pub fn init(&self, request: &Init) -> Result<bool> {
-        if self.store_path()?.is_none() && !request.any_root {
+        if self.store()?.is_none() && !request.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
         let (store, made) = place::make(&self.root, request.store, &self.settings)?;
         if request.any_root {
-            self.write_config(&store, &[("any_root", "true".to_owned())])?;
+            write_config(&store, &[("any_root", "true".to_owned())])?;
         }
         self.opened()?;
         Ok(made)
     }
 
+    /// Takes over the history of a store that is not ours, and drops whatever of it could act. The old store is put aside.
+    pub fn adopt(&self) -> Result<Adopted> {
+        adopt::adopt(&self.root, &self.settings)
+    }
+
     /// Every setting with its value, default and meaning.
     pub fn config_list(&self) -> Result<Vec<ConfigEntry>> {
-        config::list(&self.config_file()?)
+        let (text, file) = self.config_text()?;
+        config::list(&text, &file)
     }
 
     /// One setting.
     pub fn config_get(&self, key: &str) -> Result<ConfigEntry> {
-        config::get(&self.config_file()?, key)
+        let (text, file) = self.config_text()?;
+        config::get(&text, &file, key)
     }
 
     /// Changes one setting; the file keeps its comments.
@@ -212,37 +233,25 @@ impl Workspace {
 
     fn change_config(&self, changes: &[(&str, String)]) -> Result<()> {
         // Check before anything is made: a mistake leaves no store behind.
-        config::with(&self.config_file()?, changes)?;
-        let store = self.made()?.store.clone();
-        self.write_config(&store, changes)
+        let (text, file) = self.config_text()?;
+        config::with(&text, &file, changes)?;
+        write_config(&self.made()?.store, changes)
     }
 
-    fn config_file(&self) -> Result<PathBuf> {
-        Ok(self
-            .store_path()?
-            .unwrap_or_else(|| self.root.join(backsight_files::OWN_DIRECTORY).join("store"))
-            .join("config.toml"))
-    }
-
-    fn write_config(&self, store: &Path, changes: &[(&str, String)]) -> Result<()> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let file = store.join("config.toml");
-        let text = config::with(&file, changes)?;
-        let temporary = store.join(format!("config.toml.{}", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut options = std::fs::OpenOptions::new();
-            let mut opened = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-            std::io::Write::write_all(&mut opened, text.as_bytes())?;
-            opened.sync_all()?;
-            std::fs::rename(&temporary, &file)
-        };
-        write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+    /// What the settings file says, and where it is.
+    fn config_text(&self) -> Result<(String, PathBuf)> {
+        match self.store()? {
+            Some(store) => config::text_of(&store),
+            None => Ok((String::new(), self.root.join(backsight_files::OWN_DIRECTORY).join("store/config.toml"))),
+        }
     }
 
     fn config(&self) -> Result<Config> {
-        let Some(opened) = self.shared.opened.get() else { return Config::load(&self.config_file()?) };
-        let file = opened.store.join("config.toml");
-        let text = config::text_of(&file)?;
+        let Some(opened) = self.shared.opened.get() else {
+            let (text, file) = self.config_text()?;
+            return Config::parse(&text, &file);
+        };
+        let (text, file) = config::text_of(&opened.store)?;
         let mut kept = opened.config.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, config)) = &*kept
             && *of == text
@@ -267,8 +276,8 @@ impl Workspace {
             }
         };
         if opened.identity != identity_of(&opened.store) {
-            let message =
-                format!("the store in `{}` was replaced while this process had it open", opened.store.display());
+            let store = opened.store.directory().display();
+            let message = format!("the store in `{store}` was replaced while this process had it open");
             return Err(Error::new(Code::WorkspaceNotFound, message).with_hint("open the workspace again"));
         }
         // Asked every time: another process may have died since.
@@ -284,20 +293,23 @@ impl Workspace {
     }
 
     fn open_store(&self) -> Result<Opened> {
-        let store = self.store_path()?.ok_or_else(|| {
+        let store = self.store()?.ok_or_else(|| {
             Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
                 .with_hint("record the first snapshot with `backsight track`")
         })?;
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
-        place::make(&self.root, StorePlace::Workspace, &self.settings)?;
-        let making = if Files::is_made(&store) { None } else { Some(self.lock(&store)?) };
-        let files = Files::open(&self.root, &store, self.settings.disk.clone())?;
-        if let Ok(config) = Config::load(&store.join("config.toml")) {
+        place::mend(&self.root, &store)?;
+        let directory = store.directory();
+        let making = if Files::is_made(directory) { None } else { Some(self.lock(&store)?) };
+        let files = Files::open(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
+        if let Ok(config) = config::text_of(&store).and_then(|(text, file)| Config::parse(&text, &file)) {
             files.objects().expect_files(config.max_files);
         }
         let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };
-        let timeline =
-            Timeline::open(&store.join("timeline.db"), &Making { is_used: &|| files.has_references(), lock: &lock })?;
+        let timeline = Timeline::open(
+            &directory.join("timeline.db"),
+            &Making { is_used: &|| files.has_references(), lock: &lock },
+        )?;
         drop(making);
         let identity = identity_of(&store);
         Ok(Opened { identity, files, timeline, store, glances: Default::default(), config: Mutex::default() })
@@ -305,16 +317,16 @@ impl Workspace {
 
     /// The store, made if need be.
     fn made(&self) -> Result<&Opened> {
-        if self.shared.opened.get().is_none() && self.store_path()?.is_none() {
+        if self.shared.opened.get().is_none() && self.store()?.is_none() {
             self.init(&Init::default())?;
         }
         self.opened()
     }
 
-    fn lock(&self, store: &Path) -> Result<WorkspaceLock> {
+    fn lock(&self, store: &OwnStore) -> Result<WorkspaceLock> {
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
         let Settings { process_name, wait, cancelled, .. } = &self.settings;
-        WorkspaceLock::acquire(&store.join("lock"), process_name, *wait, &waiting, &**cancelled)
+        WorkspaceLock::acquire(&store.directory().join("lock"), process_name, *wait, &waiting, &**cancelled)
     }
 
     /// The store with the right to change it and nothing left over from a killed process.
@@ -328,10 +340,8 @@ impl Workspace {
 
     /// Finishes what a killed process left, and records the step it could not.
     fn recover(&self, opened: &Opened, _lock: &WorkspaceLock) -> Result<()> {
-        for applied in opened.files.recover()? {
-            let step: NewStep = serde_json::from_value(applied.note().clone()).map_err(|error| {
-                Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}"))
-            })?;
+        for applied in opened.files.recover(&|note| step_in(note).map(drop))? {
+            let step = step_in(applied.note())?;
             self.append(opened, &step, None)?;
             opened.files.forget_cache()?;
             opened.files.finish(&applied)?;
@@ -445,9 +455,33 @@ impl Workspace {
 }
 
 /// What tells a store's timeline from another one that took its place.
-fn identity_of(store: &Path) -> Option<(u64, u64)> {
+fn identity_of(store: &OwnStore) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(store.join("timeline.db")).ok().map(|found| (found.dev(), found.ino()))
+    // By its path: that is how SQLite reaches it.
+    let found = std::fs::symlink_metadata(store.directory().join("timeline.db").path()).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// The step that an interrupted restore was to record.
+fn step_in(note: &serde_json::Value) -> Result<NewStep> {
+    NewStep::deserialize(note).map_err(|error| {
+        Error::new(Code::Damaged, format!("the journal of an interrupted restore cannot be read: {error}"))
+    })
+}
+
+/// Changes some settings; the file keeps its comments.
+fn write_config(store: &OwnStore, changes: &[(&str, String)]) -> Result<()> {
+    let (text, file) = config::text_of(store)?;
+    let text = config::with(&text, &file, changes)?;
+    let temporary = store.directory().join(format!("config.toml.{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        temporary.remove()?;
+        let mut opened = temporary.create()?;
+        std::io::Write::write_all(&mut opened, text.as_bytes())?;
+        opened.sync_all()?;
+        temporary.rename(&store.directory().join("config.toml"))
+    };
+    write().map_err(|error| Error::io(format!("write `{}`", file.display()), error))
 }
 
 fn still_held(step: &Step) -> Result<()> {

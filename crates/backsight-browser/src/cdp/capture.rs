@@ -136,6 +136,9 @@ pub struct Watching {
     pub not_watched: usize,
     /// Whether it was started here and ends with the watching.
     pub launched: bool,
+    /// The command line with which it was started here, the program first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// What a person should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -1,8 +1,10 @@
-//! One connection to a browser's DevTools protocol: raw messages over a WebSocket, commands matched with their answers,
-//! everything else put into a queue. It knows nothing of what the messages mean.
+//! One connection to a browser's DevTools protocol: raw messages over a WebSocket or a pair of pipes, commands matched with
+//! their answers, everything else put into a queue. It knows nothing of what the messages mean.
 //!
 //! The reader never waits for a command or for whoever takes from the queue, since a browser that is not read from stands
 //! still. What does not fit into the queue is counted, and a command that is never answered ends by its own time limit.
+
+pub(crate) mod pipe;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -24,8 +26,10 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-/// Response bodies and heap snapshots come as one message each.
-const LARGEST_MESSAGE: usize = 512 << 20;
+use pipe::Pipes;
+
+/// Far more than anything that is asked for; what a page logs may be so long.
+const LARGEST_MESSAGE: usize = 256 << 20;
 /// What may wait in the queue; beyond it only messages about targets are taken, since without those everything is lost.
 const QUEUE_BYTES: usize = 128 << 20;
 /// Likewise in messages.
@@ -43,7 +47,7 @@ type Socket = WebSocketStream<TcpStream>;
 /// The connection's own end: commands go in here. Dropping it closes the connection.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
-    outgoing: mpsc::Sender<Message>,
+    outgoing: mpsc::Sender<String>,
     /// The reader and the writer, which end with this.
     tasks: JoinSet<()>,
 }
@@ -139,6 +143,24 @@ impl Connection {
         let opened = tokio::time::timeout(patience, handshake(address, path)).await;
         let socket = opened.map_err(|_| format!("no answer within {} s", patience.as_secs()))??;
         let (sink, stream) = socket.split();
+        Ok(Connection::begin(limits, |tasks, shared, queue, outgoing| {
+            tasks.spawn(read(stream, Arc::clone(&shared), queue));
+            tasks.spawn(write(sink, outgoing, shared));
+        }))
+    }
+
+    /// Speaks through pipes with a browser that was started here. When this is dropped, the browser ends.
+    pub(crate) fn through(pipes: Pipes, limits: Limits) -> (Connection, Incoming) {
+        Connection::begin(limits, |tasks, shared, queue, outgoing| {
+            tasks.spawn(pipe::read(pipes.from, Arc::clone(&shared), queue));
+            tasks.spawn(pipe::write(pipes.to, outgoing, shared));
+        })
+    }
+
+    fn begin(
+        limits: Limits,
+        spawn: impl FnOnce(&mut JoinSet<()>, Arc<Shared>, mpsc::UnboundedSender<Heard>, mpsc::Receiver<String>),
+    ) -> (Connection, Incoming) {
         let (outgoing, to_write) = mpsc::channel(OUTGOING);
         let (queue, incoming) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
@@ -152,10 +174,9 @@ impl Connection {
             reason: Mutex::default(),
         });
         let mut tasks = JoinSet::new();
-        tasks.spawn(read(stream, Arc::clone(&shared), queue));
-        tasks.spawn(write(sink, to_write, Arc::clone(&shared)));
+        spawn(&mut tasks, Arc::clone(&shared), queue, to_write);
         let incoming = Incoming { shared: Arc::clone(&shared), queue: incoming };
-        Ok((Connection { shared, outgoing, tasks }, incoming))
+        (Connection { shared, outgoing, tasks }, incoming)
     }
 
     /// Sends a command. It is on its way, in the order of the calls, when this returns; the future is the answer.
@@ -259,10 +280,6 @@ impl Heard {
             Heard::Late { session } => session.len(),
         }
     }
-
-    fn is_about_targets(&self) -> bool {
-        matches!(self, Heard::Event { method, .. } if method.starts_with("Target."))
-    }
 }
 
 impl Shared {
@@ -305,12 +322,12 @@ async fn handshake(address: SocketAddr, path: &str) -> Result<Socket, String> {
     opened.map(|(socket, _)| socket).map_err(|error| error.to_string())
 }
 
-fn command(id: u64, session: Option<&str>, method: &str, params: &Value) -> Message {
+fn command(id: u64, session: Option<&str>, method: &str, params: &Value) -> String {
     let mut command = serde_json::json!({ "id": id, "method": method, "params": params });
     if let Some(session) = session {
         command["sessionId"] = Value::from(session);
     }
-    Message::text(command.to_string())
+    command.to_string()
 }
 
 async fn read(mut stream: SplitStream<Socket>, shared: Arc<Shared>, queue: mpsc::UnboundedSender<Heard>) {
@@ -337,21 +354,26 @@ async fn read(mut stream: SplitStream<Socket>, shared: Arc<Shared>, queue: mpsc:
 
 /// The parts of a message that say where it goes; the rest stays unread.
 #[derive(Deserialize)]
-struct Head<'a> {
-    id: Option<u64>,
-    method: Option<String>,
+pub(crate) struct Head<'a> {
+    pub id: Option<u64>,
+    pub method: Option<String>,
     #[serde(rename = "sessionId")]
     session: Option<String>,
     #[serde(borrow)]
-    params: Option<&'a RawValue>,
+    pub params: Option<&'a RawValue>,
     #[serde(borrow)]
-    result: Option<&'a RawValue>,
+    pub result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
+/// Reads a message, if it is one.
+pub(crate) fn head(bytes: &[u8]) -> Option<Head<'_>> {
+    serde_json::from_slice(bytes).ok()
+}
+
 fn sort(bytes: &[u8], shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
-    let Ok(head) = serde_json::from_slice::<Head<'_>>(bytes) else {
+    let Some(head) = head(bytes) else {
         shared.malformed.fetch_add(1, Ordering::Relaxed);
         return;
     };
@@ -361,14 +383,25 @@ fn sort(bytes: &[u8], shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
             match (waiting, session) {
                 // The receiver may be gone: it gave up at this very moment.
                 (Some(waiting), _) => drop(waiting.answer.send(answer(result, error))),
-                (None, Some(session)) => enqueue(Heard::Late { session }, shared, queue),
+                (None, Some(session)) => match has_room(session.len(), false, shared) {
+                    true => enqueue(Heard::Late { session }, shared, queue),
+                    false => _ = shared.dropped.fetch_add(1, Ordering::Relaxed),
+                },
                 (None, None) => {}
             }
         }
         Head { method: Some(method), params, session, .. } => {
-            if !NOISE.contains(&method.as_str()) {
-                let params = params.map_or_else(empty, ToOwned::to_owned);
-                enqueue(Heard::Event { session, method, params }, shared, queue);
+            if NOISE.contains(&method.as_str()) {
+                return;
+            }
+            // What finds no room is not copied first.
+            let bytes = params.map_or(0, |params| params.get().len()) + method.len();
+            match has_room(bytes, method.starts_with("Target."), shared) {
+                true => {
+                    let params = params.map_or_else(empty, ToOwned::to_owned);
+                    enqueue(Heard::Event { session, method, params }, shared, queue);
+                }
+                false => _ = shared.dropped.fetch_add(1, Ordering::Relaxed),
             }
         }
         Head { id: None, method: None, .. } => {
@@ -391,27 +424,25 @@ fn empty() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
+/// Whether so many more bytes may wait. Messages about targets have as much room again.
+fn has_room(bytes: usize, is_about_targets: bool, shared: &Shared) -> bool {
+    let room = if is_about_targets { 2 } else { 1 };
+    shared.queued.load(Ordering::Relaxed) < shared.limits.messages.saturating_mul(room)
+        && shared.queued_bytes.load(Ordering::Relaxed).saturating_add(bytes) <= shared.limits.bytes.saturating_mul(room)
+}
+
 fn enqueue(heard: Heard, shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
-    let bytes = heard.bytes();
-    // Messages about targets have as much room again.
-    let room = if heard.is_about_targets() { 2 } else { 1 };
-    let full = shared.queued.load(Ordering::Relaxed) >= shared.limits.messages.saturating_mul(room)
-        || shared.queued_bytes.load(Ordering::Relaxed).saturating_add(bytes) > shared.limits.bytes.saturating_mul(room);
-    if full {
-        shared.dropped.fetch_add(1, Ordering::Relaxed);
-        return;
-    }
     shared.queued.fetch_add(1, Ordering::Relaxed);
-    shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+    shared.queued_bytes.fetch_add(heard.bytes(), Ordering::Relaxed);
     // Nobody takes from the queue any more: the connection is being closed.
     let _ = queue.send(heard);
 }
 
-async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receiver<Message>, shared: Arc<Shared>) {
+async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Receiver<String>, shared: Arc<Shared>) {
     let mut ping = tokio::time::interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     loop {
         let message = tokio::select! {
-            message = outgoing.recv() => message,
+            message = outgoing.recv() => message.map(Message::text),
             _ = ping.tick() => Some(Message::Ping(Default::default())),
         };
         let Some(message) = message else { break };

@@ -17,7 +17,7 @@ const HTTP_LARGEST: u64 = 64 << 10;
 /// The port that tutorials and editors use.
 const USUAL_PORT: u16 = 9222;
 
-/// Where a browser's protocol can be spoken.
+/// Where the protocol of a browser that runs can be spoken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     /// Always of this machine.

@@ -35,6 +35,8 @@ const RUN: &str = "Runtime.runIfWaitingForDebugger";
 const BATCH: usize = 1024;
 /// Messages that are kept for sessions of which nothing is known yet.
 const EARLY: usize = 1000;
+/// Likewise in bytes.
+const EARLY_BYTES: usize = 16 << 20;
 
 /// Why an epoch ended.
 #[derive(Debug)]
@@ -59,6 +61,7 @@ pub(crate) struct Epoch<'a> {
     /// What sessions said before anything was known of them.
     early: HashMap<String, Vec<(String, Box<RawValue>)>>,
     early_count: usize,
+    early_bytes: usize,
     /// Pages that are to be sent somewhere as soon as they are watched.
     wishes: HashMap<String, Wish>,
     /// Pages that are on their way, of which the browser has not yet said where they are.
@@ -150,6 +153,7 @@ impl<'a> Epoch<'a> {
             beginnings: 0,
             early: HashMap::new(),
             early_count: 0,
+            early_bytes: 0,
             wishes: HashMap::new(),
             departures: HashMap::new(),
             arrivals: Vec::new(),
@@ -262,8 +266,9 @@ impl<'a> Epoch<'a> {
         match self.targets.hears(&session) {
             Hears::Yes => self.hear_session(&session, &method, &params),
             Hears::No => {}
-            Hears::NotYet if self.early_count < EARLY => {
+            Hears::NotYet if self.early_count < EARLY && self.early_bytes + params.get().len() <= EARLY_BYTES => {
                 self.early_count += 1;
+                self.early_bytes += params.get().len();
                 self.early.entry(session).or_default().push((method, params));
             }
             Hears::NotYet => self.losses.unclaimed += 1,
@@ -362,6 +367,7 @@ impl<'a> Epoch<'a> {
             Answered::Greeting { session, kind, refused }
         });
         self.early_count -= early.len();
+        self.early_bytes -= early.iter().map(|(_, params)| params.get().len()).sum::<usize>();
         for (method, params) in early {
             self.hear_session(&name, &method, &params);
         }

@@ -7,7 +7,7 @@ use backsight_core::{Code, Error};
 use super::capture::Place;
 use super::connection::{Connection, Incoming, Limits};
 use super::discover::{self, Address, Endpoint};
-use super::launch::Launched;
+use super::launch::{Launch, Launched};
 
 /// Knows where the browser should be, and owns it if it was started here.
 pub(crate) struct Finder {
@@ -19,7 +19,10 @@ pub(crate) struct Finder {
 
 /// A browser that answered.
 pub(crate) struct Opened {
-    pub endpoint: Endpoint,
+    /// Where, for people.
+    pub address: String,
+    /// What it has from its start to its end: what it told before is known by this.
+    pub identity: String,
     pub connection: Connection,
     pub incoming: Incoming,
 }
@@ -39,20 +42,26 @@ impl Finder {
 
     /// Finds it and connects.
     pub(crate) async fn open(&mut self) -> std::result::Result<Opened, Missing> {
+        if let Place::Launch(launch) = &self.place {
+            return started(launch, &mut self.launched, self.patience).await;
+        }
         let mut tried = Vec::new();
         for endpoint in self.endpoints(&mut tried).await? {
             let opened = Connection::open(endpoint.address, &endpoint.path, Limits::default(), self.patience).await;
             match opened {
-                Ok((connection, incoming)) => return Ok(Opened { endpoint, connection, incoming }),
+                Ok((connection, incoming)) => {
+                    let address = endpoint.to_string();
+                    return Ok(Opened { address, identity: endpoint.path, connection, incoming });
+                }
                 Err(failure) => tried.push(format!("{endpoint}: {failure}")),
             }
         }
         Err(Missing::Yet(discover::unreachable(&tried)))
     }
 
-    /// The notes of how it was started, if it was.
-    pub(crate) fn launched(&self) -> Option<&[String]> {
-        self.launched.as_ref().map(|launched| launched.notes.as_slice())
+    /// The browser that was started, if one was.
+    pub(crate) fn launched(&self) -> Option<&Launched> {
+        self.launched.as_ref()
     }
 
     /// Where it may be, likeliest first; what turned out to be nowhere goes to `tried`.
@@ -75,26 +84,32 @@ impl Finder {
                 tried.extend(failures);
                 Ok(found)
             }
-            Place::Launch(_) => return self.started().await.map(|endpoint| vec![endpoint]),
+            // It is started, not looked for.
+            Place::Launch(_) => Ok(Vec::new()),
         };
         Ok(found.unwrap_or_else(|failure| {
             tried.push(failure);
             Vec::new()
         }))
     }
+}
 
-    async fn started(&mut self) -> std::result::Result<Endpoint, Missing> {
-        let Place::Launch(launch) = &self.place else { return Err(Missing::Yet(discover::unreachable(&[]))) };
-        let Some(launched) = &mut self.launched else {
-            let (launched, endpoint) = launch.start(self.patience).await.map_err(Missing::Forever)?;
-            self.launched = Some(launched);
-            return Ok(endpoint);
-        };
-        match launched.exited() {
-            // Whoever closes a browser does not want another one in its place.
-            Some(status) => Err(Missing::Forever(ended(&status, &launched.last_words()))),
-            None => launched.endpoint().map_err(|failure| Missing::Yet(discover::unreachable(&[failure]))),
-        }
+/// Starts the browser, once: whoever closes a browser does not want another one in its place.
+async fn started(
+    launch: &Launch,
+    place: &mut Option<Launched>,
+    patience: Duration,
+) -> std::result::Result<Opened, Missing> {
+    let Some(launched) = place else {
+        let (launched, connection, incoming) = launch.start(patience).await.map_err(Missing::Forever)?;
+        let address = launched.address();
+        *place = Some(launched);
+        return Ok(Opened { identity: address.clone(), address, connection, incoming });
+    };
+    match launched.exited() {
+        Some(status) => Err(Missing::Forever(ended(&status, &launched.last_words()))),
+        // Its pipe is closed, which is its order to end.
+        None => Err(Missing::Yet(Error::new(Code::BrowserUnreachable, "the browser that was started here is ending"))),
     }
 }
 

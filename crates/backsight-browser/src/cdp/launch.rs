@@ -1,18 +1,24 @@
-//! Starts a browser of our own: found where it was said to be, with its own profile, ended with everything it started.
+//! Starts a browser of our own: found where it was said to be, with its own profile, ended with everything it started. It
+//! is spoken to through pipes and has no port, since a port would let every user of the machine in.
 
 use std::collections::VecDeque;
+use std::fs::{DirBuilder, Permissions};
 use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result};
 use rustix::process::{Pid, Signal};
+use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::discover::{self, Endpoint};
+use super::connection::pipe::Pipes;
+use super::connection::{Connection, Incoming, Limits, Refused};
 
 /// What browsers of this kind are called, the plainest first.
 const NAMES: [&str; 8] = [
@@ -58,9 +64,6 @@ pub struct Launch {
 #[derive(Debug)]
 pub(crate) struct Launched {
     child: Child,
-    /// The browser ends by itself when this is closed, also if this process dies without a word.
-    lifeline: Option<ChildStdin>,
-    profile: PathBuf,
     /// A profile of our own, to be removed.
     own: Option<tempfile::TempDir>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
@@ -68,26 +71,29 @@ pub(crate) struct Launched {
     listening: Option<JoinHandle<()>>,
     /// What a person should know about how it was started.
     pub notes: Vec<String>,
+    /// The command line that was executed, the program first.
+    pub command: Vec<String>,
 }
 
 impl Launch {
-    /// Starts it and waits until it says where it listens.
-    pub(crate) async fn start(&self, patience: Duration) -> Result<(Launched, Endpoint)> {
+    /// Starts it and waits until it answers. It ends when the connection is dropped, also if this process dies without a
+    /// word: the kernel closes the pipe.
+    pub(crate) async fn start(&self, patience: Duration) -> Result<(Launched, Connection, Incoming)> {
         let program = self.find()?;
-        let mut launched = self.spawn(&program)?;
-        let deadline = Instant::now() + patience;
-        loop {
-            if let Ok(endpoint) = discover::from_profile(&launched.profile) {
-                return Ok((launched, endpoint));
-            }
-            if let Some(status) = launched.exited() {
-                return Err(launched.failed(&format!("`{}` ended before it was ready ({status})", program.display())));
-            }
-            if Instant::now() >= deadline {
+        let (mut launched, pipes) = self.spawn(&program)?;
+        let (connection, incoming) = Connection::through(pipes, Limits::default());
+        let program = program.display();
+        match connection.send(None, "Browser.getVersion", &serde_json::json!({}), patience).await {
+            Ok(_) => Ok((launched, connection, incoming)),
+            Err(Refused::TimedOut) => {
                 let seconds = patience.as_secs();
-                return Err(launched.failed(&format!("`{}` was not ready within {seconds} s", program.display())));
+                Err(launched.failed(&format!("`{program}` was not ready within {seconds} s")))
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            Err(Refused::Gone) => Err(match launched.ending().await {
+                Some(status) => launched.failed(&format!("`{program}` ended before it was ready ({status})")),
+                None => launched.failed(&format!("`{program}` does not speak the DevTools protocol through pipes")),
+            }),
+            Err(Refused::Answered(words)) => Err(launched.failed(&format!("`{program}` refuses: {words}"))),
         }
     }
 
@@ -111,44 +117,45 @@ impl Launch {
         })
     }
 
-    fn spawn(&self, program: &Path) -> Result<Launched> {
-        let own = match &self.profile {
-            Some(profile) => {
-                std::fs::create_dir_all(profile)
-                    .map_err(|error| Error::io(format!("create the profile `{}`", profile.display()), error))?;
-                None
-            }
-            None => Some(
-                tempfile::Builder::new()
-                    .prefix("backsight-browser-")
-                    .tempdir()
-                    .map_err(|error| Error::io("create a directory for the browser's profile", error))?,
-            ),
-        };
-        let profile =
-            self.profile.clone().or_else(|| own.as_ref().map(|own| own.path().to_owned())).unwrap_or_default();
-        // An old browser's word about where it listened.
-        let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
+    /// A directory that only its owner can look into: cookies and all that was visited are in it.
+    fn profile(&self) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+        if let Some(profile) = &self.profile {
+            let created = DirBuilder::new().recursive(true).mode(0o700).create(profile);
+            created.map_err(|error| Error::io(format!("create the profile `{}`", profile.display()), error))?;
+            // The word of an earlier browser about where it listened; this one listens nowhere.
+            let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
+            return Ok((profile.clone(), None));
+        }
+        let mut builder = tempfile::Builder::new();
+        let own = builder.prefix("backsight-browser-").permissions(Permissions::from_mode(0o700)).tempdir();
+        let own = own.map_err(|error| Error::io("create a directory for the browser's profile", error))?;
+        Ok((own.path().to_owned(), Some(own)))
+    }
+
+    fn spawn(&self, program: &Path) -> Result<(Launched, Pipes)> {
+        let (profile, own) = self.profile()?;
         let root = rustix::process::geteuid().is_root();
-        // The shell only moves its own stdin to where browsers look for a controlling pipe, whose end is their end. The
-        // protocol itself is spoken over the port, so nobody reads what the pipe says.
+        // The shell only moves its own stdin and stdout to where browsers look for their pipes, 3 and 4, and becomes the
+        // browser: without it that would take `unsafe` code between fork and exec.
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", "exec \"$@\" 3<&0 4>/dev/null </dev/null", "sh"]);
-        command.arg(program).args(self.flags(&profile, root));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+        command.args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh"]);
+        let flags = self.flags(&profile, root);
+        command.arg(program).args(&flags);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| Error::io(format!("start `{}`", program.display()), error))?;
+        let pipes = pipes(&mut child).map_err(|error| Error::io("speak with the browser", error))?;
         let last_lines = Arc::default();
         let listening = child.stderr.take().and_then(|stderr| listen(stderr, Arc::clone(&last_lines)));
         let mut notes = Vec::new();
         if root {
             notes.push("the browser runs without its sandbox, since it was started as root".to_owned());
         }
-        Ok(Launched { lifeline: child.stdin.take(), child, profile, own, last_lines, listening, notes })
+        let command = std::iter::once(program.display().to_string()).chain(flags).collect();
+        Ok((Launched { child, own, last_lines, listening, notes, command }, pipes))
     }
 
     fn flags(&self, profile: &Path, root: bool) -> Vec<String> {
         let mut flags: Vec<String> = [
-            "--remote-debugging-port=0",
             "--remote-debugging-pipe",
             "--no-first-run",
             "--no-default-browser-check",
@@ -176,6 +183,20 @@ impl Launch {
 }
 
 impl Launched {
+    /// Where it is, for people; no other browser is ever there.
+    pub(crate) fn address(&self) -> String {
+        format!("pipe to process {}", self.child.id())
+    }
+
+    /// How it ended, if it is ending.
+    async fn ending(&mut self) -> Option<ExitStatus> {
+        let deadline = Instant::now() + FAREWELL;
+        while self.exited().is_none() && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.exited()
+    }
+
     /// How it ended, once it has.
     pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
@@ -187,11 +208,6 @@ impl Launched {
             self.await_listening();
         }
         self.last_lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
-
-    /// Where it now listens.
-    pub(crate) fn endpoint(&self) -> std::result::Result<Endpoint, String> {
-        discover::from_profile(&self.profile)
     }
 
     fn await_listening(&self) {
@@ -209,12 +225,14 @@ impl Launched {
         Error::new(Code::BrowserUnreachable, format!("{what}; {said}"))
     }
 
-    /// Asks it to end, and ends whatever remains.
+    /// Gives it the time to end, which the end of its pipe tells it to, and ends whatever remains.
     fn end(&mut self) {
-        drop(self.lifeline.take());
-        let deadline = Instant::now() + FAREWELL;
-        while self.exited().is_none() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(10));
+        if !self.ends_within(FAREWELL / 2) {
+            // The pipe may still be open in a task that has not had its turn.
+            if let Some(process) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(process, Signal::TERM);
+            }
+            self.ends_within(FAREWELL / 2);
         }
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             // The group is usually empty by now.
@@ -222,6 +240,14 @@ impl Launched {
         }
         let _ = self.child.wait();
         self.await_listening();
+    }
+
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while self.exited().is_none() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.exited().is_some()
     }
 }
 
@@ -242,8 +268,15 @@ impl Drop for Launched {
     }
 }
 
+/// Our ends of the pipes.
+fn pipes(child: &mut Child) -> std::io::Result<Pipes> {
+    let missing = || std::io::Error::other("there is no pipe");
+    let to = OwnedFd::from(child.stdin.take().ok_or_else(missing)?);
+    let from = OwnedFd::from(child.stdout.take().ok_or_else(missing)?);
+    Ok(Pipes { to: Sender::from_owned_fd(to)?, from: Receiver::from_owned_fd(from)? })
+}
+
 fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 

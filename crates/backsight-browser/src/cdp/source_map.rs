@@ -4,19 +4,32 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// Files of a map, and places in it: two letters can be a place, so a text is no bound for what it takes.
+const MAX_SOURCES: usize = 100_000;
+const MAX_SEGMENTS: usize = 3_000_000;
+
 /// A map that was read.
 #[derive(Debug)]
 pub struct SourceMap {
-    sources: Vec<String>,
+    /// What stands before the names of sources; each is kept once, however many sources it belongs to.
+    roots: Vec<String>,
+    sources: Vec<Source>,
     /// Sorted by line and column.
     segments: Vec<Segment>,
 }
 
+/// A file as a map names it, without its root.
+#[derive(Debug)]
+struct Source {
+    root: usize,
+    name: String,
+}
+
 /// Where something was written; counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Original<'a> {
+pub struct Original {
     /// The file as the map names it.
-    pub source: &'a str,
+    pub source: String,
     /// Its line.
     pub line: u32,
     /// Its column.
@@ -62,7 +75,7 @@ struct Offset {
 impl SourceMap {
     /// Reads a map; `None` when it is none.
     pub fn parse(text: &str) -> Option<SourceMap> {
-        let mut map = SourceMap { sources: Vec::new(), segments: Vec::new() };
+        let mut map = SourceMap { roots: Vec::new(), sources: Vec::new(), segments: Vec::new() };
         // Some servers protect JSON from being run as a script.
         let text = text.strip_prefix(")]}'").map_or(text, |rest| rest.trim_start_matches([',', '\n', '\r', ' ']));
         map.add(text, Offset::default(), 0)?;
@@ -71,16 +84,19 @@ impl SourceMap {
     }
 
     /// Where the code at a place, counted from 0, was written.
-    pub fn original(&self, line: u32, column: u32) -> Option<Original<'_>> {
+    pub fn original(&self, line: u32, column: u32) -> Option<Original> {
         let after = self.segments.partition_point(|segment| (segment.line, segment.column) <= (line, column));
         let segment = self.segments.get(after.checked_sub(1)?).filter(|segment| segment.line == line)?;
-        let source = self.sources.get(segment.source as usize)?;
+        let Source { root, name } = self.sources.get(segment.source as usize)?;
+        let source = format!("{}{name}", self.roots.get(*root)?);
         Some(Original { source, line: segment.source_line, column: segment.source_column })
     }
 
     /// How much memory it takes, nearly.
     pub fn bytes(&self) -> usize {
-        self.segments.len() * size_of::<Segment>() + self.sources.iter().map(|source| source.len() + 24).sum::<usize>()
+        let names = self.sources.iter().map(|source| source.name.len() + size_of::<Source>());
+        let roots = self.roots.iter().map(String::len);
+        self.segments.len() * size_of::<Segment>() + names.chain(roots).sum::<usize>()
     }
 
     fn add(&mut self, text: &str, offset: Offset, depth: usize) -> Option<()> {
@@ -94,10 +110,17 @@ impl SourceMap {
             });
         }
         let first = u32::try_from(self.sources.len()).ok()?;
-        let root = written.source_root.unwrap_or_default();
-        let slash = if root.is_empty() || root.ends_with('/') { "" } else { "/" };
-        let named = written.sources.into_iter().map(|source| format!("{root}{slash}{}", source.unwrap_or_default()));
+        let mut root = written.source_root.unwrap_or_default();
+        if !root.is_empty() && !root.ends_with('/') {
+            root.push('/');
+        }
+        let place = self.roots.len();
+        self.roots.push(root);
+        let named = written.sources.into_iter().map(|source| Source { root: place, name: source.unwrap_or_default() });
         self.sources.extend(named);
+        if self.sources.len() > MAX_SOURCES {
+            return None;
+        }
         self.decode(&written.mappings, offset, first)
     }
 
@@ -123,6 +146,9 @@ impl SourceMap {
                     written.source = first.checked_add(u32::try_from(source).ok()?)?;
                     written.source_line = u32::try_from(source_line).ok()?;
                     written.source_column = u32::try_from(source_column).ok()?;
+                }
+                if self.segments.len() == MAX_SEGMENTS {
+                    return None;
                 }
                 self.segments.push(written);
             }
@@ -220,7 +246,7 @@ mod tests {
         r#"{"version":3,"sourceRoot":"src","sources":["one.ts","two.ts"],"names":[],"mappings":"AAAA,SAAC;A,ICCC"}"#;
 
     fn at(map: &SourceMap, line: u32, column: u32) -> Option<(String, u32, u32)> {
-        map.original(line, column).map(|place| (place.source.to_owned(), place.line, place.column))
+        map.original(line, column).map(|place| (place.source, place.line, place.column))
     }
 
     #[test]
@@ -259,6 +285,20 @@ mod tests {
             assert!(SourceMap::parse(text).is_none(), "{text}");
         }
         assert!(SourceMap::parse(")]}'\n{\"mappings\":\"A\"}").is_some(), "a protected map is one");
+    }
+
+    #[test]
+    fn a_short_text_takes_no_memory_without_end() {
+        // A root that each of many files would repeat, and more places and files than any program has.
+        let root = "r".repeat(1 << 20);
+        let files = vec!["null"; MAX_SOURCES].join(",");
+        let map =
+            SourceMap::parse(&format!(r#"{{"sourceRoot":"{root}","sources":[{files}],"mappings":"AAAA"}}"#)).unwrap();
+        assert!(map.bytes() < 20 << 20, "{}", map.bytes());
+        assert_eq!(at(&map, 0, 0).unwrap().0.len(), root.len() + 1);
+        assert!(SourceMap::parse(&format!(r#"{{"sources":[{files},null],"mappings":"A"}}"#)).is_none());
+        let places = "A,".repeat(MAX_SEGMENTS + 1);
+        assert!(SourceMap::parse(&format!(r#"{{"mappings":"{places}"}}"#)).is_none());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::capture::{Page, PageState};
 use super::origins::{Origins, is_browsers_own};
+use super::translate::wire;
 
 /// What the browser says of a target.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -27,6 +28,16 @@ pub(crate) struct Info {
     /// Of pages: `prerender` for one that is not shown yet.
     #[serde(default)]
     pub subtype: Option<String>,
+}
+
+/// Bytes of a page's title.
+const MAX_TITLE: usize = 200;
+
+impl Info {
+    /// Pages choose their titles and addresses, which go with everything that is said of them.
+    fn bounded(self) -> Info {
+        Info { url: wire::address(&self.url), title: wire::shortened(&self.title, MAX_TITLE), ..self }
+    }
 }
 
 /// What is to be done about it.
@@ -103,6 +114,7 @@ impl Targets {
 
     /// A target came into being or changed its address or title.
     pub(crate) fn told(&mut self, info: Info) -> Vec<Step> {
+        let info = info.bounded();
         let wanted = self.wants(&info);
         let arrived = !is_browsers_own(&info.url);
         let known = self.known.entry(info.id.clone()).or_default();
@@ -126,6 +138,7 @@ impl Targets {
 
     /// A session begins, because it was asked for or because it belongs to a page that is watched.
     pub(crate) fn attached(&mut self, session: &str, parent: Option<&str>, info: Info, now: Timestamp) -> Vec<Step> {
+        let info = info.bounded();
         if self.sessions.contains_key(session) || self.past.members.contains(session) {
             return Vec::new();
         }

@@ -18,7 +18,7 @@ mod replays;
 mod requests;
 mod sessions;
 mod sockets;
-mod wire;
+pub(super) mod wire;
 
 use std::collections::HashMap;
 
@@ -420,12 +420,13 @@ impl Translator {
 
     fn routed(&mut self, session: &str, routed: &page::NavigatedWithin<'_>, now: Timestamp, told: &mut Vec<Told>) {
         let Some(known) = self.sessions.get_mut(session) else { return };
-        if routed.frame_id != known.target.id || routed.url == known.address {
+        let address = wire::address(&routed.url);
+        if routed.frame_id != known.target.id || address == known.address {
             return;
         }
-        known.address = routed.url.to_string();
+        known.address.clone_from(&address);
         if known.target.kind == "page" {
-            page::went(&mut context!(self, session, now, told), ActionKind::Route, routed.url.to_string());
+            page::went(&mut context!(self, session, now, told), ActionKind::Route, address);
         }
     }
 

@@ -90,18 +90,18 @@ impl Watch {
         orders: &mut Orders,
         ready: &mut Option<SyncSender<Result<()>>>,
     ) -> End {
-        let Opened { endpoint, connection, incoming } = opened;
-        let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&endpoint.path));
-        let address = endpoint.to_string();
-        let notes = finder.launched().unwrap_or_default().to_vec();
-        let begun = Watching { address, launched: finder.launched().is_some(), notes, ..Watching::default() };
+        let Opened { address, identity, connection, incoming } = opened;
+        let mut translator = Translator::resume(self.options(), self.attach.memory.recall(&identity));
+        let launched = finder.launched();
+        let (notes, command) = launched.map(|one| (one.notes.clone(), one.command.clone())).unwrap_or_default();
+        let begun = Watching { address, launched: launched.is_some(), command, notes, ..Watching::default() };
         let mut epoch = Epoch::new(self, connection, &mut translator, self.options(), begun);
         if let (Place::Launch(launch), true) = (&self.attach.place, ready.is_some()) {
             epoch.opens(launch.url.as_deref());
         }
         let end = epoch.run(incoming, orders, ready).await;
         epoch.finish(&end).await;
-        self.attach.memory.keep(&endpoint.path, translator.into_replays());
+        self.attach.memory.keep(&identity, translator.into_replays());
         end
     }
 

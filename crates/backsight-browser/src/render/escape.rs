@@ -1,6 +1,11 @@
 //! Makes text from outside harmless for those who show it.
 
-pub use backsight_core::one_line as safe;
+use backsight_core::one_line;
+
+/// On one line, without what steers a terminal or changes the order of reading.
+pub fn safe(text: &str) -> String {
+    one_line(text).into_owned()
+}
 
 /// A text from outside as a Markdown code span, in which nothing means anything.
 pub fn code(text: &str) -> String {

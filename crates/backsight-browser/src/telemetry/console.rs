@@ -103,10 +103,10 @@ impl Messages {
             message.latest = first_characters(&console.message, SHOWN);
             message.latest_url.clone_from(console.page.as_ref().unwrap_or(&message.url));
         }
-        *message.count.change(moment.latest_mark) += 1;
+        *message.count.change(moment.latest_mark) += moment.count();
         message.last = moment.sequence;
         message.last_time = message.last_time.max(moment.time);
-        self.ring.push(Said { time: moment.time, key: message.key });
+        self.ring.push(Said { time: moment.time, key: message.key }, moment.times);
         let matters = message.level == Level::Error && message.noise.is_none();
         if is_new && matters {
             notables.first_error(moment.time, &message.shown, &message.source);

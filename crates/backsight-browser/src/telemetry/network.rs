@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Moment;
 use super::console::first_characters;
 use super::table::{Forgotten, Group, Table, is_rest, ordinary, rest};
+use crate::bounds;
 use crate::endpoint::Endpoint;
 use crate::event::{Category, Request};
 use crate::hash;
@@ -22,6 +23,8 @@ use crate::shape;
 const TIMES: usize = 64;
 /// Ways of answering remembered for each endpoint.
 const OUTCOMES: usize = 32;
+/// Bytes of an address that is remembered for each of them.
+const ADDRESS: usize = 1 << 10;
 /// Characters of a failure's explanation.
 const DETAIL: usize = 120;
 
@@ -129,12 +132,13 @@ impl Endpoints {
         if request.canceled && !request.is_failure() {
             // The page gave it up: it says nothing about the endpoint.
             let outcome = Outcome { status: request.status, is_failure: false };
-            self.ring.push(Requested { time: moment.time, key: known.key, outcome, milliseconds: None });
+            let requested = Requested { time: moment.time, key: known.key, outcome, milliseconds: None };
+            self.ring.push(requested, moment.times);
             return false;
         }
         let before = *known.state.now();
         let requested = known.record(moment, request, rules);
-        self.ring.push(requested);
+        self.ring.push(requested, moment.times);
         let counted = known.outcomes.iter().find(|counted| counted.last == moment.sequence);
         let matters = requested.outcome.is_failure && counted.is_some_and(|counted| counted.noise.is_none());
         let name = || format!("{} {}", known.endpoint.method, known.endpoint.shown(None));
@@ -199,16 +203,15 @@ impl Known {
         state.status = request.status;
         // What is noise is no state of the endpoint: the next real failure is new.
         state.failing = outcome.is_failure && !is_noise;
-        state.count += 1;
+        state.count += moment.count();
         self.last = moment.sequence;
         self.last_time = self.last_time.max(moment.time);
         self.is_static = request.kind.as_deref().is_some_and(|kind| STATIC.contains(&kind));
         let milliseconds = request.duration_ms.map(|duration| duration as f32).filter(|duration| *duration > 0.0);
         if let (Some(milliseconds), false) = (milliseconds, outcome.is_failure) {
-            if self.times.len() == TIMES {
-                self.times.pop_front();
-            }
-            self.times.push_back((moment.sequence, milliseconds));
+            let times = usize::try_from(moment.times.get()).unwrap_or(TIMES).min(TIMES);
+            self.times.drain(..(self.times.len() + times).saturating_sub(TIMES));
+            self.times.extend(std::iter::repeat_n((moment.sequence, milliseconds), times));
         }
         if let (Some(body), false) = (&request.response_body, outcome.is_failure) {
             self.shape = shape::of_json(body).or_else(|| self.shape.take());
@@ -227,7 +230,7 @@ impl Known {
             last: moment.sequence,
             last_time: moment.time,
             noise: None,
-            url: request.url.clone(),
+            url: bounds::prefix(&request.url, ADDRESS).to_owned(),
         };
         let known = self.outcomes.iter().position(|counted| counted.outcome == outcome);
         if (outcome.is_failure || known.is_none()) && !is_rest(self.key) {
@@ -245,7 +248,7 @@ impl Known {
             self.outcomes.len() - 1
         });
         let counted = &mut self.outcomes[place];
-        *counted.count.change(moment.latest_mark) += 1;
+        *counted.count.change(moment.latest_mark) += moment.count();
         counted.last = moment.sequence;
         counted.last_time = counted.last_time.max(moment.time);
         if outcome.is_failure {

@@ -1,6 +1,7 @@
 //! What WebSockets did: one group for each address.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use backsight_core::Timestamp;
 
@@ -23,7 +24,8 @@ const WAYS: usize = 16;
 pub(crate) struct Sockets {
     pub(crate) ring: Ring<Happened>,
     table: Table<Address>,
-    connections: HashMap<String, Connection>,
+    /// By the hash of their ids, which are as long as a page likes.
+    connections: HashMap<u64, Connection>,
 }
 
 /// One event.
@@ -79,6 +81,8 @@ pub(crate) struct Address {
 pub(crate) struct Way {
     pub(crate) code: Option<u16>,
     pub(crate) text: String,
+    /// What the whole text has in common with others; the one above is cut.
+    template: String,
     pub(crate) count: Marked<u64>,
     pub(crate) first_time: Timestamp,
     pub(crate) last_time: Timestamp,
@@ -102,7 +106,17 @@ impl Sockets {
 
     /// Counts an event; whether it is an error that matters.
     pub(super) fn record(&mut self, moment: Moment, socket: &Socket, rules: &Rules) -> bool {
-        let connection = self.connections.get(&socket.id);
+        // The first time may change the connection's state; all further ones find it as the first one left it.
+        let matters = self.count(Moment { times: NonZeroU32::MIN, ..moment }, socket, rules);
+        match NonZeroU32::new(moment.times.get() - 1) {
+            Some(times) => self.count(Moment { times, ..moment }, socket, rules) || matters,
+            None => matters,
+        }
+    }
+
+    fn count(&mut self, moment: Moment, socket: &Socket, rules: &Rules) -> bool {
+        let id = hash::hash([socket.id.as_str()]);
+        let connection = self.connections.get(&id);
         let url = match (socket.url.as_str(), connection) {
             ("", Some(connection)) => connection.url.clone(),
             ("", None) => "(opened before the watching began)".to_owned(),
@@ -121,29 +135,29 @@ impl Sockets {
                 .of(rest(0), || Address::new(rest(0), "(addresses beyond those kept apart)".to_owned(), moment)),
         };
         let what = address.record(moment, &socket.event, state, rules);
-        self.ring.push(Happened { time: moment.time, key: address.key, what });
+        self.ring.push(Happened { time: moment.time, key: address.key, what }, moment.times);
         let is_error = match what {
             What::Failed(way) => address.noise.is_none() && address.errors[way].noise.is_none(),
             _ => false,
         };
-        self.connect(socket, url);
+        self.connect(id, socket, url);
         is_error
     }
 
-    fn connect(&mut self, socket: &Socket, url: String) {
+    fn connect(&mut self, id: u64, socket: &Socket, url: String) {
         let state = match socket.event {
             SocketEvent::Close { .. } => {
-                self.connections.remove(&socket.id);
+                self.connections.remove(&id);
                 return;
             }
             SocketEvent::Open | SocketEvent::Message { .. } => State::Open,
-            SocketEvent::Error { .. } => match self.connections.get(&socket.id) {
+            SocketEvent::Error { .. } => match self.connections.get(&id) {
                 Some(connection) => connection.state,
                 None => State::Failed,
             },
         };
-        if self.connections.len() < CONNECTIONS || self.connections.contains_key(&socket.id) {
-            self.connections.insert(socket.id.clone(), Connection { url, state });
+        if self.connections.len() < CONNECTIONS || self.connections.contains_key(&id) {
+            self.connections.insert(id, Connection { url, state });
         }
     }
 
@@ -191,22 +205,22 @@ impl Address {
         let judge = |text: &str| noise(rules, &self.url, text);
         self.last = moment.sequence;
         self.last_time = self.last_time.max(moment.time);
-        *self.events.change(moment.latest_mark) += 1;
+        *self.events.change(moment.latest_mark) += moment.count();
         match event {
             SocketEvent::Open => {
-                *self.opened.change(moment.latest_mark) += 1;
-                self.open_now += 1;
+                *self.opened.change(moment.latest_mark) += moment.count();
+                self.open_now += moment.count();
                 What::Opened
             }
             SocketEvent::Message { .. } => {
                 // Whoever speaks is connected, whether or not somebody watched it connect.
-                self.open_now += u64::from(state.is_none());
+                self.open_now += moment.count() * u64::from(state.is_none());
                 What::Message
             }
             SocketEvent::Error { message } => What::Failed(count(&mut self.errors, moment, None, message, judge)),
             SocketEvent::Close { .. } if state == Some(State::Failed) => What::Nothing,
             SocketEvent::Close { code, reason } => {
-                self.open_now = self.open_now.saturating_sub(u64::from(state.is_some()));
+                self.open_now = self.open_now.saturating_sub(moment.count() * u64::from(state.is_some()));
                 What::Ended(count(&mut self.endings, moment, *code, reason, judge))
             }
         }
@@ -237,20 +251,18 @@ fn count(
 ) -> usize {
     let template = fingerprint::template(text);
     let noise = judge(text);
-    let same = |way: &Way| {
-        way.code == code && way.noise.is_some() == noise.is_some() && fingerprint::template(&way.text) == template
-    };
+    let same = |way: &Way| way.code == code && way.noise.is_some() == noise.is_some() && way.template == template;
     let place = ways.iter().position(same).unwrap_or_else(|| {
         if ways.len() == WAYS {
             return WAYS - 1;
         }
         let text = first_characters(text, 120);
         let (first_time, last_time) = (moment.time, moment.time);
-        ways.push(Way { code, text, count: Marked::default(), first_time, last_time, noise });
+        ways.push(Way { code, text, template, count: Marked::default(), first_time, last_time, noise });
         ways.len() - 1
     });
     let way = &mut ways[place];
-    *way.count.change(moment.latest_mark) += 1;
+    *way.count.change(moment.latest_mark) += moment.count();
     way.last_time = way.last_time.max(moment.time);
     place
 }

@@ -7,7 +7,7 @@ use backsight_browser::event::{
     Action, ActionKind, Category, Console, Event, Frame, Level, Request, Socket, SocketEvent, Speaker,
 };
 use backsight_browser::report::Changes;
-use backsight_browser::{Ask, Browser, Limits, Options, Source, SourceId};
+use backsight_browser::{Ask, Browser, Limits, Options, Source, SourceId, SourceKind};
 use backsight_core::{Result, Timestamp};
 
 /// The first moment.
@@ -41,7 +41,7 @@ impl App {
 
     pub fn watch(&self) -> SourceId {
         let watches = Category::ALL.to_vec();
-        self.browser.begin_source(Source { label: "page".to_owned(), watches, fades: false })
+        self.browser.begin_source(Source { label: "page".to_owned(), watches, kind: SourceKind::Browser })
     }
 
     pub fn now(&self) -> Timestamp {
@@ -59,8 +59,13 @@ impl App {
     }
 
     pub fn say(&self, level: Level, message: &str) {
+        self.record(self.said(level, message));
+    }
+
+    /// A message, to be recorded next.
+    pub fn said(&self, level: Level, message: &str) -> Event {
         let stack = vec![Frame { file: "http://localhost:3000/app.js".to_owned(), line: 10, ..Frame::default() }];
-        self.record(Event::Console(Console {
+        Event::Console(Console {
             time: self.soon(),
             level,
             speaker: Speaker::Page,
@@ -68,7 +73,7 @@ impl App {
             stack,
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
-        }));
+        })
     }
 
     pub fn error(&self, message: &str) {
@@ -84,8 +89,13 @@ impl App {
     }
 
     pub fn timed(&self, method: &str, path: &str, status: u16, duration_ms: Option<f64>) {
+        self.record(self.requested(method, path, status, duration_ms));
+    }
+
+    /// A request, to be recorded next.
+    pub fn requested(&self, method: &str, path: &str, status: u16, duration_ms: Option<f64>) -> Event {
         let url = if path.contains("://") { path.to_owned() } else { format!("http://localhost:3000{path}") };
-        self.record(Event::Network(Request {
+        Event::Network(Request {
             time: self.soon(),
             method: method.to_owned(),
             url,
@@ -99,18 +109,23 @@ impl App {
             response_body: None,
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
-        }));
+        })
     }
 
     pub fn socket(&self, id: &str, event: SocketEvent) {
-        self.record(Event::Websocket(Socket {
+        self.record(self.happened(id, event));
+    }
+
+    /// Something of a socket, to be recorded next.
+    pub fn happened(&self, id: &str, event: SocketEvent) -> Event {
+        Event::Websocket(Socket {
             time: self.soon(),
             id: id.to_owned(),
             url: "ws://localhost:3000/live".to_owned(),
             event,
             page: None,
             backfilled: false,
-        }));
+        })
     }
 
     pub fn act(&self, kind: ActionKind, target: &str) {

@@ -64,6 +64,29 @@ fn a_tab_that_comes_is_attached_and_one_that_leaves_is_let_go() {
 }
 
 #[test]
+fn huge_deep_and_unknown_messages_take_nothing_from_the_others() {
+    let server = FakeServer::start("a", &[PAGE], polite());
+    let (capture, recorder) = start(&server);
+    let huge = "x".repeat(20 << 20);
+    server.say(console("session-P1", &huge, 1));
+    // Of a session that nobody knows yet, more than may wait.
+    for _ in 0..3 {
+        server.say(json!({ "method": "Runtime.x", "sessionId": "nobody", "params": { "text": huge } }));
+    }
+    let nested = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    server.say(json!({ "method": "Runtime.consoleAPICalled", "sessionId": "session-P1", "params": nested }));
+    server.say(json!({ "method": "Made.up", "sessionId": "session-P1", "params": { "a": [nested] } }));
+    let info = json!({ "targetId": "P1", "type": "page", "url": format!("{}{huge}", PAGE.1), "title": huge });
+    server.say(json!({ "method": "Target.targetInfoChanged", "params": { "targetInfo": info } }));
+    server.say(console("session-P1", "still here", 2));
+    let record = recorder.until_said("still here");
+    assert!(record.messages().iter().all(|message| message.len() < 20 << 10));
+    let picture = recorder.until("the title", |record| !record.picture().pages[0].title.is_empty()).picture();
+    assert!(picture.pages[0].title.len() < 300 && picture.pages[0].url.len() < 10 << 10);
+    assert!(capture.watching().browser.starts_with("Fake"));
+}
+
+#[test]
 fn whatever_a_page_is_sent_ends_with_the_permission_to_run() {
     // Every enable is refused or never answered.
     let script = |command: &Command| match command.method.as_str() {

@@ -1,10 +1,12 @@
 //! Laws over random streams, against a model that remembers everything.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
-use backsight_browser::event::{Level, SocketEvent};
+use backsight_browser::event::{Action, ActionKind, Event, Level, Repeated, SocketEvent};
 use backsight_browser::report::Severity;
-use backsight_browser::{Limits, Verdict};
+use backsight_browser::{Ask, Limits, Verdict};
+use backsight_core::Timestamp;
 use proptest::prelude::*;
 
 use crate::app::App;
@@ -51,6 +53,24 @@ fn errors(said: &[Option<usize>], from: usize) -> BTreeMap<String, u64> {
         *counts.entry(message(*word)).or_insert(0) += 1;
     }
     counts
+}
+
+/// What a step tells, a millisecond from now.
+fn event(app: &App, step: Step) -> Option<Event> {
+    let time = Timestamp(app.now().0 + 1);
+    match step {
+        Step::Say(level, word) => Some(app.said(level, &message(word))),
+        Step::Request(path, status) => Some(app.requested("GET", &format!("/api/{}", WORDS[path]), status, Some(9.0))),
+        Step::Socket(event) => Some(app.happened("1", event)),
+        Step::Look(number) => Some(Event::Action(Action {
+            time,
+            kind: if number == 0 { ActionKind::Navigate } else { ActionKind::Click },
+            target: format!("http://localhost/{number}"),
+            detail: String::new(),
+            page: None,
+        })),
+        Step::Name(_) | Step::AskName(_) => None,
+    }
 }
 
 proptest! {
@@ -100,6 +120,35 @@ proptest! {
                 prop_assert_eq!(console.total_new, (said.len() - from) as u64);
             }
         }
+    }
+
+    /// An event that says how often it happened is counted as so many events, in every window, also in those that begin at
+    /// a time.
+    #[test]
+    fn a_count_is_as_many_events(steps in prop::collection::vec((step(), 1_u32..40), 1..40), split in 0..40_usize) {
+        let limits = Limits { console: 7, network: 7, websocket: 7, actions: 7, groups: 100 };
+        let (one, many) = (App::with(limits), App::with(limits));
+        one.watch();
+        many.watch();
+        let mut time = one.now();
+        for (number, (step, times)) in steps.into_iter().enumerate() {
+            if number == split {
+                time = one.now();
+                one.changes();
+                many.changes();
+            }
+            let Some(event) = event(&one, step) else { continue };
+            one.pass(1);
+            many.pass(1);
+            let times = NonZeroU32::new(times).unwrap();
+            one.browser.record([Repeated { event: event.clone(), times }]);
+            many.browser.record(std::iter::repeat_n(event, times.get() as usize));
+        }
+        for checkpoint in ["start", "auto", &time.to_string()] {
+            let ask = Ask { checkpoint: Some(checkpoint.to_owned()), peek: true, ..Ask::default() };
+            prop_assert_eq!(one.ask(&ask).unwrap(), many.ask(&ask).unwrap(), "{}", checkpoint);
+        }
+        prop_assert_eq!(one.browser.kept(), many.browser.kept());
     }
 
     /// The verdict says what the diff from the same beginning says.

@@ -84,16 +84,62 @@ fn a_browser_that_is_started_here_ends_with_everything_it_started() {
 fn a_profile_of_our_own_is_removed_and_a_browser_that_was_closed_is_not_started_again() {
     let (capture, recorder) = watch_at(Place::Launch(launch()));
     let address = capture.watching().address;
-    crate::driver::Driver::connect(&address).send(None, "Browser.close", json!({}));
+    let process: i32 = address.strip_prefix("pipe to process ").unwrap().parse().unwrap();
+    let profile = profile_of(process);
+    assert!(profile.is_dir());
+    rustix::process::kill_process(rustix::process::Pid::from_raw(process).unwrap(), rustix::process::Signal::TERM)
+        .unwrap();
     recorder.until("the end", |record| record.interruptions.len() == 1);
     wait_for("the note", || capture.watching().notes.iter().any(|note| note.contains("has ended")).then_some(()));
     capture.stop();
-    let left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
-    let ours = left.filter(|entry| {
-        let port = std::fs::read_to_string(entry.path().join("DevToolsActivePort")).unwrap_or_default();
-        port.lines().nth(1).is_some_and(|path| address.ends_with(path))
-    });
-    assert_eq!(ours.count(), 0);
+    assert!(!profile.exists());
+}
+
+/// The profile directory that a browser was started with.
+fn profile_of(process: i32) -> std::path::PathBuf {
+    let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap();
+    let arguments = String::from_utf8(line).unwrap();
+    let profile = arguments.split('\0').find_map(|argument| argument.strip_prefix("--user-data-dir="));
+    profile.unwrap_or_else(|| panic!("{arguments}")).into()
+}
+
+#[test]
+fn a_browser_that_is_started_here_lets_no_other_user_in() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let directory = tempfile::tempdir().unwrap();
+    let kept = directory.path().join("a/profile");
+    for profile in [None, Some(kept.clone())] {
+        let (capture, _recorder) = watch_at(Place::Launch(Launch { profile, ..launch() }));
+        let address = capture.watching().address;
+        let process: i32 = address.strip_prefix("pipe to process ").unwrap().parse().unwrap();
+        let profile = profile_of(process);
+        assert_eq!(mode(&profile), 0o700, "{profile:?}");
+        assert!(!profile.join("DevToolsActivePort").exists());
+        assert_eq!(listening(&profile), 0, "a port lets every user of the machine in");
+        capture.stop();
+        assert_eq!(processes_of(&profile), 0);
+    }
+    assert_eq!(mode(&directory.path().join("a")), 0o700);
+}
+
+/// How many TCP ports the processes listen at whose command line names this.
+fn listening(profile: &std::path::Path) -> usize {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let rows = tables.iter().flat_map(|table| table.lines().skip(1));
+    let listening: Vec<String> = rows
+        .map(|row| row.split_whitespace().collect::<Vec<_>>())
+        .filter(|row| row.get(3) == Some(&"0A"))
+        .map(|row| format!("socket:[{}]", row[9]))
+        .collect();
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let named = |path: &std::path::Path| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&profile.display().to_string())
+    };
+    let files = all.filter(|entry| named(&entry.path())).filter_map(|entry| entry.path().join("fd").read_dir().ok());
+    let links = files.flat_map(|files| files.flatten()).filter_map(|file| file.path().read_link().ok());
+    links.filter(|link| listening.iter().any(|socket| link.as_os_str() == socket.as_str())).count()
 }
 
 #[test]
@@ -111,8 +157,8 @@ fn a_browser_that_was_started_here_ends_even_if_we_are_killed() {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name]).env(PROFILE, &profile).stdout(std::process::Stdio::null());
     let mut child = command.spawn().unwrap();
-    wait_for("the browser", || profile.join("DevToolsActivePort").is_file().then_some(()));
-    assert!(processes_of(&profile) > 0);
+    // Its helpers are started by a browser that runs; the shell before it has none.
+    wait_for("the browser", || (processes_of(&profile) > 3).then_some(()));
     child.kill().unwrap();
     child.wait().unwrap();
     wait_for("the browser to end", || (processes_of(&profile) == 0).then_some(()));

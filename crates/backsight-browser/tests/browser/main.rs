@@ -18,6 +18,7 @@ mod recorder;
 mod render;
 mod scenarios;
 mod site;
+mod strangers;
 mod translate;
 mod translate_recorded;
 mod wires;

@@ -2,7 +2,7 @@
 
 use backsight_browser::event::{Action, ActionKind, Category, Event, Level, Request, SocketEvent};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ask, Filter, Ingest, Limits, Source};
+use backsight_browser::{Ask, Filter, Ingest, Limits, Source, SourceKind};
 use backsight_core::{Code, Timestamp};
 use serde_json::Value;
 
@@ -658,7 +658,7 @@ fn a_rule_hides_what_it_fits_and_nothing_that_only_looks_alike() {
 fn what_nobody_watches_is_not_said_to_be_clean() {
     let app = App::alone();
     let watches = vec![Category::Console];
-    app.browser.begin_source(Source { label: "terminal: npm run dev".to_owned(), watches, fades: false });
+    app.browser.begin_source(Source { label: "terminal: npm run dev".to_owned(), watches, kind: SourceKind::Process });
     let changes = app.changes();
     assert_eq!(changes.severity, Severity::Clean);
     assert_eq!(changes.summary, "No significant changes seen, but nobody watches network, websocket, actions");
@@ -692,7 +692,7 @@ fn a_page_that_is_watched_otherwise_is_not_told_twice() {
         });
         let watched_by = mark.map(str::to_owned);
         let source = "page http://localhost:3000".to_owned();
-        app.browser.ingest(Ingest { source, events: vec![event], watched_by, ..Ingest::default() })
+        app.browser.ingest(Ingest { source, events: vec![event.into()], watched_by, ..Ingest::default() })
     };
     app.changes();
     assert_eq!((report(None), report(Some("other"))), (1, 1), "nobody else tells of it");

@@ -6,6 +6,7 @@ use backsight_core::Timestamp;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+mod bounds;
 mod console;
 mod earlier;
 mod maps;

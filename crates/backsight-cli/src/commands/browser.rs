@@ -104,9 +104,18 @@ struct Detach {}
 
 /// Print the line that lets a page in any browser report by itself
 ///
-/// Put it first into the page's head while you develop. It reports to this workspace's server only.
+/// Put it first into the page's head while you develop. It reports to this workspace's server only. The key in it stays
+/// the same; if it got where it should not be, into a public repository say, make a new one with `--renew`.
 #[derive(clap::Args, Debug)]
-struct Snippet {}
+#[command(after_help = "\
+Examples:
+  backsight browser snippet
+  backsight browser snippet --renew         pages with the old line are not heard any more")]
+struct Snippet {
+    /// Make a new key first; the old one opens nothing any more
+    #[arg(long)]
+    renew: bool,
+}
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let lane = Lane::find(context)?;
@@ -115,7 +124,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Action::Launch(args) => launch(args, context, &lane)?,
         Action::Status(_) => status(context, &lane)?,
         Action::Detach(_) => show(context, &lane, "detaching a browser", "/api/browser/detach", json!({}))?,
-        Action::Snippet(_) => snippet(context, &lane)?,
+        Action::Snippet(args) => snippet(args, context, &lane)?,
     }
     Ok(Verdict::Done)
 }
@@ -163,10 +172,19 @@ fn status(context: &Context, lane: &Lane) -> Result<()> {
     })
 }
 
-fn snippet(context: &Context, lane: &Lane) -> Result<()> {
-    let tag = lane.server("a page that reports")?.address().script_tag();
-    context.answer(&json!({ "snippet": tag }), |page| {
+fn snippet(args: &Snippet, context: &Context, lane: &Lane) -> Result<()> {
+    let server = lane.server("a page that reports")?;
+    let mut address = server.address().clone();
+    if args.renew {
+        let renewed: Value = server.ask(&Request::Post("/api/browser/snippet/renew", json!({})))?;
+        address.ingest_key = renewed["ingest_key"].as_str().unwrap_or_default().to_owned();
+    }
+    let tag = address.script_tag();
+    context.answer(&json!({ "snippet": tag, "renewed": args.renew }), |page| {
         page.data.line(&tag);
+        if args.renew {
+            page.hint("pages with the old line are not heard any more: replace it");
+        }
         page.hint("put it first into the page's <head>, and only while you develop");
     })
 }

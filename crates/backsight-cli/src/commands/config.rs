@@ -11,6 +11,9 @@ use crate::page::Sheet;
 use crate::words::safe;
 
 /// List, read or change the settings of this workspace
+///
+/// What agents may run and reach, and debuggers described by hand, are not among them: those are in your own settings,
+/// `~/.config/backsight/config.toml`, which `backsight doctor` names.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -1,17 +1,18 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use backsight::Workspace;
 use backsight::browser::cdp::Launch;
 use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
-use backsight_core::Result;
+use backsight::user_settings::Agents;
+use backsight_core::{Code, Result};
 use serde_json::{Value, json};
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::cut_short;
 use crate::lane::{Lane, Request};
 use crate::page::{GREEN, RED, YELLOW};
 use crate::words::{enumerate, safe};
@@ -23,7 +24,8 @@ pub struct Args {}
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
-    checks.extend([browser(context), app(context)]);
+    checks.extend([own_settings(&workspace), browser(context), app(context)]);
+    checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
     context.answer(&json!({ "healthy": healthy, "checks": checks }), |page| {
@@ -43,6 +45,44 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     Ok(Verdict::no_if(!healthy))
 }
 
+/// Whether agents' hooks were cut short here lately, and so did not record what they should have.
+fn hooks(context: &Context, workspace: &Workspace) -> Option<Check> {
+    let settings = context.settings();
+    let mut notes = cut_short::recent(&settings, (settings.clock)());
+    notes.retain(|note| note.root.as_deref().is_none_or(|root| root == workspace.root()));
+    let last = notes.last()?;
+    let who = last.agent.as_deref().map(|agent| format!(" of {agent}")).unwrap_or_default();
+    let message = format!(
+        "{} cut short in the last 7 days and may not have recorded a step; the latest{who} at {}, {}",
+        if notes.len() == 1 { "1 hook was".to_owned() } else { format!("{} hooks were", notes.len()) },
+        last.time,
+        last.doing,
+    );
+    let hint = Some("what they missed is in `backsight status`; record it with `backsight track`".to_owned());
+    Some(Check { name: "hooks".to_owned(), state: CheckState::Warning, message, hint })
+}
+
+/// The user's own settings: which file is in force, and what agents may do by it.
+fn own_settings(workspace: &Workspace) -> Check {
+    let name = "your settings".to_owned();
+    let file = workspace.user_settings_path().map(|file| format!("`{}`", file.display()));
+    let file = file.unwrap_or_else(|| "no home directory is known".to_owned());
+    match workspace.user_settings() {
+        Err(error) => {
+            let (message, hint) = (error.message().to_owned(), error.hint().map(str::to_owned));
+            Check { name, state: CheckState::Problem, message, hint }
+        }
+        Ok(settings) => {
+            let message = match settings.file {
+                Some(_) if settings.agents == Agents::default() => format!("{file}, which allows agents nothing more"),
+                Some(_) => format!("{file}, which allows agents more than the workspace"),
+                None => format!("none ({file}): agents debug programs of the workspace only"),
+            };
+            Check { name, state: CheckState::Ok, message, hint: None }
+        }
+    }
+}
+
 /// Whether there is a browser that could be started; whoever starts none needs none.
 fn browser(context: &Context) -> Check {
     let launch = Launch { search: context.settings().search_path, ..Launch::default() };
@@ -58,8 +98,12 @@ fn browser(context: &Context) -> Check {
 
 /// Who watches the app.
 fn app(context: &Context) -> Check {
-    let message = watching(context).unwrap_or_else(|error| error.message().to_owned());
-    Check { name: "app".to_owned(), state: CheckState::Ok, message, hint: None }
+    let (state, message) = match watching(context) {
+        Ok(message) => (CheckState::Ok, message),
+        Err(error) if error.code() == Code::StoreNotOurs => (CheckState::Warning, "not looked at".to_owned()),
+        Err(error) => (CheckState::Warning, error.message().to_owned()),
+    };
+    Check { name: "app".to_owned(), state, message, hint: None }
 }
 
 fn watching(context: &Context) -> Result<String> {
@@ -81,12 +125,20 @@ fn debuggers(context: &Context, workspace: &Workspace) -> Vec<Check> {
 }
 
 fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
-    let search = context.settings().search_path;
+    let search = adapters::outside(&context.settings().search_path, root);
+    let home = context.settings().home;
     let install = || Some(format!("install it with `{}`", adapter.install)).filter(|_| !adapter.install.is_empty());
     let (message, hint) = match adapters::locate(adapter, None, root, &search) {
-        Ok(program) if adapter.name == "debugpy" && !has_debugpy(&program) => {
-            (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
-        }
+        // Looked for, not asked for: a Python runs whatever lies beside it, and that may be the repository's.
+        Ok(program) if adapter.name == "debugpy" => match adapters::has_debugpy(&program, home.as_deref()) {
+            Some(true) => (format!("`{}`", program.display()), None),
+            Some(false) => {
+                (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
+            }
+            None => {
+                (format!("`{}` is a script: only running it would tell whether it has it", program.display()), None)
+            }
+        },
         Ok(program) => (format!("`{}`", program.display()), None),
         Err(_) => (format!("not found; only {} need it", programs(adapter)), install()),
     };
@@ -97,12 +149,4 @@ fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
 fn programs(adapter: &Adapter) -> String {
     let endings: Vec<String> = adapter.extensions.iter().map(|ending| format!(".{ending}")).collect();
     if endings.is_empty() { "binaries".to_owned() } else { format!("programs in {}", enumerate(&endings)) }
-}
-
-/// Whether Python finds its debugger, which is a module of it.
-fn has_debugpy(python: &Path) -> bool {
-    const FIND: &str = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
-    let mut command = Command::new(python);
-    command.args(["-c", FIND]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

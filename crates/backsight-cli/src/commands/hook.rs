@@ -1,26 +1,31 @@
 //! `backsight hook AGENT`: an agent says what it is about to do or has done. Nothing here ever stops the agent: the
-//! exit status is 0 whatever happens, for clients take another one for "no".
+//! exit status is 0 whatever happens, for clients take another one for "no", and the answer comes within five seconds. The
+//! work is done on a thread that is left behind when it takes longer: whatever it was doing survives the end of its
+//! process at any instant, and the kernel releases what it held.
 
 use std::io::{IsTerminal, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, Result};
-use backsight_server::hook::{self, Agent, Reply};
+use backsight_server::hook::{self, Agent, Reply, Way};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::cut_short;
 use crate::page::print_json;
 
 /// The longest payload that is read.
 const LONGEST_PAYLOAD: u64 = 16 << 20;
-/// How long the client may take to write it.
-const SLOWEST_PAYLOAD: Duration = Duration::from_secs(10);
+/// How long the work may take. With what is said afterwards it is less than five seconds.
+const LONGEST_WORK: Duration = Duration::from_millis(4300);
+/// How long saying the answer may take, and noting that the work was cut short: a pipe may be full, and a disk may hang.
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// Record what an agent does, as its hooks report it
 ///
@@ -28,7 +33,7 @@ const SLOWEST_PAYLOAD: Duration = Duration::from_secs(10);
 /// client's settings: before a tool runs the call begins, after it what changed becomes a step with session, message
 /// and tool. The exit status is always 0 and no tool is ever refused: what goes wrong is said on stderr, and to the user
 /// where the client has a way for it.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
   backsight install claude-code                 let the client call it
@@ -52,18 +57,77 @@ struct Report<'a> {
     problems: &'a [String],
 }
 
+/// How far the work has come.
+#[derive(Clone, Debug, Default)]
+struct Headway {
+    agent: Option<Agent>,
+    event: Option<String>,
+    root: Option<PathBuf>,
+    way: Option<Way>,
+}
+
+/// The same, seen by the thread that works and the one that waits for it.
+type Shared = Arc<Mutex<Headway>>;
+
+fn lock(headway: &Shared) -> MutexGuard<'_, Headway> {
+    headway.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs the command, whatever happens.
 pub fn run(args: &Args, global: &Global) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
-    let mut payload = Value::Null;
-    let answered = catch_unwind(AssertUnwindSafe(|| answer(args, global, &mut payload)));
-    let reply = answered.unwrap_or_else(|_| {
-        let error = Error::new(Code::Io, "an internal error; please report it");
-        args.agent.parse().map_or_else(|_| Reply::failed_again(&error), |agent| Reply::failed(agent, &error))
+    let headway = Shared::default();
+    let work = {
+        let (args, global, headway) = (args.clone(), global.clone(), headway.clone());
+        move || answer(&args, &global, &headway)
+    };
+    let answered = within(LONGEST_WORK, work);
+    let reached = lock(&headway).clone();
+    let reply = answered.unwrap_or_else(|end| match end {
+        RecvTimeoutError::Timeout => cut(&reached),
+        RecvTimeoutError::Disconnected => {
+            failed(reached.agent, &Error::new(Code::Io, "an internal error; please report it"))
+        }
     });
-    let event = hook::event_name(&payload);
-    // Whoever does not listen any more has what it wanted.
-    let _ = if global.json {
+    let (args, json) = (args.clone(), global.json);
+    // A client that does not read any more has what it wanted.
+    let _ = within(LAST_WORDS, move || say(&args, json, reached.event.as_deref(), &reply));
+    ExitCode::SUCCESS
+}
+
+/// Does something on a thread of its own, which is left behind when it takes longer.
+fn within<T: Send + 'static>(
+    longest: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RecvTimeoutError> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::Builder::new().stack_size(8 << 20);
+    // Where not even a thread can be had, the channel closes at once: an internal error.
+    let _ = thread.spawn(move || drop(sender.send(work())));
+    receiver.recv_timeout(longest)
+}
+
+/// The answer of a hook whose work took too long, which is noted for `doctor`.
+fn cut(reached: &Headway) -> Reply {
+    let (doing, hint) = match (&reached.root, reached.way) {
+        (None, _) => ("reading the payload, which has no end", "the client has to close stdin"),
+        (_, Some(Way::Server)) => {
+            ("waiting for the workspace's server, which may still record it", "look with `backsight log`")
+        }
+        _ => ("looking at the files", "`backsight track` has no such limit, and after it hooks are quick"),
+    };
+    let note = cut_short::Note::now(reached.agent, reached.root.clone(), doing);
+    let _ = within(LAST_WORDS, move || cut_short::add(&Settings::from_environment(), &note));
+    let message = format!("the hook was cut short after {} s, {doing}", LONGEST_WORK.as_secs());
+    failed(reached.agent, &Error::new(Code::RequestTimeout, message).with_hint(hint))
+}
+
+fn failed(agent: Option<Agent>, error: &Error) -> Reply {
+    agent.map_or_else(|| Reply::failed_again(error), |agent| Reply::failed(agent, error))
+}
+
+fn say(args: &Args, json: bool, event: Option<&str>, reply: &Reply) {
+    let _ = if json {
         let (agent, output, problems) = (args.agent.as_str(), &reply.output, reply.problems.as_slice());
         print_json(&Report { ok: true, agent, event, output, problems })
     } else {
@@ -72,33 +136,36 @@ pub fn run(args: &Args, global: &Global) -> ExitCode {
     for problem in &reply.problems {
         anstream::eprintln!("backsight: {problem}");
     }
-    ExitCode::SUCCESS
 }
 
-fn answer(args: &Args, global: &Global, payload: &mut Value) -> Reply {
+fn answer(args: &Args, global: &Global, headway: &Shared) -> Reply {
     let agent: Agent = match args.agent.parse() {
         Ok(agent) => agent,
         Err(error) => return Reply::failed_again(&error),
     };
-    let read = payload_on_stdin().and_then(|read| {
-        *payload = read;
+    lock(headway).agent = Some(agent);
+    let read = payload_on_stdin().and_then(|mut payload| {
         if let (Some(event), Some(fields)) = (&args.event, payload.as_object_mut()) {
             fields.entry("hook_event_name").or_insert_with(|| json!(event));
         }
-        deliver(agent.speaking(payload), payload, global)
+        let agent = agent.speaking(&payload);
+        lock(headway).agent = Some(agent);
+        lock(headway).event = hook::event_name(&payload).map(str::to_owned);
+        deliver(agent, &payload, global, headway)
     });
     read.unwrap_or_else(|error| Reply::failed(agent, &error))
 }
 
 /// Takes the payload to the workspace it is about. Nothing else here knows the way there.
-fn deliver(agent: Agent, payload: &Value, global: &Global) -> Result<Reply> {
+fn deliver(agent: Agent, payload: &Value, global: &Global, headway: &Shared) -> Result<Reply> {
     let mut settings = Settings::from_environment();
     settings.wait = global.patience().min(hook::LONGEST_WAIT);
     settings.process_name = "backsight hook".to_owned();
     let start = start(agent, payload, global)?;
     let root = Workspace::discover(&start, &settings).unwrap_or(start);
+    lock(headway).root = Some(root.clone());
     let workspace = Workspace::open_with(root, settings)?;
-    Ok(hook::deliver(&workspace, agent, payload))
+    Ok(hook::deliver(&workspace, agent, payload, |way| lock(headway).way = Some(way)))
 }
 
 /// The directory the agent works in: `-C`, else what it says itself, else the current one.
@@ -113,31 +180,18 @@ fn start(agent: Agent, payload: &Value, global: &Global) -> Result<PathBuf> {
     }
 }
 
-/// The JSON on stdin. Another thread reads it: a client that never closes its end must not hang the agent.
+/// The JSON on stdin.
 fn payload_on_stdin() -> Result<Value> {
     if std::io::stdin().is_terminal() {
         let error = Error::new(Code::Usage, "the client's JSON is read from stdin, which is a terminal");
         return Err(error.with_hint("let `backsight install` put the command into the client's settings"));
     }
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let outcome = std::io::stdin().lock().take(LONGEST_PAYLOAD + 1).read_to_end(&mut bytes);
-        // The other side may have stopped waiting.
-        let _ = sender.send(outcome.map(|_| bytes));
-    });
-    let bytes = match receiver.recv_timeout(SLOWEST_PAYLOAD) {
-        Ok(read) => read.map_err(|error| Error::io("read the payload", error))?,
-        Err(_) => {
-            let message = format!("the payload did not end within {} seconds", SLOWEST_PAYLOAD.as_secs());
-            return Err(Error::new(Code::RequestTimeout, message));
-        }
-    };
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(LONGEST_PAYLOAD + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::io("read the payload", error))?;
     if bytes.len() as u64 > LONGEST_PAYLOAD {
         let message = format!("the payload is larger than {} MiB", LONGEST_PAYLOAD >> 20);
         return Err(Error::new(Code::BodyTooLarge, message));
     }
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    serde_json::from_slice(text)
-        .map_err(|error| Error::new(Code::Usage, format!("the payload is not valid JSON: {error}")))
+    hook::read_payload(&bytes)
 }

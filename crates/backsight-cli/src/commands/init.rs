@@ -9,13 +9,15 @@ use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::words::count;
 
 /// Set up this directory as a workspace (optional: first use does it)
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   backsight init                  the store goes to .backsight/ in this directory
-  backsight init --store user     the store goes to your state directory, outside the tree")]
+  backsight init --store user     the store goes to your state directory, outside the tree
+  backsight init --adopt          take over the history of a store that came with a clone or a copy")]
 pub struct Args {
     /// Where the store lives
     #[arg(long, value_name = "PLACE", value_enum, default_value_t = Place::Workspace)]
@@ -23,6 +25,10 @@ pub struct Args {
     /// Track this directory even if it is a home directory or the root of the file system
     #[arg(long)]
     any_root: bool,
+    /// Take over the history of a store that you did not make here: snapshots and rows are kept, and whatever could act
+    /// (settings, journal, keys, open calls) is put aside
+    #[arg(long, conflicts_with_all = ["store", "any_root"])]
+    adopt: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -34,6 +40,9 @@ enum Place {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    if args.adopt {
+        return adopt(context);
+    }
     let store = match args.store {
         Place::User => StorePlace::User,
         Place::Workspace => StorePlace::Workspace,
@@ -54,6 +63,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         if created {
             page.hint("record the first snapshot with `backsight track -m \"start\"`");
         }
+    })?;
+    Ok(Verdict::Done)
+}
+
+fn adopt(context: &Context) -> Result<Verdict> {
+    let workspace = context.workspace()?;
+    let adopted = workspace.adopt()?;
+    context.answer(&json!(adopted), |page| {
+        page.data.line(format_args!("The store {} is yours now", page.data.bold(&quote(adopted.store.as_bytes()))));
+        let rows = count(adopted.rows, "row");
+        let files = count(adopted.object_files, "file");
+        page.data.line(format_args!("Taken over: {rows} of the timeline, {files} with snapshots"));
+        page.data.line(format_args!("Put aside:  {}", quote(adopted.set_aside.as_bytes())));
+        page.hint("check the history with `backsight verify`; remove what was put aside when you do not need it");
     })?;
     Ok(Verdict::Done)
 }

@@ -42,6 +42,9 @@ pub struct Args {
     /// Write without asking; needed where nobody can be asked
     #[arg(long, short)]
     yes: bool,
+    /// With --yes: also write a file of the project that is a symlink to somewhere else
+    #[arg(long)]
+    follow_links: bool,
     /// Only the MCP server
     #[arg(long)]
     no_hooks: bool,
@@ -67,6 +70,9 @@ struct FileReport {
     diff: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<String>,
+    /// The file that is really written, where symlinks lead out of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<String>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
@@ -79,7 +85,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let places = Places { project: context.root(), home: variable("HOME"), variable };
     let files = args.client.files(&wish, &places)?;
-    let plans: Vec<FilePlan> = files.iter().map(|file| plan(file, args.uninstall)).collect::<Result<_>>()?;
+    let project = (args.scope == Scope::Project).then_some(places.project.as_path());
+    let plans: Vec<FilePlan> = files.iter().map(|file| plan(file, args.uninstall, project)).collect::<Result<_>>()?;
     let changes: Vec<&FilePlan> = plans.iter().filter(|plan| plan.changes()).collect();
     let written = !changes.is_empty() && !args.print && agreed(args, context, &changes)?;
     if written {
@@ -96,6 +103,7 @@ fn report(args: &Args, wish: &Wish, plans: &[FilePlan], base: &Path, written: bo
         action: plan.action(),
         diff: String::from_utf8_lossy(&plan.diff(base)).into_owned(),
         backup: plan.backup.as_ref().map(|backup| backup.display().to_string()),
+        outside: plan.is_outside.then(|| plan.target.display().to_string()),
     };
     Report {
         client: args.client.name(),
@@ -122,10 +130,14 @@ fn write_all(changes: &[&FilePlan]) -> Result<()> {
     Ok(())
 }
 
-/// Whether to write. Whoever is asked has seen the change.
+/// Whether to write. Whoever is asked has seen the change, and where it goes.
 fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool> {
+    let outside: Vec<&&FilePlan> = changes.iter().filter(|plan| plan.is_outside).collect();
     if args.yes {
-        return Ok(true);
+        return match outside.first() {
+            Some(plan) if !args.follow_links => Err(leads_outside(plan)),
+            _ => Ok(true),
+        };
     }
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !context.screen.is_json();
     if !can_ask {
@@ -135,16 +147,48 @@ fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool>
             .with_hint("add `--yes` to write, or `--print` to see the change"));
     }
     context.screen.print_aside(|page| diffs(page, changes, &context.root()))?;
+    if !says_yes("Write this?")? {
+        return Ok(false);
+    }
+    for plan in outside {
+        let target = safe(&plan.target.display().to_string());
+        if !says_yes(&format!("`{}` leads out of this project: really write {target}?", name_of(plan)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn says_yes(question: &str) -> Result<bool> {
     let mut answer = String::new();
     let mut stderr = std::io::stderr().lock();
-    let asked = write!(stderr, "Write this? [y/N] ").and_then(|()| stderr.flush());
+    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
     asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer)).map_err(|error| Error::io("ask", error))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn name_of(plan: &FilePlan) -> String {
+    safe(&plan.path.display().to_string())
+}
+
+fn leads_outside(plan: &FilePlan) -> Error {
+    let target = safe(&plan.target.display().to_string());
+    let message = format!("`{}` leads through a symlink to `{target}`, outside this project", name_of(plan));
+    Error::new(Code::InvalidPath, message).with_hint(
+        "nothing was written; add `--follow-links` if that file is meant, or use `--scope user` for your own",
+    )
 }
 
 fn diffs(page: &mut Page, changes: &[&FilePlan], base: &Path) {
     for plan in changes {
         unified::show(&mut page.data, &plan.diff(base));
+        if plan.is_outside {
+            let target = safe(&plan.target.display().to_string());
+            page.warning(format_args!(
+                "`{}` leads through a symlink to `{target}`, outside this project",
+                name_of(plan)
+            ));
+        }
     }
 }
 
@@ -165,7 +209,7 @@ fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], ba
         return;
     }
     for plan in changes {
-        let path = safe(&plan.path.display().to_string());
+        let path = safe(&if plan.is_outside { &plan.target } else { &plan.path }.display().to_string());
         match plan.action() {
             "remove" => page.note(format_args!("removed {path}")),
             _ => page.note(format_args!("wrote {path}")),

@@ -55,10 +55,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         return Ok(cannot_start(&args.command, &running::exec(parent, &args.command), context));
     }
     let label = safe(&shortened(args.name.clone().unwrap_or_else(|| command_line(&args.command))));
-    let mut server = Server::of(context.workspace()?)?;
+    let workspace = context.workspace()?;
+    let refused = workspace.store().err();
+    let mut server = Server::of(workspace)?;
     if !server.find() {
-        let _ = context.screen.print_aside(|page| {
-            page.note("no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`");
+        let _ = context.screen.print_aside(|page| match &refused {
+            Some(error) => page.note(format_args!("nothing is recorded: {}", error.message())),
+            None => page
+                .note("no server runs in this workspace, so nothing is recorded yet; start one with `backsight serve`"),
         });
     }
     let recorder = Recorder::start(server, format!("terminal: {label}"), label.clone());

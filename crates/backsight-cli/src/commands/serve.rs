@@ -12,14 +12,15 @@ use crate::context::Context;
 /// Serve MCP and HTTP for this workspace
 ///
 /// One server runs in a workspace; a second one says where the first is. It listens on loopback only and asks for the
-/// token in `.backsight/store/server.json`, which only you can read. Ctrl-C ends it.
+/// token in `.backsight/store/server.json`, which only you can read. There is no TLS: between machines, put it behind a
+/// tunnel. Ctrl-C ends it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The port; 0 takes any free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The address to listen on; anything but loopback needs a token of your own in BACKSIGHT_TOKEN
+    /// The address to listen on; anything but loopback needs a token of 32 characters or more in BACKSIGHT_TOKEN
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
     /// Another HOST:PORT under which clients may address it (repeatable)

@@ -26,7 +26,7 @@ pub use write::{FilePlan, plan, write};
 
 use crate::words;
 
-/// How long a client waits for a hook, in seconds. The first look at a large tree takes a while; later ones do not.
+/// How long a client waits for a hook, in seconds. A hook answers within five; the rest is for a machine under load.
 const HOOK_SECONDS: u64 = 30;
 
 /// A client that `install` knows.

@@ -1,22 +1,32 @@
 //! What changes on disk, as a plan to be shown, and carrying it out: a backup beside the file, an atomic replacement,
 //! symlinks written through. What `install` added is taken out again exactly: the backup comes back when nobody
 //! touched the file since.
+//!
+//! A repository can carry symlinks, so where a project's file leads out of the project the plan says where to, and no copy
+//! is put there. Only ordinary files of a sensible size are read: a pipe or a device under a client's name is refused.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
 use backsight_diff::{FileChange, FileSide, Options, generate_unified_diff};
 
 use super::FileEdit;
 
+/// The largest settings file that is read; those of clients have a few kilobytes.
+const LARGEST: u64 = 4 << 20;
+
 /// What happens to one file.
 #[derive(Clone, Debug)]
 pub struct FilePlan {
     /// The file as the client names it.
     pub path: PathBuf,
+    /// The file that is written: behind symlinks, another one.
+    pub target: PathBuf,
+    /// Whether that lies outside the project whose configuration it should be.
+    pub is_outside: bool,
     /// Its text now; nothing when it is not there.
     pub before: Option<String>,
     /// Its text then; nothing when it goes.
@@ -54,8 +64,8 @@ impl FilePlan {
     }
 }
 
-/// What installing, or uninstalling, does to a file.
-pub fn plan(file: &FileEdit, uninstall: bool) -> Result<FilePlan> {
+/// What installing, or uninstalling, does to a file; `project` is where the file should be, if it is a project's.
+pub fn plan(file: &FileEdit, uninstall: bool, project: Option<&Path>) -> Result<FilePlan> {
     let name = file.path.display().to_string();
     let in_file = |error: Error| {
         let hint = error.hint().unwrap_or("mend the file first; nothing was written").to_owned();
@@ -64,9 +74,13 @@ pub fn plan(file: &FileEdit, uninstall: bool) -> Result<FilePlan> {
             .with_hint(hint)
     };
     let before = read(&file.path)?;
-    let backup = backup_of(&file.path);
-    let kept = read(&backup)?;
-    let mut plan = FilePlan { path: file.path.clone(), before, after: None, backup: None, used_backup: None };
+    let target = target(&file.path)?;
+    let is_outside = project.is_some_and(|project| !is_within(&target, project));
+    let backup = backup_of(&target);
+    // Where others keep their files no copy is made, and none is looked for.
+    let kept = if is_outside { None } else { read(&backup)? };
+    let (path, backup_made, used_backup) = (file.path.clone(), None, None);
+    let mut plan = FilePlan { path, target, is_outside, before, after: None, backup: backup_made, used_backup };
     let text = plan.before.as_deref().unwrap_or_default();
     if uninstall {
         let Some(text) = plan.before.as_deref() else { return Ok(plan) };
@@ -85,7 +99,7 @@ pub fn plan(file: &FileEdit, uninstall: bool) -> Result<FilePlan> {
     }
     let after = file.edit.install(text).map_err(in_file)?;
     // A text that already holds something of ours is no state to go back to.
-    if after != text && plan.before.is_some() && file.edit.is_absent_from(text) {
+    if after != text && plan.before.is_some() && !is_outside && file.edit.is_absent_from(text) {
         plan.backup = Some(backup);
     }
     plan.after = Some(after);
@@ -95,8 +109,8 @@ pub fn plan(file: &FileEdit, uninstall: bool) -> Result<FilePlan> {
 /// Carries a plan out.
 pub fn write(plan: &FilePlan) -> Result<()> {
     let target = target(&plan.path)?;
-    // Somebody may have written it while the question was open.
-    if read(&plan.path)? != plan.before {
+    // Somebody may have written it, or led it elsewhere, while the question was open.
+    if target != plan.target || read(&plan.path)? != plan.before {
         let message = format!("`{}` changed meanwhile, so it was not written", plan.path.display());
         return Err(Error::new(Code::Raced, message).with_hint("run the command again"));
     }
@@ -110,34 +124,61 @@ pub fn write(plan: &FilePlan) -> Result<()> {
     plan.used_backup.as_deref().map_or(Ok(()), remove)
 }
 
-fn backup_of(path: &Path) -> PathBuf {
-    let target = target(path).unwrap_or_else(|_| path.to_owned());
+fn backup_of(target: &Path) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".before-backsight");
     target.with_file_name(name)
 }
 
 fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
-            Error::new(Code::InvalidConfig, format!("`{}` is not UTF-8, so it is left alone", path.display()))
-        }),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(Error::io(format!("read `{}`", path.display()), error)),
+    let refused = |what: &str| {
+        Error::new(Code::InvalidConfig, format!("`{}` {what}, so it is left alone", path.display()))
+            .with_hint("see what is there with `ls -lL`; nothing was written")
+    };
+    let mut options = fs::OpenOptions::new();
+    // Opening a pipe would wait for whoever writes into it.
+    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(Error::io(format!("read `{}`", path.display()), error)),
+    };
+    let failed = |error| Error::io(format!("read `{}`", path.display()), error);
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(refused("is not a file"));
     }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(refused(&format!("is larger than {} MiB", LARGEST >> 20)));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| refused("is not UTF-8"))
 }
 
-/// The file behind symlinks, also when it is not there yet.
+/// The file behind symlinks, those of its directories too, also when it is not there yet.
 fn target(path: &Path) -> Result<PathBuf> {
     const LONGEST_CHAIN: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LONGEST_CHAIN {
         match fs::read_link(&path) {
             Ok(link) => path = path.parent().unwrap_or(Path::new("/")).join(link),
-            Err(_) => return Ok(path),
+            Err(_) => return Ok(real(&path)),
         }
     }
     Err(Error::new(Code::InvalidPath, format!("`{}` is a loop of symlinks", path.display())))
+}
+
+/// What is not there yet lies where the nearest directory that is there does.
+fn real(path: &Path) -> PathBuf {
+    let found = path.ancestors().skip(1).find_map(|above| Some((above.canonicalize().ok()?, above)));
+    let rest = found.as_ref().and_then(|(_, above)| path.strip_prefix(above).ok());
+    found.as_ref().zip(rest).map_or_else(|| path.to_owned(), |((real, _), rest)| real.join(rest))
+}
+
+/// Whether a file lies below a directory.
+fn is_within(target: &Path, directory: &Path) -> bool {
+    let climbs = target.components().any(|part| part == Component::ParentDir);
+    !climbs && directory.canonicalize().is_ok_and(|directory| target.starts_with(directory))
 }
 
 fn mode_of(path: &Path) -> Option<u32> {

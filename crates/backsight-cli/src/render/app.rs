@@ -14,6 +14,7 @@ use backsight_core::Timestamp;
 use serde_json::Value;
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
+use crate::render::debug;
 use crate::words::{age, count, enumerate, join, local};
 
 /// What happened.
@@ -214,6 +215,7 @@ pub fn status(page: &mut Page, status: &Value) {
         if unwatched > 0 {
             page.data.line(format_args!("  {} of other origins not watched", count(unwatched, "page")));
         }
+        debug::started(&mut page.data, &browser["command"]);
         for note in texts(&browser["notes"]) {
             page.note(note);
         }

@@ -10,7 +10,7 @@ use backsight::debug::render::safe;
 use serde_json::Value;
 
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
-use crate::words::{count, duration, enumerate, join, thousands};
+use crate::words::{count, duration, enumerate, join, shell, thousands};
 
 /// How many lines of source are shown on each side.
 const AROUND: u64 = 2;
@@ -23,12 +23,24 @@ pub fn moved(page: &mut Page, moved: &Value, start: &Path) {
     if moved["outcome"] == "stopped" {
         source(&mut page.data, &moved["frame"]);
     }
+    for command in ["command", "debuggee"] {
+        started(&mut page.data, &moved[command]);
+    }
     printed(&mut page.data, moved);
     if let Some(captured) = moved["captured"].as_u64() {
         page.data.line(format_args!("Captured {} meanwhile", count(captured, "snapshot")));
     }
     for breakpoint in list(&moved["unbound"]) {
         unbound(page, breakpoint, start);
+    }
+}
+
+/// The command line that was executed, where something was started.
+pub fn started(sheet: &mut Sheet, command: &Value) {
+    let words: Vec<String> =
+        list(command).iter().filter_map(Value::as_str).map(|word| shell(word.as_bytes())).collect();
+    if !words.is_empty() {
+        sheet.line(sheet.dim(format_args!("$ {}", words.join(" "))));
     }
 }
 

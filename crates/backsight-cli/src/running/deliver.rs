@@ -6,13 +6,15 @@ use std::time::Duration;
 use backsight::Workspace;
 use backsight::browser::event::Console;
 use backsight_core::{Code, Error, Result};
-use backsight_server::{Client, find_ready};
+use backsight_server::{Client, Patience, find_ready};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 /// How long the server may take for one report.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(5);
+/// The command's user waits at its end: a server that is silent is soon asked whether it lives.
+const PATIENCE: Patience = Patience { glance: Duration::from_millis(300), alive: Duration::from_millis(500) };
 
 /// A report to the server.
 #[derive(Serialize)]
@@ -58,8 +60,9 @@ impl Server {
 
     /// Looks for it; whether it is there.
     pub fn find(&mut self) -> bool {
-        let store = self.workspace.store_path().ok().flatten();
-        self.client = store.and_then(|store| find_ready(&store)).as_ref().and_then(Client::new);
+        let store = self.workspace.store().ok().flatten();
+        let found = store.and_then(|store| find_ready(&store)).as_ref().and_then(Client::new);
+        self.client = found.map(|client| client.with_patience(PATIENCE));
         self.client.is_some()
     }
 
@@ -78,7 +81,7 @@ impl Server {
 
     fn post(&self, body: &Value) -> Outcome {
         let Some(client) = &self.client else { return Outcome::Unheard };
-        let sending = async { tokio::time::timeout(PATIENCE, client.post("/ingest/console", body)).await };
+        let sending = async { tokio::time::timeout(LONGEST, client.post("/ingest/console", body)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(answer)) if answer["ok"] == true => Outcome::Arrived,
             // Whatever it does not like about the report, it will not like better the next time.

@@ -28,13 +28,15 @@ fn seen(fixture: &Fixture, line: &str) -> String {
     timeless(&fixture.run(line))
 }
 
-/// `[SNAPSHOT]` for an id, `[MS]` for a number of milliseconds.
+/// `[SNAPSHOT]` for an id, `[MS]` for a number of milliseconds, `[PYTHON]` and `[PORT]` in a command line.
 fn timeless(text: &str) -> String {
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let next_is_unit = |index: usize| words.get(index + 1).is_some_and(|word| matches!(*word, "ms" | "s"));
         let shown = words.iter().enumerate().map(|(index, word)| match *word {
             word if word.starts_with("snap-") => "[SNAPSHOT]",
+            word if word.starts_with("127.0.0.1:") => "127.0.0.1:[PORT]",
+            word if word.ends_with("/venv/bin/python") => "[PYTHON]",
             _ if next_is_unit(index) => "[MS]",
             word => word,
         });
@@ -53,6 +55,7 @@ fn a_session_from_the_first_stop_to_the_end() {
       → 6          sum = sum + price
         7      return sum
         8
+    $ [PYTHON] -Xfrozen_modules=off -m debugpy --configure-subProcess False --connect 127.0.0.1:[PORT] --wait-for-client [TMP]/ws/shop.py
     Printed:
       │ shopping
     ---- stderr

@@ -113,6 +113,15 @@ impl Fixture {
         self.directory.path().canonicalize().unwrap()
     }
 
+    /// Writes the user's own settings.
+    pub fn user_settings(&self, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let file = self.base().join("config/backsight/config.toml");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     pub fn home(&self) -> PathBuf {
         self.base().join("home")
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -246,21 +247,101 @@ fn where_nobody_can_be_asked_nothing_is_written_without_yes() {
 }
 
 #[test]
-fn a_symlinked_file_is_written_through() {
+fn a_symlink_within_the_project_is_written_through() {
     let fixture = Fixture::new();
-    let dotfiles = fixture.base().join("dotfiles");
-    fs::create_dir(&dotfiles).unwrap();
-    fs::write(dotfiles.join("mcp.json"), "{}\n").unwrap();
-    symlink(dotfiles.join("mcp.json"), fixture.root().join(".mcp.json")).unwrap();
+    let shared = fixture.root().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::write(shared.join("mcp.json"), "{}\n").unwrap();
+    symlink("shared/mcp.json", fixture.root().join(".mcp.json")).unwrap();
     fs::create_dir(fixture.root().join(".claude")).unwrap();
-    symlink("../../dotfiles/settings.json", fixture.root().join(".claude/settings.json")).unwrap();
+    symlink("../shared/settings.json", fixture.root().join(".claude/settings.json")).unwrap();
     install(&fixture, "claude-code");
     for (link, file) in [(".mcp.json", "mcp.json"), (".claude/settings.json", "settings.json")] {
         assert!(fs::symlink_metadata(fixture.root().join(link)).unwrap().is_symlink(), "{link}");
-        assert!(fs::read_to_string(dotfiles.join(file)).unwrap().contains("backsight"), "{file}");
+        assert!(fs::read_to_string(shared.join(file)).unwrap().contains("backsight"), "{file}");
     }
     install(&fixture, "claude-code --uninstall");
-    assert_eq!(fs::read_to_string(dotfiles.join("mcp.json")).unwrap(), "{}\n");
+    assert_eq!(fs::read_to_string(shared.join("mcp.json")).unwrap(), "{}\n");
+}
+
+#[test]
+fn a_symlink_that_leads_out_of_the_project_is_named_and_not_followed_unasked() {
+    type Lead = fn(&Fixture);
+    let leads: [(&str, Lead); 4] = [
+        ("file", |fixture| symlink("../home/mine.json", fixture.root().join(".mcp.json")).unwrap()),
+        ("absolute", |fixture| symlink(fixture.home().join("mine.json"), fixture.root().join(".mcp.json")).unwrap()),
+        ("chain", |fixture| {
+            symlink("../home/mine.json", fixture.root().join("b")).unwrap();
+            symlink("b", fixture.root().join(".mcp.json")).unwrap();
+        }),
+        ("directory", |fixture| symlink("../home", fixture.root().join(".claude")).unwrap()),
+    ];
+    for (kind, lead) in leads {
+        let fixture = Fixture::new();
+        fs::write(fixture.home().join("mine.json"), "{\"mine\": 1}\n").unwrap();
+        lead(&fixture);
+        let before = listed(&fixture.home());
+        let answer = fixture.ask("install claude-code --yes");
+        let error = answer.fails("INVALID_PATH", 2);
+        let named = fixture.home().join(if kind == "directory" { "settings.json" } else { "mine.json" });
+        assert!(error["message"].as_str().unwrap().contains(named.to_str().unwrap()), "{kind}: {error}");
+        let printed = fixture.run("install claude-code --print");
+        assert!(printed.contains("outside this project"), "{kind}: {printed}");
+        assert_eq!(listed(&fixture.home()), before, "{kind}");
+
+        fixture.ok("install claude-code --yes --follow-links");
+        assert!(fs::read_to_string(&named).unwrap().contains("backsight"), "{kind}");
+        let beside = |name: &str| name.ends_with("before-backsight");
+        assert!(!listed(&fixture.home()).iter().any(|(name, _)| beside(name)), "{kind}: a copy lies outside");
+        fixture.ask("install claude-code --uninstall --yes").fails("INVALID_PATH", 2);
+        fixture.ok("install claude-code --uninstall --yes --follow-links");
+        assert_eq!(fs::read_to_string(fixture.home().join("mine.json")).unwrap(), "{\"mine\": 1}\n", "{kind}");
+    }
+}
+
+/// The files of a directory with their texts.
+fn listed(directory: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    let mut found: Vec<(String, String)> = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap_or_default()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_no_file_or_far_too_large_is_refused_at_once() {
+    type Maker<'a> = (&'a str, &'a dyn Fn(&Path));
+    let huge = |path: &Path| fs::write(path, vec![b' '; 5 << 20]).unwrap();
+    let makers: [Maker<'_>; 5] = [
+        ("is not a file", &|path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+            assert!(made.success());
+        }),
+        ("is not a file", &|path| symlink("/dev/zero", path).unwrap()),
+        ("is not a file", &|path| fs::create_dir(path).unwrap()),
+        ("is larger than 4 MiB", &huge),
+        ("", &|path| fs::write(path, "[".repeat(1 << 20)).unwrap()),
+    ];
+    for (words, make) in makers {
+        for uninstall in ["", "--uninstall"] {
+            for name in [".mcp.json", ".mcp.json.before-backsight"] {
+                let fixture = Fixture::new();
+                fixture.write(".mcp.json", "{}\n");
+                let path = fixture.root().join(name);
+                let _ = fs::remove_file(&path);
+                make(&path);
+                let began = Instant::now();
+                let answer = fixture.ask(&format!("install claude-code --yes {uninstall}"));
+                assert!(began.elapsed() < Duration::from_secs(5), "{words}: {name}");
+                if !words.is_empty() {
+                    let error = answer.fails("INVALID_CONFIG", 2);
+                    assert!(error["message"].as_str().unwrap().contains(words), "{name}: {error}");
+                }
+                assert!(!fixture.root().join(".claude").exists() || words.is_empty(), "{name}");
+            }
+        }
+    }
 }
 
 #[test]

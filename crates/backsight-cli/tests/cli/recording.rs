@@ -208,13 +208,16 @@ fn track_warns_about_what_it_could_not_cover() {
 fn what_others_wrote_cannot_drive_the_terminal() {
     let fixture = Fixture::new();
     fixture.write("a\u{1b}[31m", "a\n");
-    fixture.done("track -m 'red \u{1b}[31m text' --tool 'edit\u{7}' --session 'line\nbreak'");
+    // Names of such a kind are refused; a description is free.
+    fixture.ask("track --tool 'edit\u{7}'").fails("USAGE", 2);
+    fixture.ask("track --session 'line\nbreak'").fails("USAGE", 2);
+    fixture.done("track -m 'red \u{1b}[31m text'");
     for line in ["log", "show @", "status", "ls @", "patch @"] {
         let seen = fixture.run(line);
         assert!(!seen.chars().any(|character| character.is_control() && character != '\n'), "{line}: {seen:?}");
     }
     assert_snapshot!(fixture.run("log"), @r#"
-    *  #1  [SHORT]  just now  1 file  "red \033[31m text" ("edit\007", session "line\nbreak")
+    #1  [SHORT]  just now  1 file  "red \033[31m text"
     ---- exit 0
     "#);
 }

@@ -11,5 +11,6 @@ mod schema;
 pub mod server;
 pub mod site;
 mod snippet;
+mod tokens;
 mod tools;
 mod twins;

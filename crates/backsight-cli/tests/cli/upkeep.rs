@@ -125,6 +125,7 @@ fn doctor_checks_and_advises() {
     ok      settings: config.toml is valid
     ok      timeline: 3 snapshots
     ok      room: [SIZE] in 3 packs and 0 single objects
+    ok      your settings: none (`[TMP]/config/backsight/config.toml`): agents debug programs of the workspace only
     ok      browser: no Chromium or Chrome was found; only `backsight browser launch` needs one
             install one with `apt-get install --no-install-recommends chromium`, or name the program
     ok      app: no server runs, so nobody watches it
@@ -138,6 +139,32 @@ fn doctor_checks_and_advises() {
             install it with `apt-get install lldb-22`
     ---- exit 0
     ");
+}
+
+#[test]
+fn doctor_says_which_settings_of_the_user_are_in_force() {
+    let fixture = Fixture::with_history();
+    let file = fixture.base().join("config/backsight/config.toml");
+    fixture.user_settings("[adapters.toy]\nextensions = [\"toy\"]\nprograms = [\"toy\"]\n");
+    let said = fixture.run("doctor");
+    assert!(
+        said.contains("your settings: `[TMP]/config/backsight/config.toml`, which allows agents nothing more"),
+        "{said}"
+    );
+    assert!(said.contains("debugger toy: not found"), "{said}");
+    fixture.user_settings("[agents]\nprograms = \"any\"\n");
+    assert!(fixture.run("doctor").contains("which allows agents more than the workspace"));
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    let said = fixture.run("doctor");
+    assert!(said.contains("problem your settings: ") && said.contains("others may write it (mode 666)"), "{said}");
+    assert!(said.contains("chmod go-w") && said.ends_with("exit 1"), "{said}");
+    // Sections of the user's in a workspace's settings are not used, and said to be in the wrong place.
+    fixture.write(".backsight/store/config.toml", "[adapters.toy]\nprograms = [\"toy\"]\n");
+    let said = fixture.run("doctor");
+    assert!(
+        said.contains("`adapters` in `[TMP]/ws/.backsight/store/config.toml` is not taken from a workspace"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use backsight_core::{Code, Error, Result};
 
@@ -11,6 +12,8 @@ use super::Adapter;
 const GO_MARK: &[u8] = b"\xff Go buildinf:";
 /// What Rust's compiler signs everything with.
 const RUST_MARK: &[u8] = b"rustc version ";
+/// More of a program is not looked through.
+const LONGEST_PROGRAM: u64 = 2 << 30;
 /// Where virtual environments of a project usually are.
 const ENVIRONMENTS: [&str; 2] = [".venv/bin", "venv/bin"];
 
@@ -41,22 +44,25 @@ pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) 
 }
 
 /// The program an adapter is started with: the one given, one of the project's own environment, or one on the search path.
+/// Nothing is run to find it.
 pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search: &[PathBuf]) -> Result<PathBuf> {
     let missing = |message: String| {
         let hint = format!("install it with `{}`, or name its program with `runtime`", adapter.install);
         Error::new(Code::AdapterNotFound, message).with_hint(hint)
     };
+    // What is relative is wherever somebody happens to be, as a rule in a directory that came from elsewhere.
+    let search = || search.iter().filter(|place| place.is_absolute());
     if let Some(given) = given {
         // A bare name is one of the search path.
         let found = match given.components().count() {
-            1 => search.iter().map(|place| place.join(given)).find(|program| is_program(program)),
+            1 => search().map(|place| place.join(given)).find(|program| is_program(program)),
             _ => Some(given.to_owned()).filter(|given| is_program(given)),
         };
         return found.ok_or_else(|| missing(format!("there is no program at `{}`", given.display())));
     }
     let own = ENVIRONMENTS.iter().map(|environment| directory.join(environment));
     let own: Vec<PathBuf> = if adapter.name == "debugpy" { own.collect() } else { Vec::new() };
-    let places = || own.iter().chain(search);
+    let places = || own.iter().chain(search());
     let found = adapter.programs.iter().flat_map(|name| places().map(move |place| place.join(name)));
     found.into_iter().find(|program| is_program(program)).ok_or_else(|| {
         let names = adapter.programs.join(", ");
@@ -64,17 +70,31 @@ pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search:
     })
 }
 
-/// The directory of the Rust toolchain that is active.
+/// The directories of a search path that a workspace cannot have put programs into: absolute ones outside of it.
+pub fn outside(search: &[PathBuf], workspace: &Path) -> Vec<PathBuf> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let workspace = real(workspace);
+    // In the root directory there is no outside.
+    let is_outside = |place: &&PathBuf| {
+        place.is_absolute() && (workspace.parent().is_none() || !real(place).starts_with(&workspace))
+    };
+    search.iter().filter(is_outside).cloned().collect()
+}
+
+/// The directory of the Rust toolchain that is active outside of any project: a project may name a toolchain of its own making.
 pub(crate) fn rust_sysroot(search: &[PathBuf]) -> Option<PathBuf> {
-    let compiler = search.iter().map(|place| place.join("rustc")).find(|program| is_program(program))?;
-    let told = std::process::Command::new(compiler).args(["--print", "sysroot"]).output().ok()?;
+    let places = search.iter().filter(|place| place.is_absolute());
+    let compiler = places.map(|place| place.join("rustc")).find(|program| is_program(program))?;
+    let mut command = std::process::Command::new(compiler);
+    command.args(["--print", "sysroot"]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+    let told = command.output().ok()?;
     let path = String::from_utf8(told.stdout).ok()?;
     Some(PathBuf::from(path.trim())).filter(|path| told.status.success() && path.is_dir())
 }
 
 /// Whether a program was made by Rust's compiler. Formatters for Rust's types take the place of those for C++.
 pub(crate) fn is_rust(program: &Path) -> bool {
-    std::fs::File::open(program).is_ok_and(|file| holds(file, &[], RUST_MARK))
+    open(program).is_some_and(|file| holds(file, &[], RUST_MARK))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -92,7 +112,7 @@ pub(super) fn contents(program: &Path) -> Contents {
         let has_go = go.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "go"));
         return if has_go { Contents::GoPackage } else { Contents::Other };
     }
-    let Ok(mut file) = std::fs::File::open(program) else { return Contents::Other };
+    let Some(mut file) = open(program) else { return Contents::Other };
     let mut head = [0; 256];
     let Ok(count) = file.read(&mut head) else { return Contents::Other };
     let head = head.get(..count).unwrap_or_default();
@@ -107,8 +127,14 @@ pub(super) fn contents(program: &Path) -> Contents {
     }
 }
 
+/// A file that has an end: opening a pipe would wait for a writer.
+pub(super) fn open(path: &Path) -> Option<std::fs::File> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).and_then(|_| std::fs::File::open(path).ok())
+}
+
 /// Whether a file holds some bytes, read piece by piece.
-fn holds(mut file: std::fs::File, head: &[u8], wanted: &[u8]) -> bool {
+fn holds(file: std::fs::File, head: &[u8], wanted: &[u8]) -> bool {
+    let mut file = file.take(LONGEST_PROGRAM);
     let mut window = head.to_vec();
     let mut buffer = vec![0; 1 << 20];
     loop {
@@ -166,6 +192,38 @@ mod tests {
         assert_eq!(error.code(), Code::AdapterNotFound);
         assert!(error.hint().unwrap().contains("pip install debugpy"));
         assert!(locate(debugpy, Some(&place.path().join("python")), place.path(), &[]).is_err());
+    }
+
+    #[test]
+    fn only_directories_outside_a_workspace_are_searched() {
+        let place = tempfile::tempdir().unwrap();
+        let (workspace, other) = (place.path().join("w"), place.path().join("other"));
+        std::fs::create_dir_all(workspace.join("node_modules/.bin")).unwrap();
+        std::fs::create_dir_all(&other).unwrap();
+        std::os::unix::fs::symlink(workspace.join("node_modules"), other.join("link")).unwrap();
+        let search = [
+            PathBuf::from("."),
+            PathBuf::from(""),
+            PathBuf::from("node_modules/.bin"),
+            workspace.clone(),
+            workspace.join("node_modules/.bin"),
+            other.join("link/.bin"),
+            workspace.join("../w/node_modules"),
+            other.clone(),
+        ];
+        assert_eq!(outside(&search, &workspace), [other]);
+        let relative = [PathBuf::from("node_modules/.bin"), PathBuf::from(".")];
+        assert!(locate(&builtin()[1], None, &workspace, &relative).is_err());
+        assert!(locate(&builtin()[1], Some(Path::new("node")), &workspace, &relative).is_err());
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let pipe = place.path().join("pipe.py");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert_eq!(contents(&pipe), Contents::Other);
+        assert!(!is_rust(&pipe));
     }
 
     #[test]

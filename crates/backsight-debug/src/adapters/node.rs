@@ -105,6 +105,23 @@ pub(crate) async fn translate(
     Ok((Box::new(reader), Box::new(writer)))
 }
 
+/// Reads any bytes as messages of an inspector, one a line, and translates what they tell of frames and values.
+pub(crate) fn translate_bytes(bytes: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(bytes);
+    let mut understood = 0;
+    for line in text.lines() {
+        let told = match inspector::understand(line) {
+            inspector::Understood::Answer(_, Ok(result)) => result,
+            inspector::Understood::Event(_, params) => params,
+            inspector::Understood::Answer(_, Err(_)) | inspector::Understood::Nothing => continue,
+        };
+        understood += 1;
+        look::translate(&told, line);
+        let _ = (address_in(line), path_in(line));
+    }
+    understood
+}
+
 /// Takes requests until the session is over; each is carried out beside the others.
 async fn serve(mut reader: impl tokio::io::AsyncRead + Unpin, node: Arc<Node>) {
     let mut decoder = Decoder::default();

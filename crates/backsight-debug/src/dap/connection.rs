@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -85,6 +85,8 @@ struct Shared {
     malformed: AtomicU64,
     junk: Mutex<(u64, String)>,
     reason: Mutex<Option<String>>,
+    /// Told whenever a request is answered.
+    settled: Notify,
 }
 
 impl Connection {
@@ -161,6 +163,28 @@ impl Connection {
         self.shared.overdue().values().next().cloned()
     }
 
+    /// Whether the adapter works on something.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.shared.waiting().is_empty() || !self.shared.overdue().is_empty()
+    }
+
+    /// Waits until the adapter owes no answer that is no longer waited for; whether that came in time.
+    pub(crate) async fn caught_up(&self, patience: Duration) -> bool {
+        let all = async {
+            loop {
+                let settled = self.shared.settled.notified();
+                tokio::pin!(settled);
+                // Before looking, so that no answer comes unnoticed in between.
+                settled.as_mut().enable();
+                if self.overdue().is_none() {
+                    return;
+                }
+                settled.await;
+            }
+        };
+        tokio::time::timeout(patience, all).await.is_ok()
+    }
+
     /// Why the connection ended, once it has.
     pub(crate) fn ended(&self) -> Option<String> {
         self.shared.reason().clone()
@@ -195,10 +219,12 @@ impl Shared {
         self.reason().get_or_insert_with(|| reason.to_owned());
         self.waiting().clear();
         self.overdue().clear();
+        self.settled.notify_waiters();
     }
 
     fn settle(&self, seq: i64, answer: Answer) {
         self.overdue().remove(&seq);
+        self.settled.notify_waiters();
         if let Some(waiting) = self.waiting().remove(&seq) {
             // The receiver may be gone: it gave up at this very moment.
             let _ = waiting.send(answer);
@@ -287,6 +313,33 @@ fn sort(frame: Frame, shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
         }
         _ => drop(shared.malformed.fetch_add(1, Ordering::Relaxed)),
     }
+}
+
+/// Reads any bytes as what an adapter sends, in pieces of a size, and every event and answer as what it may be; how many messages
+/// were understood.
+pub(crate) fn read_bytes(bytes: &[u8], piece: usize) -> usize {
+    let shared = Shared::default();
+    let (queue, mut heard) = mpsc::unbounded_channel();
+    // Small, so that also what is too long is met.
+    let mut decoder = Decoder::new(1 << 16);
+    let mut answers = Vec::new();
+    for part in bytes.chunks(piece.max(1)) {
+        decoder.push(part);
+        while let Some(frame) = decoder.next_frame() {
+            for seq in 0..4 {
+                let (answer, answered) = oneshot::channel();
+                shared.waiting().insert(seq, answer);
+                answers.push(answered);
+            }
+            sort(frame, &shared, &queue);
+        }
+    }
+    let said = std::iter::from_fn(|| heard.try_recv().ok()).filter_map(|heard| match heard {
+        Heard::Event { body, .. } => Some(body),
+        Heard::Request { .. } => None,
+    });
+    let answered = answers.into_iter().filter_map(|mut answer| answer.try_recv().ok()?.ok());
+    said.chain(answered).map(|body| super::types::read_any(&body)).count()
 }
 
 /// Whoever waits for an answer that is too long hears so at once.

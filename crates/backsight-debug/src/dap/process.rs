@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +26,8 @@ const DEATH: Duration = Duration::from_secs(2);
 /// A program that was started here. Dropping it ends it and everything in its group, unless it was released.
 #[derive(Debug)]
 pub(crate) struct Process {
-    name: String,
+    /// What was executed: the program, then its arguments.
+    command: Vec<String>,
     group: Option<Pid>,
     life: Arc<Mutex<Life>>,
     exited: watch::Receiver<Option<ExitStatus>>,
@@ -53,11 +55,13 @@ impl Life {
     }
 }
 
-/// Ends a group when we are gone, also when we had no time to: it reads from a pipe whose other end only we hold.
-fn guard(group: Option<Pid>) -> Option<Child> {
+/// Ends a group when we are gone, also when we had no time to: it reads from a pipe whose other end only we hold. What was
+/// made for the group goes with it.
+fn guard(group: Option<Pid>, scratch: Option<&Path>) -> Option<Child> {
     let group = group?.as_raw_nonzero().to_string();
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "read -r _; kill -KILL -- \"-$0\"", &group]).process_group(0);
+    shell.args(["-c", "read -r _; kill -KILL -- \"-$0\"; [ -z \"$1\" ] || rm -rf -- \"$1\"", &group]);
+    shell.arg(scratch.unwrap_or(Path::new(""))).process_group(0).current_dir("/");
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // Without a shell there is only the orderly end.
     shell.spawn().ok()
@@ -72,9 +76,12 @@ pub(crate) struct Pipes {
 }
 
 impl Process {
-    /// Starts a program with pipes to all it says; it hears us only when it is to `listen`.
-    pub(crate) fn start(mut command: Command, listen: bool) -> Result<(Process, Pipes)> {
-        let name = command.get_program().to_string_lossy().into_owned();
+    /// Starts a program with pipes to all it says; it hears us only when it is to `listen`. The directory that was made for it
+    /// is removed with it if we end before it.
+    pub(crate) fn start(mut command: Command, listen: bool, scratch: Option<&Path>) -> Result<(Process, Pipes)> {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let name = words.first().cloned().unwrap_or_default();
         let stdin = if listen { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -85,7 +92,7 @@ impl Process {
         })?;
         let pipes = pipes(&mut child).map_err(|error| Error::io(format!("listen to `{name}`"), error))?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let life = Arc::new(Mutex::new(Life { guard: guard(group), ..Life::default() }));
+        let life = Arc::new(Mutex::new(Life { guard: guard(group, scratch), ..Life::default() }));
         let (tell, exited) = watch::channel(None);
         let (over, gone) = sync_channel(1);
         let watched = Arc::clone(&life);
@@ -102,12 +109,12 @@ impl Process {
             .name("debug-process".to_owned())
             .spawn(wait)
             .map_err(|error| Error::io("start a thread for the debugger", error))?;
-        Ok((Process { name, group, life, exited, gone: Mutex::new(gone), stderr: Tail::default() }, pipes))
+        Ok((Process { command: words, group, life, exited, gone: Mutex::new(gone), stderr: Tail::default() }, pipes))
     }
 
-    /// What it was started as.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// What was executed: the program, then its arguments.
+    pub(crate) fn command(&self) -> &[String] {
+        &self.command
     }
 
     /// Its number.
@@ -252,7 +259,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_program_says_and_how_it_ends_is_known() {
-        let (process, pipes) = Process::start(shell("echo hello; echo bad >&2; exit 7"), false).unwrap();
+        let (process, pipes) = Process::start(shell("echo hello; echo bad >&2; exit 7"), false, None).unwrap();
         let mut said = String::new();
         pump(pipes.stdout.unwrap(), |text| said.push_str(text)).await;
         pump(pipes.stderr.unwrap(), |text| process.stderr.push(text)).await;
@@ -262,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_a_program_started_outlives_it() {
-        let (process, pipes) = Process::start(shell("sleep 1000 & echo $!; exec sleep 1000"), false).unwrap();
+        let (process, pipes) = Process::start(shell("sleep 1000 & echo $!; exec sleep 1000"), false, None).unwrap();
         let mut stdout = pipes.stdout.unwrap();
         let mut line = [0; 32];
         let count = stdout.read(&mut line).await.unwrap();
@@ -284,7 +291,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_signal_is_an_exit_code_as_in_a_shell() {
-        let (process, _pipes) = Process::start(shell("kill -9 $$"), false).unwrap();
+        let (process, _pipes) = Process::start(shell("kill -9 $$"), false, None).unwrap();
         assert_eq!(exit_code(ended(&process).await), Some(137));
     }
 
@@ -292,7 +299,7 @@ mod tests {
     fn a_missing_program_is_named() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let _inside = runtime.enter();
-        let error = Process::start(Command::new("no-such-debugger"), true).unwrap_err();
+        let error = Process::start(Command::new("no-such-debugger"), true, None).unwrap_err();
         assert_eq!(error.code(), Code::ProgramNotFound);
         assert!(error.message().contains("`no-such-debugger`"));
     }

@@ -147,6 +147,16 @@ pub(crate) fn read<T: DeserializeOwned + Default>(body: Value) -> T {
     serde_json::from_value(body).unwrap_or_default()
 }
 
+/// Reads a body as everything that a body may be.
+pub(crate) fn read_any(body: &Value) {
+    let body = || body.clone();
+    let _ = (read::<Capabilities>(body()), read::<StoppedBody>(body()), read::<ContinuedBody>(body()));
+    let _ = (read::<OutputBody>(body()), read::<Evaluated>(body()), read::<ExceptionInfo>(body()));
+    let _ = (list::<Thread>(body(), "threads"), list::<StackFrame>(body(), "stackFrames"));
+    let _ = (list::<Scope>(body(), "scopes"), list::<Variable>(body(), "variables"));
+    failure(None, &body());
+}
+
 /// The entries of a list in a body, and how many of them could not be read.
 pub(crate) fn list<T: DeserializeOwned>(mut body: Value, name: &str) -> (Vec<T>, usize) {
     let Some(Value::Array(entries)) = body.get_mut(name).map(Value::take) else { return (Vec::new(), 0) };

@@ -80,6 +80,13 @@ pub struct Moved {
     /// Breakpoints at which it will not pause, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<Breakpoint>,
+    /// The command line that was executed when the session began, the program that was found first. Only the answer to the
+    /// beginning of a session has it, and only where something was started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub debuggee: Vec<String>,
 }
 
 /// A session that was ended.

@@ -9,7 +9,7 @@ use backsight_core::{Code, Error, Result};
 use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
-use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, StopReport, counts_hits};
+use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, counts_hits};
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
@@ -95,11 +95,9 @@ impl Held {
             }
             outcome = self.session.wait(left.min(SLICE))?;
         }
+        self.explain(&mut outcome);
         match &mut outcome {
-            Outcome::Stopped(stop) => {
-                self.explain(stop);
-                self.shelf.note_stop(stop);
-            }
+            Outcome::Stopped(stop) => self.shelf.note_stop(stop),
             Outcome::StillRunning { .. } => {}
             // Whoever is told that it is over finds nothing kept any more.
             Outcome::Exited { .. } | Outcome::Disconnected { .. } => self.end("it was ended"),
@@ -107,15 +105,23 @@ impl Held {
         let (printed, printed_before) = self.printed(since.printed);
         let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
         let captured = self.shelf.captured().saturating_sub(since.captured);
-        Ok(Moved { session: self.name().to_owned(), outcome, printed, printed_before, captured, unbound })
+        let session = self.name().to_owned();
+        let (command, debuggee) = (Vec::new(), Vec::new());
+        Ok(Moved { session, outcome, printed, printed_before, captured, unbound, command, debuggee })
     }
 
     /// Says why a program that should have gone on is paused, and nothing secret.
-    fn explain(&self, stop: &mut StopReport) {
-        let about = stop.stop.description.as_deref();
-        stop.stop.description = about.map(|about| self.shelf.redactor().text(about).into_owned());
+    fn explain(&self, outcome: &mut Outcome) {
+        let redactor = self.shelf.redactor();
+        let stop = match outcome {
+            Outcome::Stopped(stop) => stop,
+            Outcome::Disconnected { reason } => return *reason = redactor.spoken(reason),
+            Outcome::StillRunning { .. } | Outcome::Exited { .. } => return,
+        };
+        stop.stop.description = stop.stop.description.as_deref().map(|about| redactor.spoken(about));
         let Some(name) = &stop.point else { return };
         if let Some(problem) = self.shelf.with_point(name, |point| point.problem()).flatten() {
+            let problem = redactor.spoken(&problem);
             stop.stop.description = Some(format!("snapshot point `{name}` could not capture: {problem}"));
         }
     }
@@ -125,7 +131,7 @@ impl Held {
         let page = self.session.output(since, usize::MAX);
         let pieces = page.pieces.iter().filter(|piece| matches!(&*piece.category, "stdout" | "stderr"));
         let all: String = pieces.map(|piece| piece.text.as_str()).collect();
-        let all = self.shelf.redactor().text(&all);
+        let all = self.shelf.redactor().spoken(&all);
         let before = all.ceil_char_boundary(all.len().saturating_sub(PRINTED));
         let end = all.get(before..).unwrap_or_default();
         ((!end.is_empty()).then(|| end.to_owned()), before as u64)
@@ -133,12 +139,13 @@ impl Held {
 
     pub(super) fn view(&self, outcome: Option<Outcome>) -> SessionView {
         let status = self.session.status();
-        let outcome = outcome.unwrap_or_else(|| match status.state {
+        let mut outcome = outcome.unwrap_or_else(|| match status.state {
             State::Exited { code } => Outcome::Exited { code },
             State::Disconnected { reason } => Outcome::Disconnected { reason },
             State::Stopped(stop) => Outcome::stopped(status.epoch, stop),
             State::Starting | State::Running => Outcome::StillRunning { waited_ms: 0 },
         });
+        self.explain(&mut outcome);
         SessionView {
             session: self.name().to_owned(),
             adapter: status.adapter,

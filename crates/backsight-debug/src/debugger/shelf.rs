@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use backsight_core::{Code, Error, Notables, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{NotableKind, PointView};
 use super::points::Point;
@@ -99,6 +99,7 @@ impl Shelf {
 
     /// The session is over: what was kept is cleared, and the timeline is told how much. Once.
     pub(super) fn end(&self, reason: &str) {
+        let reason = &*self.redactor.spoken(reason);
         // Held until all is told: whoever finds them cleared finds the reason in the timeline.
         let mut snapshots = lock(&self.snapshots);
         let Snapshots::Open(store) = &mut *snapshots else { return };
@@ -111,7 +112,17 @@ impl Shelf {
         details["cleared_snapshots"] = json!(count);
         let what = if count == 1 { "1 snapshot was".to_owned() } else { format!("{count} snapshots were") };
         let description = format!("debug session `{}` is over: {reason}; {what} cleared", self.session);
-        note(&self.notables, NotableKind::End, (self.clock)(), description, details);
+        self.note(NotableKind::End, description, details);
+    }
+
+    /// Notes something for the timeline, where it stays: so no secret goes there, whatever the text is made of.
+    fn note(&self, kind: NotableKind, description: String, mut details: Value) {
+        for detail in details.as_object_mut().into_iter().flat_map(|details| details.values_mut()) {
+            if let Value::String(text) = detail {
+                *text = self.redactor.spoken(text);
+            }
+        }
+        note(&self.notables, kind, (self.clock)(), self.redactor.spoken(&description), details);
     }
 
     /// Notes a stop for the timeline, once. Steps are too many to be told.
@@ -132,7 +143,7 @@ impl Shelf {
         details["function"] = json!(function);
         details["file"] = json!(frame.and_then(|frame| frame.file.as_ref()));
         details["line"] = json!(frame.and_then(|frame| frame.line));
-        note(&self.notables, NotableKind::Stop, (self.clock)(), description, details);
+        self.note(NotableKind::Stop, description, details);
     }
 
     /// Notes a snapshot, or the last one of a series, for the timeline.
@@ -150,7 +161,7 @@ impl Shelf {
                 format!("captured `{name}` {count} times in {place}")
             }
         };
-        note(&self.notables, NotableKind::Capture, (self.clock)(), description, details);
+        self.note(NotableKind::Capture, description, details);
     }
 
     /// Notes what a point took, for the timeline: once for all its hits.
@@ -192,7 +203,11 @@ impl Shelf {
     }
 
     pub(super) fn points(&self) -> Vec<PointView> {
-        lock(&self.points).iter().map(|point| point.view.clone()).collect()
+        let mut points: Vec<PointView> = lock(&self.points).iter().map(|point| point.view.clone()).collect();
+        for point in &mut points {
+            point.problem = point.problem.as_deref().map(|problem| self.redactor.spoken(problem));
+        }
+        points
     }
 
     /// How many snapshots the points took in all.

@@ -1,4 +1,5 @@
-//! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys. Each
+//! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys, card
+//! numbers. Each
 //! function looks at the start of a text and says how many bytes of it are one.
 
 /// How a token begins, what it is, how many more characters it has at least.
@@ -43,16 +44,70 @@ const PREFIXES: [(&str, &str, usize); 35] = [
 /// The secret at the start of a word: its length and what it is.
 pub(super) fn at_word(rest: &str) -> Option<(usize, &'static str)> {
     // Nothing shorter is one, and most words are.
-    if rest.len() < 14 {
+    if rest.len() < 11 {
         return None;
     }
     match rest.as_bytes()[0] {
+        b'0'..=b'9' => card(rest.as_bytes()).or_else(|| security_number(rest.as_bytes())),
         b'e' => web_token(rest).map(|length| (length, "jwt")),
         b'A' if is_aws(rest) => Some((20, "aws-key")),
         b'-' => private_key(rest).map(|length| (length, "private-key")),
         b'A' | b'G' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y' => prefixed(rest),
         _ => None,
     }
+}
+
+/// A card number: digits of an issuer in its length that add up, unbroken or in the usual groups.
+fn card(rest: &[u8]) -> Option<(usize, &'static str)> {
+    let separator = *rest.get(4).filter(|byte| matches!(byte, b' ' | b'-')).unwrap_or(&b'0');
+    let mut number = Vec::new();
+    let mut length = 0;
+    for (at, &byte) in rest.iter().enumerate().take(23) {
+        match byte {
+            b'0'..=b'9' => number.push(byte - b'0'),
+            _ if byte == separator && matches!(at, 4 | 9 | 11 | 14 | 19) => continue,
+            _ => break,
+        }
+        length = at + 1;
+    }
+    let goes_on = match rest.get(length) {
+        Some(b'.') => rest.get(length + 1).is_some_and(u8::is_ascii_digit),
+        Some(byte) => byte.is_ascii_alphanumeric() || *byte == b'_',
+        None => false,
+    };
+    (!goes_on && is_issued(&number) && adds_up(&number)).then_some((length, "card"))
+}
+
+fn is_issued(number: &[u8]) -> bool {
+    let start = number.iter().take(4).fold(0_u32, |value, digit| value * 10 + u32::from(*digit));
+    matches!(
+        (number.len(), start),
+        (13 | 16 | 19, 4000..=4999)
+            | (16, 5100..=5599 | 2221..=2720)
+            | (15, 3400..=3499 | 3700..=3799)
+            | (16..=19, 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299)
+            | (14, 3000..=3059 | 3600..=3699 | 3800..=3999)
+    )
+}
+
+/// Luhn's check: every second digit from the right counts double.
+fn adds_up(number: &[u8]) -> bool {
+    let weighed = number.iter().rev().enumerate().map(|(index, digit)| match (index % 2, u32::from(*digit)) {
+        (0, value) => value,
+        (_, value) if value > 4 => value * 2 - 9,
+        (_, value) => value * 2,
+    });
+    weighed.sum::<u32>().is_multiple_of(10)
+}
+
+/// `123-45-6789`, in this form only.
+fn security_number(rest: &[u8]) -> Option<(usize, &'static str)> {
+    let shaped = rest.get(..11)?.iter().enumerate().all(|(index, byte)| match index {
+        3 | 6 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    let goes_on = rest.get(11).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    (shaped && !goes_on).then_some((11, "ssn"))
 }
 
 fn prefixed(rest: &str) -> Option<(usize, &'static str)> {

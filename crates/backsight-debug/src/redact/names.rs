@@ -17,6 +17,8 @@ enum Strength {
     Text,
     /// What looks made up is.
     Opaque,
+    /// A few digits are; one or two are a pin of a board.
+    Digits,
 }
 
 impl Name {
@@ -31,6 +33,7 @@ impl Name {
             Strength::Always => true,
             Strength::Text => !number,
             Strength::Opaque => looks_made_up(value),
+            Strength::Digits => (4..=8).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit()),
         }
     }
 }
@@ -47,20 +50,26 @@ fn looks_made_up(value: &str) -> bool {
 pub(super) fn judge(name: &str) -> Option<Name> {
     let words = words(name);
     let word = |back: usize| words.iter().rev().nth(back).map_or("", String::as_str);
-    let neutral =
-        NEUTRAL.contains(&word(0)) || (!word(0).is_empty() && word(0).bytes().all(|byte| byte.is_ascii_digit()));
-    let found = by_last(word(0), word(1)).or_else(|| if neutral { by_last(word(1), word(2)) } else { None });
+    let is_neutral =
+        |word: &str| NEUTRAL.contains(&word) || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()));
+    let neutral = (0..words.len()).take_while(|back| is_neutral(word(*back))).count();
+    let found = (0..=neutral).find_map(|back| by_last(word(back), word(back + 1)));
     found.map(|strength| Name { strength })
+}
+
+/// What the steps of a path say about what is at its end: whatever is inside a secret is one.
+pub(super) fn judge_path(path: &str) -> Option<Name> {
+    path.split(['.', '[', ']']).find_map(judge)
 }
 
 /// What an expression says about its value: something made of a secret is one.
 pub(super) fn judge_expression(expression: &str) -> Option<Name> {
     let is_part = |character: char| character.is_alphanumeric() || "_.$[]'\"".contains(character);
-    expression.split(|character| !is_part(character)).find_map(judge)
+    expression.split(|character| !is_part(character)).find_map(|part| judge(part).or_else(|| judge_path(part)))
 }
 
 /// What adds nothing to the word before it.
-const NEUTRAL: [&str; 18] = [
+const NEUTRAL: [&str; 37] = [
     "value",
     "raw",
     "plain",
@@ -79,6 +88,25 @@ const NEUTRAL: [&str; 18] = [
     "hash",
     "header",
     "field",
+    "list",
+    "lists",
+    "array",
+    "vec",
+    "vector",
+    "slice",
+    "set",
+    "map",
+    "dict",
+    "dictionary",
+    "tuple",
+    "table",
+    "queue",
+    "values",
+    "items",
+    "entries",
+    "strings",
+    "data",
+    "pair",
 ];
 
 /// What makes a token, key or pass a secret.
@@ -122,7 +150,7 @@ const QUALIFIERS: [&str; 36] = [
 ];
 
 fn by_last(last: &str, before: &str) -> Option<Strength> {
-    use Strength::{Always, Opaque, Text};
+    use Strength::{Always, Digits, Opaque, Text};
     let qualified = QUALIFIERS.contains(&before);
     let found = match last {
         "password" | "passwd" | "pwd" | "passcode" | "passphrase" | "passwords" => Always,
@@ -136,6 +164,7 @@ fn by_last(last: &str, before: &str) -> Option<Strength> {
         "credential" | "credentials" | "creds" => Text,
         "otp" | "totp" | "cvv" | "cvc" => Always,
         "pin" if matches!(before, "user" | "card" | "sim" | "atm" | "login") => Always,
+        "pin" | "pincode" => Digits,
         "code" if matches!(before, "verification" | "security" | "recovery" | "backup" | "mfa" | "otp") => Always,
         "ssn" => Always,
         "number" if matches!(before, "card" | "ssn") => Always,
@@ -236,6 +265,10 @@ mod tests {
             "token",
             "card_number",
             "password_hash",
+            "secret_list",
+            "passwordValues",
+            "secret_list_map[0]",
+            "pin",
         ] {
             assert!(judge(name).is_some(), "{name}");
         }
@@ -260,7 +293,10 @@ mod tests {
             "passed",
             "bypass",
             "compass",
-            "pin",
+            "pinned",
+            "secret_policy",
+            "list",
+            "data_list",
             "authenticated",
             "signature_count",
             "user_id",

@@ -71,7 +71,9 @@ fn next(text: &str, from: usize) -> Option<Secret> {
             return Some(Secret { start: at, end: at + length, kind });
         }
         let length = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
-        if let Some(secret) = after_scheme(text, at, length).or_else(|| assigned(text, at, length)) {
+        if let Some(secret) =
+            after_scheme(text, at, length).or_else(|| assigned(text, at, length)).or_else(|| spoken(text, at, length))
+        {
             return Some(secret);
         }
         at += length.max(1);
@@ -130,6 +132,26 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
     }
     let value = &text[inner..end];
     (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
+}
+
+/// `bad password hunter2`, `the token was 'abc'`: what errors say of secrets. Without marks around it, it must not be a word.
+fn spoken(text: &str, start: usize, length: usize) -> Option<Secret> {
+    let rest = text.get(start + length..)?.strip_prefix(' ').filter(|_| length <= LONGEST_NAME)?;
+    // The word before it may say which key it is.
+    let before = text.floor_char_boundary(start.saturating_sub(16));
+    let name = names::judge(&text[before..start + length])?;
+    let verb = ["is ", "was ", "of "].into_iter().find(|verb| rest.starts_with(verb)).map_or(0, str::len);
+    let from = start + length + 1 + verb;
+    let mark = *text.as_bytes().get(from)?;
+    let (inner, end) = match mark {
+        b'\'' | b'"' | b'`' => (from + 1, quoted_end(text, from + 1, mark)),
+        _ => (from, from + text[from..].find(char::is_whitespace).unwrap_or(text.len() - from)),
+    };
+    let value = text.get(inner..end)?.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'']);
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    let is_word = inner == from && !(value.len() >= 4 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic));
+    let stays = is_word || value.is_empty() || value.contains("[REDACTED:") || !name.covers(value);
+    (!stays).then_some(Secret { start: inner, end: inner + value.len(), kind: SECRET })
 }
 
 /// Of `Bearer ...` that is assigned, what comes after the word.

@@ -221,3 +221,53 @@ fn one_secret_has_one_marker_wherever_it_stands() {
     assert!(redactor.redact_text("token", "'SECRET-6'").starts_with("[REDACTED"));
     assert_eq!(redactor.redact_text("token", "'IDENT'"), "'IDENT'");
 }
+
+#[test]
+fn what_is_inside_a_secret_is_one_however_deep_it_is() {
+    let deep = Node::new("list", "list[1]", Inside::Elements(vec![(0, text("s3cr3t-deep"))]));
+    let inside = Node::new("dict", "dict[1]", Inside::Entries(vec![("eu".to_owned(), deep)]));
+    let list = Node::new("list", "list[2]", Inside::Elements(vec![(0, text("s3cr3t-one")), (1, inside)]));
+    let mut capture =
+        capture(vec![("secret_list", list), ("pin", Node::leaf("int", "4711")), ("led_pin", Node::leaf("int", "13"))]);
+    redactor().redact(&mut capture);
+    let said = said(&capture);
+    assert!(!said.contains("s3cr3t") && !said.contains("4711") && said.contains("13"), "{said}");
+    for path in ["secret_list[1]", "secret_list[1]['eu'][0]", "config.secrets['eu'].inner.text"] {
+        assert!(redactor().redact_text(path, "'s3cr3t-deep'").starts_with("[REDACTED"), "{path}");
+    }
+}
+
+#[test]
+fn numbers_of_cards_and_of_social_security_are_known_by_their_digits() {
+    let redactor = redactor();
+    for secret in ["4111111111111111", "4111 1111 1111 1111", "5500-0055-5555-5559", "3782 822463 10005", "123-45-6789"]
+    {
+        assert!(!redactor.text(&format!("paid with {secret}, thanks")).contains(secret), "{secret}");
+        assert!(!redactor.redact_text("note", secret).contains(secret), "{secret}");
+    }
+    for innocent in ["4111111111111112", "1700000000000000000", "4111 1111", "123-45-67890", "2024-01-02 10:11:12"] {
+        assert_eq!(redactor.text(&format!("it was {innocent} then")), format!("it was {innocent} then"));
+    }
+}
+
+#[test]
+fn what_errors_say_of_secrets_is_taken_out() {
+    let redactor = redactor();
+    for (said, secret) in [
+        ("ValueError: bad password s3cr3t", "s3cr3t"),
+        ("invalid password 'correct horse'", "correct horse"),
+        ("the api key was \"zebra77\"!", "zebra77"),
+        ("password is hunter2.", "hunter2"),
+    ] {
+        assert!(!redactor.text(said).contains(secret), "{}", redactor.text(said));
+    }
+    for innocent in ["password too short", "password must have 8 characters", "bad token count 12", "no password given"]
+    {
+        assert_eq!(redactor.text(innocent), innocent);
+    }
+    // A secret that was seen in a variable is one wherever it is said afterwards, but no value is changed by that.
+    assert_eq!(redactor.spoken("cannot open xyzzy-vault"), "cannot open xyzzy-vault");
+    redactor.redact(&mut capture(vec![("vault_password", text("xyzzy-vault"))]));
+    assert!(!redactor.spoken("cannot open xyzzy-vault").contains("xyzzy"));
+    assert_eq!(redactor.text("cannot open xyzzy-vault"), "cannot open xyzzy-vault");
+}

@@ -1,6 +1,11 @@
 //! Makes text of the program being debugged harmless for those who show it.
 
-pub(super) use backsight_core::one_line as safe;
+use backsight_core::one_line;
+
+/// On one line, without what steers a terminal or changes the order of reading.
+pub(super) fn safe(text: &str) -> String {
+    one_line(text).into_owned()
+}
 
 /// As a Markdown code span, in which nothing means anything.
 pub(super) fn code(text: &str) -> String {

@@ -42,6 +42,7 @@ pub(crate) async fn open(
         arguments: &arguments,
         directory,
         environment: &[],
+        scratch: None,
         patience,
     };
     match adapter.reach {
@@ -49,7 +50,9 @@ pub(crate) async fn open(
             Code::Usage,
             format!("`{}` attaches to a port, not to a process: name it with `port`", adapter.name),
         )),
-        Reach::Calls => start.inject().await.map_err(|error| without_gdb(error, adapter, search)),
+        Reach::Calls => {
+            start.inject(process.as_raw_nonzero().get()).await.map_err(|error| without_gdb(error, adapter, search))
+        }
         _ => start.open(sink).await,
     }
 }

@@ -18,6 +18,7 @@ use super::visit::{Entering, Visitor};
 use crate::adapters::Adapter;
 use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
+use crate::dap::scratch::Scratch;
 use crate::dap::types::{self, Capabilities, StackFrame};
 
 /// Tells the time.
@@ -55,13 +56,17 @@ pub(crate) struct Engine {
     /// What the walker needs to be told once.
     pub prepared: tokio::sync::Mutex<Option<Value>>,
     process: Mutex<Option<Process>>,
+    /// What was executed for this session; nothing where a debugger waited for us.
+    pub command: Vec<String>,
+    /// What the debugger starts in turn.
+    pub debuggee: Vec<String>,
     /// The program, where its debugger started it and tells.
     program: Mutex<Option<Pid>>,
     stderr: Tail,
     /// The program is one that was there before us.
     pub attached: bool,
     /// What the debugger builds goes here, and goes with us. None for a program that was there before.
-    _scratch: Option<tempfile::TempDir>,
+    _scratch: Option<Scratch>,
 }
 
 #[derive(Default)]
@@ -84,9 +89,10 @@ impl Engine {
         link: Link,
         output: Sink,
         clock: Clock,
-        scratch: Option<tempfile::TempDir>,
+        scratch: Option<Scratch>,
     ) -> Arc<Engine> {
         let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
+        let command = link.process.as_ref().map(|process| process.command().to_vec()).unwrap_or_default();
         let engine = Arc::new(Engine {
             adapter,
             connection,
@@ -105,6 +111,8 @@ impl Engine {
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
+            command,
+            debuggee: link.debuggee,
             program: Mutex::default(),
             stderr: link.stderr,
             attached: scratch.is_none(),
@@ -265,10 +273,27 @@ impl Engine {
     }
 
     /// A program whose debugger is gone would go on with nobody knowing of it.
-    fn end_program(&self) {
+    pub(crate) fn end_program(&self) {
         if let Some(program) = lock(&self.program).take() {
             // It may be gone with its debugger.
             let _ = rustix::process::kill_process(program, Signal::KILL);
+        }
+    }
+
+    /// Interrupts the program as Ctrl-C would. A debugger that has it evaluate something takes that as the end of the evaluation,
+    /// and the program does not hear of it.
+    pub(crate) fn interrupt_program(&self) {
+        if let Some(program) = *lock(&self.program) {
+            let _ = rustix::process::kill_process(program, Signal::INT);
+        }
+    }
+
+    /// Likewise a program that was started here and handles that itself; any other would end.
+    pub(crate) fn interrupt_started(&self) {
+        let Some(process) = self.process_id().and_then(Pid::from_raw) else { return };
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap_or_default();
+        if handles(&status, Signal::INT) {
+            let _ = rustix::process::kill_process(process, Signal::INT);
         }
     }
 
@@ -370,6 +395,14 @@ impl Engine {
     }
 }
 
+/// Whether a process handles a signal itself, by what the system says about it.
+fn handles(status: &str, signal: Signal) -> bool {
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    let bit = u32::try_from(signal.as_raw() - 1).ok().and_then(|bit| 1u64.checked_shl(bit)).unwrap_or_default();
+    mask & bit != 0
+}
+
 /// The number after some words.
 fn code_after(words: &str, text: &str) -> Option<i64> {
     let rest = text.split_once(words)?.1;
@@ -378,4 +411,16 @@ fn code_after(words: &str, text: &str) -> Option<i64> {
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handled_signal_is_known_from_the_systems_words() {
+        let status = "Name:\tpython\nSigIgn:\t0000000001001000\nSigCgt:\t0000000000000002\n";
+        assert!(handles(status, Signal::INT) && !handles(status, Signal::TERM));
+        assert!(!handles("Name:\tpython\n", Signal::INT) && !handles("SigCgt:\tx\n", Signal::INT));
+    }
 }

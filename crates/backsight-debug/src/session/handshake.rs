@@ -14,6 +14,7 @@ use super::state::{Change, Moment};
 use super::visit::Entering;
 use crate::adapters::Walker;
 use crate::dap::types;
+use crate::walk;
 
 /// What `launch` or `attach` is sent with.
 pub(crate) struct Opening {
@@ -59,6 +60,7 @@ pub(crate) async fn open(engine: &Arc<Engine>, mut opening: Opening) -> Result<(
             () = &mut late => return Err(not_ready(engine, opening.patience)),
         }
     }
+    walk::prepare(engine).await;
     for request in opening.breakpoints {
         engine.breakpoints().add(request, Purpose::Pause)?;
     }

@@ -17,6 +17,10 @@ use crate::walk;
 
 /// The longest value that is shown.
 const LONGEST: usize = 2000;
+/// What V8 says of an expression whose time was up.
+const ENDED_BY_V8: &str = "Execution was terminated";
+/// How long an expression that took too long may take to be ended.
+const END: Duration = Duration::from_secs(2);
 
 /// A thread.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -188,20 +192,30 @@ impl Engine {
         self.idle()?;
         let patience = request.timeout_ms.map_or(Duration::from_secs(5), Duration::from_millis);
         let quirks = &self.adapter.quirks;
-        let calls = quirks.calls_begin_with.iter().any(|prefix| request.expression.trim_start().starts_with(&**prefix));
+        let calls = quirks.is_command(&request.expression);
         if request.safe && calls {
-            return Err(unsafe_expression("it calls a function"));
+            return Err(unsafe_expression("it calls a function, or is a command to the debugger itself"));
         }
         if request.safe && quirks.walker != Walker::None {
-            return walk::evaluate(self, &paused, request, patience).await;
+            let answer = walk::evaluate(self, &paused, request, patience).await;
+            return self.or_ended(answer, patience).await;
         }
         if request.safe && !quirks.evaluates_purely {
             return Err(unsafe_expression(&format!("`{}` cannot evaluate without running code", self.adapter.name)));
         }
         let frame = self.frame_id(&paused, request.thread, request.frame).await?;
-        let context = if quirks.walker == Walker::Lldb { "watch" } else { "repl" };
-        let arguments = json!({ "expression": request.expression, "frameId": frame, "context": context });
-        let body = self.ask("evaluate", arguments, patience).await?;
+        // Where a person would type, some take what they are given for commands to themselves: what only reads never goes there.
+        let context = match (quirks.walker, request.safe) {
+            (Walker::Lldb, _) => "watch",
+            (_, true) => "clipboard",
+            (_, false) => "repl",
+        };
+        let mut arguments = json!({ "expression": request.expression, "frameId": frame, "context": context });
+        // V8 ends it itself, and only then answers.
+        let grace = if quirks.walker == Walker::Inspector { END } else { Duration::ZERO };
+        arguments["timeout"] = json!(patience.as_millis() as u64);
+        let answer = self.ask("evaluate", arguments, patience + grace).await;
+        let body = self.or_ended(answer, patience).await?;
         self.still(&paused)?;
         let told: types::Evaluated = types::read(body);
         Ok(EvaluatedView {
@@ -212,6 +226,33 @@ impl Engine {
             length: told.indexed_variables.filter(|length| *length > 0),
             may_have_run_code: !quirks.evaluates_purely || calls,
         })
+    }
+
+    /// An answer; what did not end in time is ended, so that the session can be used again.
+    async fn or_ended<T>(&self, answer: Result<T>, patience: Duration) -> Result<T> {
+        let error = match answer {
+            Err(error) if error.code() == Code::DebugTimeout => error,
+            Err(error) if error.message().contains(ENDED_BY_V8) => return Err(ended(patience)),
+            answer => return answer,
+        };
+        self.end_evaluation().await;
+        if self.connection.caught_up(END).await {
+            return Err(ended(patience));
+        }
+        Err(error.with_hint("it could not be ended and goes on: wait for it, or end the session with debug_disconnect"))
+    }
+
+    /// Ends what the program was made to evaluate, where its debugger has a way to.
+    async fn end_evaluation(&self) {
+        match self.adapter.quirks.walker {
+            Walker::Python => walk::python::end_evaluation(self, END / 2).await,
+            Walker::Lldb => self.interrupt_program(),
+            Walker::Inspector => {}
+            Walker::None => {
+                let thread = self.paused().ok().and_then(|paused| paused.stop.thread_id);
+                let _ = self.connection.send("pause", json!({ "threadId": thread.unwrap_or_default() }), END).await;
+            }
+        }
     }
 
     /// The adapter's number for a frame.
@@ -238,6 +279,11 @@ pub(crate) fn thread_of(paused: &Paused, thread: Option<i64>) -> Result<i64> {
     thread.or(paused.stop.thread_id).ok_or_else(|| {
         Error::new(Code::Usage, "the debugger did not say which thread paused the program: name one with `thread`")
     })
+}
+
+fn ended(patience: Duration) -> Error {
+    let message = format!("the expression did not end within {} ms, so it was ended", patience.as_millis());
+    Error::new(Code::DebugTimeout, message).with_hint("give it more time with `timeout_ms`")
 }
 
 pub(crate) fn unsafe_expression(why: &str) -> Error {

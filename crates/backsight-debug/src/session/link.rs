@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::output::Output;
 use crate::adapters::{Adapter, Reach, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
+use crate::dap::peer::{self, Caller};
 use crate::dap::process::{Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
@@ -26,6 +27,8 @@ pub(crate) struct Link {
     pub writer: Writer,
     /// What was started for it.
     pub process: Option<Process>,
+    /// What it starts in turn: the program and its arguments, unless the process is the program.
+    pub debuggee: Vec<String>,
     pub stderr: Tail,
 }
 
@@ -38,6 +41,8 @@ pub(crate) struct Start<'a> {
     pub arguments: &'a [String],
     pub directory: &'a Path,
     pub environment: &'a [(String, String)],
+    /// What was made for it.
+    pub scratch: Option<&'a Path>,
     pub patience: Duration,
 }
 
@@ -55,6 +60,15 @@ impl Start<'_> {
         }
     }
 
+    /// What the adapter starts in turn; nothing where its own command line holds the program.
+    pub(crate) fn debuggee(&self) -> Vec<String> {
+        if self.adapter.arguments.iter().any(|argument| argument == "{program}") {
+            return Vec::new();
+        }
+        let program = self.program.to_string_lossy().into_owned();
+        std::iter::once(program).chain(self.arguments.iter().cloned()).collect()
+    }
+
     fn command(&self, port: u16) -> Command {
         let mut command = Command::new(&self.runtime);
         let program = self.program.to_string_lossy();
@@ -65,17 +79,23 @@ impl Start<'_> {
     }
 
     fn over_pipes(&self) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), true)?;
+        let (process, pipes) = Process::start(self.command(0), true, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stderr, Listener::tail(&stderr));
         let (Some(stdin), Some(stdout)) = (pipes.stdin, pipes.stdout) else {
-            return Err(Error::new(Code::AdapterFailed, format!("`{}` has no pipes", process.name())));
+            return Err(Error::new(Code::AdapterFailed, format!("`{}` has no pipes", self.runtime.display())));
         };
-        Ok(Link { reader: Box::new(stdout), writer: Box::new(stdin), process: Some(process), stderr })
+        Ok(Link {
+            reader: Box::new(stdout),
+            writer: Box::new(stdin),
+            process: Some(process),
+            debuggee: Vec::new(),
+            stderr,
+        })
     }
 
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false)?;
+        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
         let stderr = process.stderr.clone();
         let (listener, found) = Listener::output(sink, "stdout", &stderr).until(address_in);
         listen(pipes.stdout, listener);
@@ -87,27 +107,33 @@ impl Start<'_> {
 
     async fn over_our_port(&self, sink: &Sink) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
-        let (process, pipes) = Process::start(self.command(port), false)?;
+        let (process, pipes) = Process::start(self.command(port), false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         listen(pipes.stderr, Listener::output(sink, "stderr", &stderr));
         let (tell, called) = oneshot::channel();
-        tokio::spawn(async move {
-            if let Ok((stream, _)) = listener.accept().await {
+        let caller = process.id().map(Caller::Started);
+        let waiting = tokio::spawn(async move {
+            if let Some(caller) = caller
+                && let Ok(stream) = peer::accept(&listener, caller).await
+            {
                 let _ = tell.send(stream);
             }
         });
-        let stream = self.hear(&process, called, "did not call").await?;
+        let heard = self.hear(&process, called, "did not call").await;
+        // The port is closed, whoever called or did not.
+        waiting.abort();
+        let stream = heard?;
         Ok(over_tcp(Prompt::new(stream), Some(process), stderr))
     }
 
     /// Puts the debugger into a process that runs already; it calls us, and whatever puts it there is done once it is
     /// answered.
-    pub(crate) async fn inject(&self) -> Result<Link> {
+    pub(crate) async fn inject(&self, into: i32) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
         let mut command = Command::new(&self.runtime);
         command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
-        let (process, pipes) = Process::start(command, false)?;
+        let (process, pipes) = Process::start(command, false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::tail(&stderr));
         listen(pipes.stderr, Listener::tail(&stderr));
@@ -121,7 +147,7 @@ impl Start<'_> {
         };
         let failure = tokio::select! {
             biased;
-            Ok((stream, _)) = listener.accept() => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
+            Ok(stream) = peer::accept(&listener, Caller::Process(into)) => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
             () = failed => "could not be put into the process".to_owned(),
             () = tokio::time::sleep(self.patience) => format!("did not call within {} ms", self.patience.as_millis()),
         };
@@ -129,7 +155,7 @@ impl Start<'_> {
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false)?;
+        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         let (listener, found) = Listener::output(sink, "stderr", &stderr).without(node::TALK).until(node::address_in);
@@ -137,7 +163,7 @@ impl Start<'_> {
         let (address, path) = self.hear(&process, found, "did not open its inspector").await?;
         let stream = transport::connect(address, self.patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, self.patience).await?;
-        Ok(Link { reader, writer, process: Some(process), stderr })
+        Ok(Link { reader, writer, process: Some(process), debuggee: Vec::new(), stderr })
     }
 
     /// Waits for a sign of life, no longer than the process lives.
@@ -187,7 +213,7 @@ pub(crate) async fn attach(adapter: &Adapter, host: &str, port: u16, patience: D
     if adapter.reach == Reach::Inspector {
         let path = node::discover(address, patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, patience).await?;
-        return Ok(Link { reader, writer, process: None, stderr: Tail::default() });
+        return Ok(Link { reader, writer, process: None, debuggee: Vec::new(), stderr: Tail::default() });
     }
     Ok(over_tcp(stream, None, Tail::default()))
 }
@@ -206,7 +232,7 @@ fn parse(host: &str) -> Result<IpAddr> {
 
 fn over_tcp(stream: Prompt, process: Option<Process>, stderr: Tail) -> Link {
     let (reader, writer) = tokio::io::split(stream);
-    Link { reader: Box::new(reader), writer: Box::new(writer), process, stderr }
+    Link { reader: Box::new(reader), writer: Box::new(writer), process, debuggee: Vec::new(), stderr }
 }
 
 /// Is told every line until it says that it has found what it looks for.

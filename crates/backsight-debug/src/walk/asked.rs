@@ -271,7 +271,7 @@ impl FrameWalk<'_> {
         let mut found = Vec::new();
         for expression in &self.plan.watches {
             let quirks = &self.engine.adapter.quirks;
-            let calls = quirks.calls_begin_with.iter().any(|prefix| expression.trim_start().starts_with(&**prefix));
+            let calls = quirks.is_command(expression);
             let allowed = self.plan.safety != Safety::Pure || (quirks.evaluates_purely && !calls);
             let value = match allowed {
                 true => self.watch(frame, expression).await?,

@@ -1,4 +1,8 @@
-//! Walks a CPython program from inside: a program of ours is given to its debugger once, and each capture is one call of it.
+//! Walks a CPython program from inside: a program of ours is given to its debugger once, and each capture is one question to it.
+//!
+//! Both go past the program. The walker is loaded by an expression without a frame, which the debugger evaluates in a module of
+//! its own, with Python's own functions; when a program is launched that happens before anything of it has run. Its questions
+//! are no Python: it takes them out of what the debugger is asked to evaluate before a name is looked up anywhere.
 
 use std::time::Duration;
 
@@ -6,14 +10,27 @@ use backsight_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
 use super::decode;
+use crate::dap::connection::Refused;
 use crate::dap::types;
 use crate::session::engine::{Engine, PATIENCE, Paused};
 
 const WALKER: &str = include_str!("walker.py");
-/// Where it is kept: in the debugger's own module, where the program does not look.
-const PLACE: &str = "__import__('sys').modules['pydevd'].__dict__";
+/// What the walker needs of Python itself; it finds no other name.
+const NAMES: &str = "AttributeError BaseException Ellipsis Exception KeyError KeyboardInterrupt NameError NotImplemented NotImplementedError \
+    RecursionError RuntimeError TypeError ValueError __build_class__ abs all any bool bytearray bytes classmethod compile \
+    complex dict enumerate float frozenset getattr hasattr hash id int iter len list map max memoryview min object ord \
+    property range repr reversed set slice sorted staticmethod str sum tuple type zip";
+/// Loads it. `type` and the class of native functions are reached through values, since their names may be the program's.
+/// Debuggers differ in whether they tell the value of what they evaluate without a frame, but all tell what failed: so the
+/// answer is the error at the end.
+const LOAD: &str = "((lambda kind, native, real: exec(compile(SOURCE, '<backsight>', 'exec', 0, True), {'sys': sys, \
+    'KIND': kind, 'NATIVE': native, '__name__': 'backsight', '__builtins__': {name: real[name] for name in NAMES if name in \
+    real}}) if kind(exec) is native and kind(compile) is native else {}['replaced'])(().__class__.__class__, \
+    [].append.__class__, sys.modules['builtins'].__dict__), {}['backsight is ready'])";
+/// What a question to the walker begins with.
+const ASKED: &str = "backsight! ";
 
-/// Calls a function of the walker in the paused thread.
+/// Asks the walker something in the paused thread.
 pub(super) async fn call(
     engine: &Engine,
     paused: &Paused,
@@ -23,35 +40,68 @@ pub(super) async fn call(
     patience: Duration,
 ) -> Result<Value> {
     let frame = engine.frame_id(paused, Some(thread), 0).await?;
-    prepare(engine, frame).await?;
-    let expression = format!("{PLACE}['_backsight']['{function}']({})", literal(&arguments.to_string()));
-    let result = evaluate(engine, frame, expression, patience).await?;
-    let bytes = decode::base64(result.trim_matches(['\'', '"'])).ok_or_else(|| unreadable(&result))?;
-    serde_json::from_slice(&bytes).map_err(|_| unreadable(&result))
-}
-
-async fn prepare(engine: &Engine, frame: i64) -> Result<()> {
-    let mut prepared = engine.prepared.lock().await;
-    if prepared.is_none() {
-        let source = literal(WALKER);
-        let expression =
-            format!("exec(compile({source}, '<backsight>', 'exec'), {PLACE}.setdefault('_backsight', {{}}))");
-        evaluate(engine, frame, expression, PATIENCE).await?;
-        *prepared = Some(Value::Bool(true));
+    let question = format!("{ASKED}{function} {arguments}");
+    for again in [true, false] {
+        prepare(engine).await?;
+        let result = evaluate(engine, frame, &question, patience).await?;
+        let bytes = decode::base64(result.trim_matches(['\'', '"']));
+        match bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            Some(answer) => return Ok(answer),
+            // Whatever answered was not the walker, so it is not there any more.
+            None => *engine.prepared.lock().await = None,
+        }
+        if !again {
+            return Err(unreadable(&result));
+        }
     }
-    Ok(())
+    Err(unreadable(""))
 }
 
-async fn evaluate(engine: &Engine, frame: i64, expression: String, patience: Duration) -> Result<String> {
+/// Gives the walker to the debugger, once. A failure is forgotten: another stop may have a better end.
+pub(crate) async fn prepare(engine: &Engine) -> Result<()> {
+    let mut prepared = engine.prepared.lock().await;
+    if prepared.is_some() {
+        return Ok(());
+    }
+    let names = Value::from(NAMES.split_whitespace().collect::<Vec<_>>()).to_string();
+    let expression = LOAD.replace("NAMES", &names).replace("SOURCE", &Value::from(WALKER).to_string());
+    let arguments = json!({ "expression": expression, "context": "clipboard" });
+    let said = match engine.connection.request("evaluate", arguments, PATIENCE).await {
+        Err(Refused::Answered(said)) => said,
+        Err(refused) => return Err(engine.failed("evaluate", refused)),
+        Ok(body) => types::read::<types::Evaluated>(body).result,
+    };
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if last.contains("'backsight is ready'") {
+        *prepared = Some(Value::Bool(true));
+        return Ok(());
+    }
+    let reason = match last.rsplit_once("Refused: ") {
+        Some((_, reason)) => reason.to_owned(),
+        None if last.contains("'replaced'") => "the program replaced `exec` or `compile` of Python itself".to_owned(),
+        None => last.chars().take(300).collect(),
+    };
+    let message = format!("nothing can be read without running the program's code: {reason}");
+    Err(Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`"))
+}
+
+/// Ends what the program was made to evaluate. The debugger has a thread of its own for what is asked without a frame; it does
+/// not answer while something written in C holds the whole interpreter, as a regular expression does: that hears signals only.
+pub(crate) async fn end_evaluation(engine: &Engine, patience: Duration) {
+    if engine.prepared.lock().await.is_none() {
+        return;
+    }
+    let arguments = json!({ "expression": format!("{ASKED}end {{}}"), "context": "clipboard" });
+    if let Err(Refused::TimedOut(_)) = engine.connection.send("evaluate", arguments, patience).await {
+        engine.interrupt_started();
+    }
+}
+
+async fn evaluate(engine: &Engine, frame: i64, expression: &str, patience: Duration) -> Result<String> {
     // In other contexts long texts are cut.
     let arguments = json!({ "expression": expression, "frameId": frame, "context": "clipboard" });
     let body = engine.ask("evaluate", arguments, patience).await?;
     Ok(types::read::<types::Evaluated>(body).result)
-}
-
-/// A text as Python reads it. JSON's way of writing texts is Python's too, as long as only ASCII is escaped.
-fn literal(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 fn unreadable(result: &str) -> Error {

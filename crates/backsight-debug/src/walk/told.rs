@@ -16,9 +16,28 @@ use crate::path;
 pub(super) struct Told {
     frames: Vec<ToldFrame>,
     #[serde(default)]
-    incomplete: Vec<(String, String)>,
+    incomplete: Vec<Missing>,
     #[serde(default)]
     stack: Option<u32>,
+}
+
+/// What was not seen: where and why, and whether whole variables are missing.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Missing {
+    Inside(String, String),
+    Variables(String, String, bool),
+}
+
+impl From<Missing> for Incomplete {
+    fn from(missing: Missing) -> Incomplete {
+        match missing {
+            Missing::Inside(path, reason) => Incomplete::new(path, reason),
+            Missing::Variables(path, reason, lacks_variables) => {
+                Incomplete { lacks_variables, ..Incomplete::new(path, reason) }
+            }
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +107,7 @@ impl Told {
 
 impl From<Told> for Found {
     fn from(told: Told) -> Found {
-        let incomplete = told.incomplete.into_iter().map(|(path, reason)| Incomplete::new(path, reason)).collect();
+        let incomplete = told.incomplete.into_iter().map(Incomplete::from).collect();
         Found { frames: told.frames.into_iter().map(frame).collect(), incomplete, stack_depth: told.stack }
     }
 }

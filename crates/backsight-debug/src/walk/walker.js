@@ -4,11 +4,13 @@
 // `native` is what only V8 itself can tell: `ofNumbers` hashes a list that holds nothing but numbers, `ofBytes` hashes bytes,
 // `isBare` knows lists that have elements and nothing else, `privates` lists the names of private fields; each says null
 // where it cannot tell.
-(types, native) => {
+(given, native) => {
   'use strict';
   // Names of the realm itself are looked up slowly, so they are looked up once.
   const { Object, Reflect, Map, Set, WeakMap, Array, Date, RegExp, ArrayBuffer, Uint8Array, Symbol, JSON, Number, String } = globalThis;
   const { Float64Array, Uint32Array, Infinity, parseInt, DataView, SharedArrayBuffer, BigInt, Boolean, Function } = globalThis;
+  // The program may change what it was given.
+  const types = Object.assign({}, given);
   const imul = globalThis.Math.imul, least = globalThis.Math.min, same = Object.is, isArray = Array.isArray;
   const TEXT = 400, KEY = 120, WHOLE_MAP = 48, FIELDS = 200, HASH_VALUE = 5000, HASH_ALL = 60000;
   // Of longer lists the names of what is not an element are asked for only where V8 does not know that there are none.

@@ -38,7 +38,8 @@ fn every_debugger_is_documented_with_how_to_install_it() {
 #[test]
 fn the_example_is_a_debugger() {
     let text = std::fs::read_to_string(document()).unwrap();
-    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let examples = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let example = examples.into_iter().find(|example| example.starts_with("[adapters.")).unwrap();
     let schema = serde_json::to_value(schemars::schema_for!(Adapter)).unwrap();
     for line in example.lines().filter(|line| line.contains(" = ")) {
         let (field, _) = line.split_once(" = ").unwrap();

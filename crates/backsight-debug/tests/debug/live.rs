@@ -1,6 +1,8 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
 mod by_pid;
+mod doors;
+mod endless;
 mod expectations;
 mod facade;
 mod facade_points;
@@ -10,6 +12,8 @@ mod fifty;
 mod go;
 mod javascript;
 mod native;
+mod own_names;
 mod pages;
 mod python;
+mod started;
 mod subject;

@@ -8,7 +8,8 @@ use std::process::{Command, Output};
 
 use backsight_core::{Error, ObjectId, Timestamp};
 use backsight_files::{
-    Caller, Disk, Exported, Files, GitExport, NewCommit, Onto, Person, ScanOptions, Subjects, export_commits,
+    AnchoredPath, Caller, Disk, Exported, Files, GitExport, NewCommit, Onto, Person, ScanOptions, Seal, Subjects,
+    export_commits,
 };
 use tempfile::TempDir;
 
@@ -164,7 +165,9 @@ impl Lab {
 }
 
 fn open(root: &Path, disk: Disk) -> Files {
-    Files::open(root, &root.join(".backsight/store"), disk).unwrap()
+    let store = root.join(".backsight/store");
+    std::fs::create_dir_all(&store).unwrap();
+    Files::open(root, &AnchoredPath::open_directory(&store).unwrap(), Seal::new([0; 64]), disk).unwrap()
 }
 
 /// An export onto `HEAD`.

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use backsight_core::{ObjectId, Result};
 use backsight_files::{
-    Caller, Capture, Disk, Files, Last, ObjectKind, ScanOptions, Subjects, Surroundings, Tree, object_id,
+    AnchoredPath, Caller, Capture, Disk, Files, Last, ObjectKind, ScanOptions, Seal, Subjects, Surroundings, Tree,
+    object_id,
 };
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -48,7 +49,10 @@ impl Lab {
     }
 
     pub fn files(&self) -> Files {
-        Files::open(&self.root(), &self.root().join(".backsight/store"), Disk::new()).unwrap()
+        let store = self.root().join(".backsight/store");
+        fs::create_dir_all(&store).unwrap();
+        let store = AnchoredPath::open_directory(&store).unwrap();
+        Files::open(&self.root(), &store, Seal::new([0; 64]), Disk::new()).unwrap()
     }
 
     pub fn options(&self) -> ScanOptions {

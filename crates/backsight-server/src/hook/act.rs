@@ -34,7 +34,7 @@ pub fn run(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
 }
 
 fn is_about_the_place(error: &Error) -> bool {
-    matches!(error.code(), Code::WorkspaceRefused | Code::TooLarge)
+    matches!(error.code(), Code::WorkspaceRefused | Code::StoreNotOurs | Code::TooLarge)
 }
 
 fn starts_something(event: &Event) -> bool {

@@ -1,22 +1,42 @@
 //! The quickest way from a hook to the workspace: through its server when one runs, for that one watches the files and
 //! need not walk them; else directly.
 
+use std::time::Duration;
+
 use backsight::Workspace;
 use backsight_core::{Code, Error, Result};
 use serde_json::Value;
 
 use super::{Agent, Reply, run};
-use crate::client::Client;
+use crate::client::{Client, Patience};
 use crate::place;
 
+/// An agent waits: a server that is silent is soon asked whether it lives, so that there is time left to work without it.
+const PATIENCE: Patience = Patience { glance: Duration::from_millis(700), alive: Duration::from_millis(800) };
+
 /// Takes a payload to the workspace. A server that goes away meanwhile is no loss: what it did not finish is done again.
-pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
-    let store = workspace.store_path().ok().flatten();
+/// `at` hears who is at work.
+pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value, at: impl Fn(Way)) -> Reply {
+    let store = workspace.store().ok().flatten();
     let server = store.and_then(|store| place::find_ready(&store)).as_ref().and_then(Client::new);
-    match server.map(|server| ask(&server, agent, payload)) {
-        Some(Ok(reply)) => reply,
-        _ => run(workspace, agent, payload),
+    let server = server.filter(|server| !server.is_stopped()).map(|server| server.with_patience(PATIENCE));
+    if let Some(server) = server {
+        at(Way::Server);
+        if let Ok(reply) = ask(&server, agent, payload) {
+            return reply;
+        }
     }
+    at(Way::Store);
+    run(workspace, agent, payload)
+}
+
+/// Who records what a hook said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The workspace's server, which goes on when nobody waits for it any more.
+    Server,
+    /// This process.
+    Store,
 }
 
 fn ask(server: &Client, agent: Agent, payload: &Value) -> Result<Reply> {

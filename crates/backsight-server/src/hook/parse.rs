@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight::names::{LONGEST_ID, LONGEST_NAME, tame};
+use backsight_core::{Code, Error, Result};
 use serde_json::Value;
 
 use super::agent::Agent;
 use super::event::{Event, Outcome, ToolCall};
 use super::tools;
-
-/// The longest id we take from a client.
-const LONGEST_ID: usize = 512;
 
 /// What the payload says happened. Fields that nobody documents are skipped, and events that do not concern files are
 /// [`Event::Ignored`]; a payload without what its event needs is an error.
@@ -23,6 +21,13 @@ pub fn parse(agent: Agent, payload: &Value) -> Result<Event> {
         Agent::Cursor => cursor(payload),
         Agent::OpenCode => opencode(payload),
     }
+}
+
+/// The payload as a client writes it.
+pub fn read_payload(bytes: &[u8]) -> Result<Value> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    serde_json::from_slice(text)
+        .map_err(|error| Error::new(Code::Usage, format!("the payload is not valid JSON: {error}")))
 }
 
 /// The client's name of the event.
@@ -43,11 +48,12 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
             Agent::Gemini => {
                 let mut input = input.clone();
                 input.sort_all_objects();
-                format!("{tool}-{:016x}", fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()]))
+                let print = fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()]);
+                tame(&format!("{tool}-{print:016x}"), LONGEST_ID)
             }
             _ => text(payload, "tool_use_id")?,
         };
-        Ok(tool_call(agent, session()?, message.clone(), part, tool, input, optional(payload, "cwd")))
+        Ok(tool_call(agent, session()?, message.clone(), part, tool, input, raw(payload, "cwd")))
     };
     Ok(match event.as_str() {
         // A conversation that is compacted goes on.
@@ -88,7 +94,7 @@ fn cursor(payload: &Value) -> Result<Event> {
         let parsed = payload["tool_input"].as_str().and_then(|text| serde_json::from_str(text).ok());
         let input = parsed.unwrap_or_else(|| payload["tool_input"].clone());
         let root = payload["workspace_roots"].get(0).and_then(Value::as_str).map(str::to_owned);
-        let directory = optional(payload, "cwd").or(root);
+        let directory = raw(payload, "cwd").or(root);
         let part = text(payload, "tool_use_id")?;
         Ok(tool_call(Agent::Cursor, session()?, message.clone(), part, tool, &input, directory))
     };
@@ -114,7 +120,7 @@ fn opencode(payload: &Value) -> Result<Event> {
     let message = optional(payload, "messageID");
     let call = |arguments: &Value| -> Result<ToolCall> {
         let (session, part) = (text(input, "sessionID")?, text(input, "callID")?);
-        let (tool, directory) = (text(input, "tool")?, optional(payload, "directory"));
+        let (tool, directory) = (text(input, "tool")?, raw(payload, "directory"));
         Ok(tool_call(Agent::OpenCode, session, message.clone(), part, tool, arguments, directory))
     };
     Ok(match event.as_str() {
@@ -148,20 +154,19 @@ fn tool_call(
     ToolCall { session, message, part, tool, effect, title, directory: directory.map(PathBuf::from) }
 }
 
-/// A text the event needs. Ids become part of the history, so one that is absurdly long is refused.
+/// An id or name the event needs. It becomes part of the history, where each has a rule; a hook never fails its agent over
+/// it, so one that breaks the rule is made to follow it, always in the same way.
 fn text(value: &Value, key: &str) -> Result<String> {
-    match value.get(key).and_then(Value::as_str) {
-        Some("") | None => Err(Error::new(Code::Usage, format!("the payload has no `{key}`"))),
-        Some(text) if text.len() > LONGEST_ID => {
-            let start: String = text.chars().take(40).collect();
-            let start = quote(start.as_bytes());
-            Err(Error::new(Code::Usage, format!("`{key}` of the payload is longer than {LONGEST_ID}: `{start}...`")))
-        }
-        Some(text) => Ok(text.to_owned()),
-    }
+    optional(value, key).ok_or_else(|| Error::new(Code::Usage, format!("the payload has no `{key}`")))
 }
 
 fn optional(value: &Value, key: &str) -> Option<String> {
+    let longest = if matches!(key, "tool_name" | "tool") { LONGEST_NAME } else { LONGEST_ID };
+    raw(value, key).map(|text| tame(&text, longest))
+}
+
+/// A text as it is.
+fn raw(value: &Value, key: &str) -> Option<String> {
     value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

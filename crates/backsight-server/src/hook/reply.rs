@@ -2,7 +2,7 @@
 //! some take silence for a mistake; an object with nothing but words for the user is right with all of them. None of
 //! them ever reads a decision from us: a hook that says "allow" would grant what the user should be asked about.
 
-use backsight_core::{Error, is_unsafe_to_show};
+use backsight_core::{Error, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -20,6 +20,7 @@ pub struct Reply {
 impl Reply {
     /// The answer of a hook that has these things to say to the user; mostly none.
     pub fn new(agent: Agent, said: Vec<String>) -> Self {
+        let said: Vec<String> = said.iter().map(|line| one_line(line).into_owned()).collect();
         let output = match (said.is_empty(), words_of(agent)) {
             (false, Some(key)) => json!({ key: format!("Backsight: {}", said.join("; ")) }),
             _ => json!({}),
@@ -51,5 +52,6 @@ fn words_of(agent: Agent) -> Option<&'static str> {
 fn in_words(error: &Error) -> String {
     let advice = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
     let text = format!("this step is not recorded: {}{advice}", error.message());
-    text.split(is_unsafe_to_show).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    let line: Vec<&str> = text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect();
+    one_line(&line.join(" ")).into_owned()
 }

@@ -12,12 +12,15 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use backsight::browser::PageKey;
 use backsight_core::{Code, Error, Result};
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use subtle::ConstantTimeEq;
 
 use super::failure;
+use super::wrong_tokens::{RemoteAddress, WrongTokens};
 
 /// How much and how long a request may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,22 +41,23 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Guard {
     token: String,
-    /// Lets pages report; none when nobody may.
-    key: Option<String>,
+    /// Lets pages report; none when no page may.
+    key: Option<PageKey>,
     /// `host:port` as a client that means us writes it.
     authorities: Vec<String>,
     limits: Limits,
+    wrong: WrongTokens,
 }
 
 impl Guard {
     /// Lets in who has the token and means one of the `authorities`.
     pub fn new(token: String, authorities: Vec<String>, limits: Limits) -> Self {
         let authorities = authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect();
-        Guard { token, key: None, authorities, limits }
+        Guard { token, key: None, authorities, limits, wrong: WrongTokens::default() }
     }
 
     /// The same, with a slot through which pages that have the key may report.
-    pub fn with_key(self, key: String) -> Self {
+    pub fn with_key(self, key: PageKey) -> Self {
         Guard { key: Some(key), ..self }
     }
 
@@ -90,13 +94,32 @@ impl Guard {
         Ok(Visitor::Owner)
     }
 
+    /// The same, and those who try tokens are slowed down.
+    async fn admit(&self, head: &Parts) -> Result<Visitor> {
+        let from = head.extensions.get::<RemoteAddress>().map(|remote| remote.0);
+        let tries = head.headers.contains_key(header::AUTHORIZATION);
+        if tries && from.is_some_and(|from| !self.wrong.may_try(from)) {
+            let message = "too many wrong tokens come from this address, so none is looked at for a moment";
+            return Err(Error::new(Code::Unauthorized, message).with_hint("wait a second and send the right one"));
+        }
+        let admitted = self.check_head(&head.method, &head.uri, &head.headers);
+        if let (Err(error), Some(from)) = (&admitted, from)
+            && tries
+            && error.code() == Code::Unauthorized
+        {
+            self.wrong.slow_down(from).await;
+        }
+        admitted
+    }
+
     /// Whether it is what a page with the key may ask: to report, or for the script that does.
     fn is_for_pages(&self, method: &Method, uri: &Uri) -> bool {
         let path = uri.path();
         let reports = *method == Method::POST && (path == "/ingest" || path.starts_with("/ingest/"));
         let is_script = *method == Method::GET && path == super::snippet::PATH;
         let given = uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("key=")));
-        let is_right = |key: &String| given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(key.as_bytes())));
+        let is_right =
+            |key: &PageKey| given.is_some_and(|given| key.matches(|key| bool::from(given.as_bytes().ct_eq(key))));
         (reports || is_script) && self.key.as_ref().is_some_and(is_right)
     }
 
@@ -136,9 +159,9 @@ impl Guard {
     }
 }
 
-/// Who was let in.
+/// Who was let in. Handlers find it among the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Visitor {
+pub enum Visitor {
     /// Somebody with the token.
     Owner,
     /// A page with the key.
@@ -147,12 +170,13 @@ enum Visitor {
 
 /// Lets a request in, or says why not.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let admitted = guard.check_head(request.method(), request.uri(), request.headers());
+    let (mut head, body) = request.into_parts();
+    let admitted = guard.admit(&head).await;
     let is_page = matches!(admitted, Ok(Visitor::Page));
     let mut response = match admitted {
         Err(error) => failure(&error),
-        Ok(_) => {
-            let (head, body) = request.into_parts();
+        Ok(visitor) => {
+            head.extensions.insert(visitor);
             match guard.read(body).await {
                 Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
                 Err(error) => failure(&error),
@@ -191,7 +215,8 @@ mod tests {
 
     fn visit(method: Method, target: &str, pairs: &[(&'static str, &'static str)]) -> Result<Visitor, Code> {
         let authorities = ["127.0.0.1:80", "localhost:80", "[::1]:80"].map(str::to_owned).to_vec();
-        let guard = Guard::new("secret".to_owned(), authorities, Limits::default()).with_key("k".to_owned());
+        let guard =
+            Guard::new("secret".to_owned(), authorities, Limits::default()).with_key(PageKey::new("k".to_owned()));
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use backsight::CallSettings;
-use backsight_core::{Code, Error, Result};
+use backsight_core::Result;
 
 use super::{Shared, failure};
 use crate::hook::{self, Agent};
@@ -33,7 +33,5 @@ async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: By
 }
 
 fn understand(agent: &str, body: &[u8]) -> Result<(Agent, serde_json::Value)> {
-    let payload = serde_json::from_slice(body)
-        .map_err(|error| Error::new(Code::Usage, format!("the payload is not valid JSON: {error}")))?;
-    Ok((agent.parse()?, payload))
+    Ok((agent.parse()?, hook::read_payload(body)?))
 }

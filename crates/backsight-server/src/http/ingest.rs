@@ -1,51 +1,59 @@
 //! What pages and processes report by themselves. One event that cannot be understood takes nothing from the others: it
 //! is counted and said why.
 
-use axum::Router;
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::{Extension, Router};
 use backsight::Workspace;
-use backsight::browser::Ingest;
-use backsight::browser::event::{Action, Category, Console, Event, Request, Socket};
+use backsight::browser::event::{Action, Category, Console, Event, Repeated, Request, Socket, Speaker};
+use backsight::browser::{Ingest, SourceKind};
 use backsight_core::{Code, Error, Result, Timestamp, is_unsafe_to_show};
 use http::{HeaderMap, header};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::guard::Visitor;
 use super::{Shared, failure, openapi};
 
 /// Events that were not understood are told one by one up to here, and counted beyond.
 const REASONS: usize = 20;
-/// Events of one report at most: a page may tell of many frames with one event that says how many.
-const MOST: usize = 200_000;
-/// Characters of a source's name.
+/// Events of one report at most, each as often as it says: a page may tell of many frames with one event.
+const MOST: u32 = 200_000;
+/// Bytes of one event at most. Twice what is kept of the longest text, since JSON has long ways to write a character.
+const EVENT: usize = 2 << 20;
+/// Characters of a source's name, and of a reason.
 const LABEL: usize = 200;
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/ingest", post(mixed)).route("/ingest/{category}", post(of_category))
 }
 
-/// A report as it comes.
+/// A report as it comes. Its events stay as they are written until it is their turn, so that a report takes no more memory
+/// than its bytes and its longest event.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Report {
+struct Report<'a> {
     /// Who reports.
     source: Option<String>,
     /// What it can see.
     #[serde(default)]
-    watches: Vec<Category>,
-    #[serde(default)]
-    events: Vec<Map<String, Value>>,
+    watches: BTreeSet<Category>,
+    #[serde(borrow, default)]
+    events: Vec<&'a RawValue>,
     /// How many events it had to drop.
     #[serde(default, deserialize_with = "whole")]
     dropped: u64,
     /// Why it is the last report.
     ended: Option<String>,
-    /// What whoever watches the page over its browser's protocol left in it.
+    /// The mark that DevTools' client left in the page, if one watches it.
     watched_by: Option<String>,
 }
 
@@ -59,24 +67,36 @@ fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Resu
 }
 
 /// A report as the lane takes it.
-struct Understood {
-    ingest: Ingest,
-    dropped: u64,
-    rejected: Vec<(usize, String)>,
+#[derive(Debug)]
+pub struct Understood {
+    /// What goes to the lane.
+    pub ingest: Ingest,
+    /// How many events were lost, in the source or because the report has too many.
+    pub dropped: u64,
+    /// How many events were not understood.
+    pub rejected: u64,
+    /// Why, and which, for the first of them.
+    pub reasons: Vec<(usize, String)>,
 }
 
-async fn mixed(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    take(shared, None, headers, body).await
+async fn mixed(
+    State(shared): State<Shared>,
+    Extension(visitor): Extension<Visitor>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    take(shared, None, visitor, headers, body).await
 }
 
 async fn of_category(
     State(shared): State<Shared>,
+    Extension(visitor): Extension<Visitor>,
     category: Result<Path<Category>, PathRejection>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     match category {
-        Ok(Path(category)) => take(shared, Some(category), headers, body).await,
+        Ok(Path(category)) => take(shared, Some(category), visitor, headers, body).await,
         Err(_) => failure(
             &Error::new(Code::RouteNotFound, "there is no such category of events")
                 .with_hint("post to /ingest/console, /ingest/network, /ingest/websocket, /ingest/actions or /ingest"),
@@ -84,56 +104,111 @@ async fn of_category(
     }
 }
 
-async fn take(shared: Shared, category: Option<Category>, headers: HeaderMap, body: Bytes) -> Response {
+async fn take(
+    shared: Shared,
+    category: Option<Category>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_owned);
-    let taken = shared.door.local(move |workspace| record(workspace, category, origin.as_deref(), &body)).await;
+    // One report at a time is taken apart: many at once would take many times the memory and be no sooner recorded, since
+    // the lane has one lock.
+    let turn = shared.reports.acquire().await;
+    let about = About { category, visitor, origin };
+    let taken = shared.door.local(move |workspace| record(workspace, &about, &body)).await;
+    drop(turn);
     taken.map_or_else(|error| failure(&error), |answer| axum::Json(answer).into_response())
 }
 
-fn record(workspace: &Workspace, category: Option<Category>, origin: Option<&str>, body: &[u8]) -> Result<Value> {
-    let report: Report = serde_json::from_slice(body).map_err(|error| {
-        Error::new(Code::Usage, format!("the report is not understood: {error}"))
-            .with_hint("send {\"source\": \"...\", \"events\": [...]}; GET /openapi.json describes each event")
-    })?;
-    let Understood { ingest, dropped, rejected } = understand(report, category, origin, workspace.now());
+/// What is known of a report beside its body.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// Of which category all of its events are; each says so itself when there is none.
+    pub category: Option<Category>,
+    /// Who sends it.
+    pub visitor: Visitor,
+    /// The page's origin, in its browser's words.
+    pub origin: Option<String>,
+}
+
+fn record(workspace: &Workspace, about: &About, body: &[u8]) -> Result<Value> {
+    let Understood { ingest, dropped, rejected, reasons } = understand(body, about, workspace.now())?;
     let browser = workspace.browser()?;
     if dropped > 0 {
         browser.lost(format!("{} could not keep {dropped} event(s)", ingest.source));
     }
     let taken = browser.ingest(ingest);
-    let mut answer = json!({ "ok": true, "taken": taken, "rejected": rejected.len() });
-    if !rejected.is_empty() {
-        let reasons = rejected.iter().take(REASONS);
+    let mut answer = json!({ "ok": true, "taken": taken, "rejected": rejected });
+    if !reasons.is_empty() {
         let reason = |(index, reason): &(usize, String)| json!({ "index": index, "reason": reason });
-        answer["reasons"] = reasons.map(reason).collect();
+        answer["reasons"] = reasons.iter().map(reason).collect();
     }
     Ok(answer)
 }
 
-fn understand(report: Report, category: Option<Category>, origin: Option<&str>, now: Timestamp) -> Understood {
-    let source = match report.source.as_deref().map(label).filter(|source| !source.is_empty()) {
-        Some(source) => source,
-        None => origin.map_or_else(|| "reports".to_owned(), |origin| format!("page {}", label(origin))),
+/// Reads the body of a report, whatever it is: what it means for the lane, or why it is no report.
+pub fn understand(body: &[u8], about: &About, now: Timestamp) -> Result<Understood> {
+    let unreadable = |problem: String| {
+        Error::new(Code::Usage, format!("the report is not understood: {}", shortened(&problem)))
+            .with_hint("send {\"source\": \"...\", \"events\": [...]}; GET /openapi.json describes each event")
     };
-    // Whoever tells of one category only is not taken to watch the others.
-    let (source, watches) = match (category, report.watches.is_empty()) {
-        (Some(category), true) => (format!("{source} ({})", category.as_str()), vec![category]),
-        _ => (source, report.watches),
-    };
-    let (mut events, mut rejected, mut dropped) = (Vec::new(), Vec::new(), report.dropped);
-    for (index, mut event) in report.events.into_iter().enumerate() {
-        let times = event.remove("count").and_then(|count| count.as_u64()).unwrap_or(1).max(1);
-        match event_of(event, category, now) {
-            Ok(event) => {
-                let fitting = usize::try_from(times).unwrap_or(MOST).min(MOST.saturating_sub(events.len()));
-                dropped = dropped.saturating_add(times - fitting as u64);
-                events.extend(std::iter::repeat_n(event, fitting));
-            }
-            Err(reason) => rejected.push((index, reason)),
-        }
+    let report: Report<'_> = serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
+    if let Some(index) = report.events.iter().position(|event| !event.get().starts_with('{')) {
+        return Err(unreadable(format!("event {index} is no object")));
+    }
+    let (kind, mut source) = source_of(about, report.source.as_deref());
+    let mut watches: Vec<Category> = report.watches.into_iter().collect();
+    // A source that tells of one category only is not taken to watch the others.
+    if let (Some(category), true) = (about.category, watches.is_empty()) {
+        source = format!("{source} ({})", category.as_str());
+        watches = vec![category];
     }
     let ended = report.ended.as_deref().map(label);
-    Understood { ingest: Ingest { source, watches, events, ended, watched_by: report.watched_by }, dropped, rejected }
+    let ingest = Ingest { source, kind, watches, events: Vec::new(), ended, watched_by: report.watched_by };
+    let mut understood = Understood { ingest, dropped: report.dropped, rejected: 0, reasons: Vec::new() };
+    let mut room = MOST;
+    for (index, event) in report.events.into_iter().enumerate() {
+        match event_of(event, about, now) {
+            Ok((event, times)) => {
+                let fitting = u32::try_from(times).unwrap_or(MOST).min(room);
+                room -= fitting;
+                understood.dropped = understood.dropped.saturating_add(times - u64::from(fitting));
+                let times = NonZeroU32::new(fitting);
+                understood.ingest.events.extend(times.map(|times| Repeated { event, times }));
+            }
+            Err(reason) => understood.reject(index, &reason),
+        }
+    }
+    Ok(understood)
+}
+
+impl Understood {
+    fn reject(&mut self, index: usize, reason: &str) {
+        self.rejected += 1;
+        if self.reasons.len() < REASONS {
+            self.reasons.push((index, shortened(reason)));
+        }
+    }
+}
+
+/// Whose report it is. A visitor with the token may call itself what it likes. A page may not: it is known by the origin
+/// that its browser vouches for, and what it calls itself comes after that, so that it can never pass for another source.
+fn source_of(about: &About, given: Option<&str>) -> (SourceKind, String) {
+    let given = given.map(label).filter(|given| !given.is_empty());
+    let origin = about.origin.as_deref().map(label).filter(|origin| !origin.is_empty() && origin != "null");
+    if about.visitor == Visitor::Owner {
+        let named = given.or_else(|| origin.map(|origin| format!("page {origin}")));
+        return (SourceKind::Process, named.unwrap_or_else(|| "reports".to_owned()));
+    }
+    let page = match origin {
+        Some(origin) => format!("page {origin}"),
+        // Browsers name no origin for files.
+        None if given.as_deref() == Some("page file://") => "page file://".to_owned(),
+        None => "page without origin".to_owned(),
+    };
+    let called = given.filter(|given| *given != page);
+    (SourceKind::Page, called.map_or_else(|| page.clone(), |called| format!("{page}: {called}")))
 }
 
 /// A text for people: one line, and not too long.
@@ -141,12 +216,22 @@ fn label(text: &str) -> String {
     text.chars().filter(|character| !is_unsafe_to_show(*character)).take(LABEL).collect::<String>().trim().to_owned()
 }
 
-fn event_of(
-    mut event: Map<String, Value>,
-    category: Option<Category>,
-    now: Timestamp,
-) -> std::result::Result<Event, String> {
-    let category = match (category, event.remove("category")) {
+/// What is wrong with something, which may quote all of it.
+fn shortened(problem: &str) -> String {
+    match problem.char_indices().nth(LABEL) {
+        Some((end, _)) => format!("{}…", &problem[..end]),
+        None => problem.to_owned(),
+    }
+}
+
+/// An event and how often it happened.
+fn event_of(event: &RawValue, about: &About, now: Timestamp) -> std::result::Result<(Event, u64), String> {
+    if event.get().len() > EVENT {
+        return Err(format!("it is larger than {EVENT} bytes"));
+    }
+    let mut event: Map<String, Value> = serde_json::from_str(event.get()).map_err(|error| error.to_string())?;
+    let times = times_of(event.remove("count").as_ref())?;
+    let category = match (about.category, event.remove("category")) {
         (Some(category), _) => category,
         (None, Some(named)) => serde_json::from_value(named).map_err(|error| format!("`category`: {error}"))?,
         (None, None) => return Err("it has no `category`".to_owned()),
@@ -168,7 +253,23 @@ fn event_of(
         Category::Websocket => serde_json::from_value::<Socket>(event).map(Event::Websocket),
         Category::Actions => serde_json::from_value::<Action>(event).map(Event::Action),
     };
-    parsed.map_err(|error| error.to_string())
+    let event = parsed.map_err(|error| error.to_string())?;
+    match &event {
+        Event::Console(Console { speaker: Speaker::Browser | Speaker::Terminal, .. })
+            if about.visitor == Visitor::Page =>
+        {
+            Err("`speaker`: a page speaks for itself, as `page` or `exception`".to_owned())
+        }
+        _ => Ok((event, times)),
+    }
+}
+
+fn times_of(count: Option<&Value>) -> std::result::Result<u64, String> {
+    let count = match count {
+        None | Some(Value::Null) => return Ok(1),
+        Some(count) => count.as_f64().filter(|count| *count >= 1.0 && count.fract() == 0.0),
+    };
+    count.map(|count| count as u64).ok_or_else(|| "`count` is not a whole number from 1 on".to_owned())
 }
 
 /// Its places in the OpenAPI document.
@@ -240,7 +341,7 @@ fn operation(id: &str, summary: &str, event: Value) -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "source": { "type": ["string", "null"], "description": "Who reports: `terminal: npm run dev`." },
+            "source": { "type": ["string", "null"], "description": "Who reports: `terminal: npm run dev`. A page is its origin first." },
             "watches": {
                 "type": "array",
                 "description": "Which categories the source can see; this address's when left out.",

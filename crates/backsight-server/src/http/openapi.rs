@@ -186,7 +186,10 @@ fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     let mut output = (operation.output)(generator).to_value();
     absent_or_there(&mut output);
     let fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });
-    let groups: Vec<&[Code]> = [GUARDED, ALWAYS].into_iter().chain(operation.codes.iter().copied()).collect();
+    // What waits is taken back when the server ends.
+    let taken_back: &[Code] = if operation.waits() { &[Code::Cancelled] } else { &[] };
+    let groups: Vec<&[Code]> =
+        [GUARDED, ALWAYS, taken_back].into_iter().chain(operation.codes.iter().copied()).collect();
     let mut responses = Map::new();
     responses.insert(
         "200".to_owned(),

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::query::Shape;
 use super::{Shared, failure};
-use crate::door::LONGEST_WAIT;
+use crate::door::{LONGEST_WAIT, Threads};
 
 type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
 type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
@@ -48,8 +48,20 @@ enum Way {
     Beside,
     /// When it is its turn among those that write.
     InTurn,
-    /// At once, on a thread of its own: it may have to wait for something to happen.
-    Waiting,
+    /// At once, on threads of its own: it may have to wait for a browser or a debugger.
+    Waiting(Threads),
+}
+
+impl Way {
+    /// What is about a browser or a debugger may wait for it, whatever it is; the rest is as it says.
+    fn of(path: &str, otherwise: Way) -> Way {
+        match path {
+            "/api/debug/disconnect" => Way::Waiting(Threads::Ending),
+            _ if path.starts_with("/api/debug/") => Way::Waiting(Threads::Debugger),
+            _ if path.starts_with("/api/browser/") => Way::Waiting(Threads::Browser),
+            _ => otherwise,
+        }
+    }
 }
 
 impl Operation {
@@ -63,16 +75,6 @@ impl Operation {
         Operation::new(Method::GET, path, id, summary, Way::Beside, run)
     }
 
-    /// The same for one that may have to wait for something to happen.
-    pub fn get_waiting<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        Operation::new(Method::GET, path, id, summary, Way::Waiting, run)
-    }
-
     /// One that does something; what it takes is in the body.
     pub fn post<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
         path: &'static str,
@@ -81,26 +83,6 @@ impl Operation {
         run: fn(&Workspace, I) -> Result<O>,
     ) -> Operation {
         Operation::new(Method::POST, path, id, summary, Way::InTurn, run)
-    }
-
-    /// One that does something which no writer has to wait for.
-    pub fn post_beside<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        Operation::new(Method::POST, path, id, summary, Way::Beside, run)
-    }
-
-    /// The same for one that may have to wait for something to happen.
-    pub fn post_waiting<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        Operation::new(Method::POST, path, id, summary, Way::Waiting, run)
     }
 
     fn new<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
@@ -117,6 +99,7 @@ impl Operation {
                 .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
         });
         let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
+        let way = Way::of(path, way);
         Operation { method, path, id, summary, topic: "", codes: &[], input, output, way, run }
     }
 
@@ -130,6 +113,11 @@ impl Operation {
     pub fn about(mut self, topic: &'static str) -> Operation {
         self.topic = topic;
         self
+    }
+
+    /// Whether it may wait for a browser or a debugger.
+    pub fn waits(&self) -> bool {
+        matches!(self.way, Way::Waiting(_))
     }
 
     /// The names in braces in its path.
@@ -154,8 +142,8 @@ impl Operation {
                     answer(match way {
                         Way::Beside => shared.door.local(work).await,
                         Way::InTurn => shared.door.local_writing(LONGEST_WAIT, work).await,
-                        Way::Waiting => tokio::select! {
-                            outcome = shared.door.local_waiting(work) => outcome,
+                        Way::Waiting(threads) => tokio::select! {
+                            outcome = shared.door.local_waiting(threads, work) => outcome,
                             () = shared.ending.cancelled() => Err(Error::new(Code::Cancelled, "the server ends")),
                         },
                     })

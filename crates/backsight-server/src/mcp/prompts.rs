@@ -1,5 +1,6 @@
 //! Two things people ask for again and again, ready to be picked from a client's menu.
 
+use crate::words;
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 pub fn list() -> Vec<Prompt> {
@@ -16,7 +17,8 @@ pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorD
         "review_my_changes" => review(arguments.get("since").and_then(|since| since.as_str())),
         "undo_last_change" => UNDO.to_owned(),
         _ => {
-            let message = format!("there is no prompt `{name}`: there are review_my_changes and undo_last_change");
+            let message =
+                format!("there is no prompt `{}`: there are review_my_changes and undo_last_change", words::clip(name));
             return Err(ErrorData::invalid_params(message, None));
         }
     };
@@ -25,7 +27,7 @@ pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorD
 
 fn review(since: Option<&str>) -> String {
     let first = match since {
-        Some(since) => format!("Call files_diff with from \"{since}\"."),
+        Some(since) => format!("Call files_diff with from \"{}\".", words::clip(since)),
         None => {
             "Call history_query with your session to find your first step, then files_diff from the snapshot before it."
                 .to_owned()

@@ -6,13 +6,14 @@ use backsight::browser::report::{Changes, CheckpointEntry};
 use backsight::report::{Row, Snapshot};
 use backsight::request::Log;
 use backsight::{Timestamp, Workspace};
-use backsight_core::{Code, Error, is_unsafe_to_show};
+use backsight_core::{Code, Error, many_lines, one_line};
 use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
 use serde_json::json;
 
+use crate::reply::harmless_value as harmless;
 use crate::{advice, percent, words};
 
 /// The rows of the timeline, newest first.
@@ -37,7 +38,9 @@ const SNAPSHOT_TTL_MS: u64 = 86_400_000;
 
 pub fn list(workspace: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let page = workspace.log(&Log { limit: PAGE, cursor: cursor.map(str::to_owned), ..Log::default() });
-    let page = page.map_err(|error| ErrorData::invalid_params(error.message().to_owned(), Some(error.to_json())))?;
+    let page = page.map_err(|error| {
+        ErrorData::invalid_params(one_line(error.message()).into_owned(), Some(harmless(error.to_json())))
+    })?;
     let timeline = Resource::new(TIMELINE, "timeline").with_description("Who changed what, newest first");
     let snapshots = page.rows.iter().filter_map(Row::snapshot).map(|step| {
         let uri = format!("{SNAPSHOT}{}", step.sequence_number.0);
@@ -55,7 +58,7 @@ pub fn of_app(checkpoints: &[CheckpointEntry]) -> Vec<Resource> {
     let since_start = Resource::new(CHANGES, "changes").with_description("What happened in the app since the start");
     let named = checkpoints.iter().map(|checkpoint| {
         let uri = format!("{CHECKPOINT}{}", checkpoint.name);
-        let title = format!("{} -> {}", checkpoint.name, checkpoint.severity);
+        let title = format!("{} -> {}", words::clip(&checkpoint.name), checkpoint.severity);
         Resource::new(uri, title).with_description("What happened in the app since this checkpoint")
     });
     std::iter::once(since_start).chain(named).map(|resource| resource.with_mime_type(MARKDOWN)).collect()
@@ -137,21 +140,21 @@ pub fn changes(uri: &str) -> bool {
 
 pub fn unknown(uri: &str) -> ErrorData {
     let message = format!(
-        "there is no resource `{uri}`: there are {TIMELINE}, {SNAPSHOT}REF, {CHANGES}, {CHECKPOINT}NAME, \
-         {DEBUG_DIFF}FIRST/SECOND and {DEBUG_SERIES}NAME"
+        "there is no resource `{}`: there are {TIMELINE}, {SNAPSHOT}REF, {CHANGES}, {CHECKPOINT}NAME, \
+         {DEBUG_DIFF}FIRST/SECOND and {DEBUG_SERIES}NAME",
+        words::clip(uri)
     );
-    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+    ErrorData::resource_not_found(message, Some(json!({ "uri": one_line(uri) })))
 }
 
 fn refused(error: Error, uri: &str) -> ErrorData {
     let error = advice::for_agents(error);
-    let mut details = error.to_json();
-    details["uri"] = json!(uri);
+    let mut details = harmless(error.to_json());
+    details["uri"] = json!(one_line(uri));
+    let message = one_line(error.message()).into_owned();
     match error.code() {
-        Code::Io | Code::Damaged | Code::StoreVersion => {
-            ErrorData::internal_error(error.message().to_owned(), Some(details))
-        }
-        _ => ErrorData::resource_not_found(error.message().to_owned(), Some(details)),
+        Code::Io | Code::Damaged | Code::StoreVersion => ErrorData::internal_error(message, Some(details)),
+        _ => ErrorData::resource_not_found(message, Some(details)),
     }
 }
 
@@ -165,7 +168,7 @@ fn contents(text: String, uri: &str, ttl_ms: u64) -> ReadResourceResult {
 fn title(step: &Snapshot) -> String {
     match step.description.is_empty() {
         true => format!("{} {}", step.sequence_number, step.kind.as_str()),
-        false => format!("{} {}", step.sequence_number, step.description),
+        false => format!("{} {}", step.sequence_number, words::clip(&step.description)),
     }
 }
 
@@ -190,7 +193,7 @@ fn snapshot(workspace: &Workspace, reference: &str) -> Result<String, Error> {
     let now = Timestamp::from_system(std::time::SystemTime::now());
     let mut text = format!("# {}\n\n{}\n\n", plain(&title(&step)), plain(&words::snapshot(&step, now)));
     let unified: String = diff.diffs.iter().map(|file| String::from_utf8_lossy(&file.unified).into_owned()).collect();
-    let shown: String = unified.split_inclusive('\n').take(DIFF_LINES).collect();
+    let shown: String = many_lines(&unified).split_inclusive('\n').take(DIFF_LINES).collect();
     let fence = "`".repeat(longest_run(&shown, '`').max(2) + 1);
     if !shown.is_empty() {
         text.push_str(&format!("{fence}diff\n{shown}{fence}\n"));
@@ -206,10 +209,8 @@ fn snapshot(workspace: &Workspace, reference: &str) -> Result<String, Error> {
 /// Text from files and people, without what Markdown or a terminal would act on.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in one_line(text).chars() {
         match character {
-            '\n' | '\r' | '\t' => plain.push(' '),
-            _ if is_unsafe_to_show(character) => {}
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' => plain.extend(['\\', character]),
             _ => plain.push(character),
         }

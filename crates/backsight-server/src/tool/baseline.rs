@@ -1,6 +1,7 @@
 //! How the app behaves when it is well, kept under a name, and how it differs from that now.
 
 use backsight::browser::baseline::{BaselineEntry, Comparison, Deviation};
+use backsight::browser::render;
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,7 +35,7 @@ impl Definition for Baseline {
     const TITLE: &'static str = "Baselines of the app";
     const DESCRIPTION: &'static str = "Save how the app behaves when it works (status, latency and shape of answers, known \
         errors, sockets), and compare it later.";
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
@@ -83,7 +84,7 @@ fn line(entry: &BaselineEntry) -> String {
 
 fn compared(comparison: Comparison) -> Draft {
     let lines: Vec<String> = comparison.deviations.iter().map(deviation).collect();
-    let summary = format!("{}: {}", comparison.severity, comparison.summary);
+    let summary = format!("{}: {}", comparison.severity, render::safe(&comparison.summary));
     let draft = Draft::new(summary)
         .fact("severity", comparison.severity.as_str())
         .maybe("omitted", comparison.omitted)
@@ -100,5 +101,5 @@ fn deviation(deviation: &Deviation) -> String {
         (false, _) => format!(": {expected} -> {actual}"),
         (true, false) => format!(": {actual}"),
     };
-    words::clip(&format!("{} {subject}{change}", kind.unwrap_or_default()))
+    words::clip(&render::safe(&format!("{} {subject}{change}", kind.unwrap_or_default())))
 }

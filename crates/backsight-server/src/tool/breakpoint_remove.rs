@@ -23,7 +23,7 @@ impl Definition for BreakpointRemove {
     const NAME: &'static str = "breakpoint_remove";
     const TITLE: &'static str = "Remove a breakpoint";
     const DESCRIPTION: &'static str = "Remove a breakpoint or snapshot point.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("id", "string")];

@@ -13,7 +13,7 @@ impl Definition for BreakpointSet {
     const NAME: &'static str = "breakpoint_set";
     const TITLE: &'static str = "Set a breakpoint";
     const DESCRIPTION: &'static str = "Pause at a line, function or exception; says when it did not bind.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] =

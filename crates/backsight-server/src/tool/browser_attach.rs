@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::browser_status::{WATCHED, watched};
+use super::debugging::command_line;
 use super::{Call, Definition, Effect, Group, one_or_many};
 use crate::reply::Draft;
 
@@ -48,9 +49,8 @@ impl Definition for BrowserAttach {
     const TITLE: &'static str = "Watch a browser";
     const DESCRIPTION: &'static str =
         "Watch a running Chrome or Chromium (found by itself when you name none) or launch one.";
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Browser;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
     const SHOWS_OUTPUT: bool = false;
@@ -60,7 +60,7 @@ impl Definition for BrowserAttach {
         let Arguments { action, url, port, profile, launch, headless, open, origins, all_pages } = arguments;
         let status = match action {
             Action::Detach => call.workspace.detach_browser()?,
-            Action::Attach => call.workspace.attach_browser(&AttachBrowser {
+            Action::Attach => call.workspace.agent_attach_browser(&AttachBrowser {
                 url,
                 port,
                 profile: profile.map(Into::into),
@@ -72,6 +72,11 @@ impl Definition for BrowserAttach {
                 ..AttachBrowser::default()
             })?,
         };
-        Ok(watched(&status))
+        let command = status.browser.as_ref().map(|browser| command_line(&browser.command));
+        let draft = watched(&status);
+        Ok(match command.filter(|command| !command.is_empty()) {
+            Some(command) => draft.list("command", vec![command], None),
+            None => draft,
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! Gives this moment of the app a name.
 
+use backsight::browser::render;
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +39,8 @@ impl Definition for CheckpointCreate {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let made = call.workspace.create_checkpoint(&arguments.name, arguments.baseline.as_deref())?;
         let checkpoint = made.checkpoint;
-        let mut summary = format!("{} -> {}: {}", checkpoint.name, checkpoint.severity, checkpoint.summary);
+        let mut summary =
+            format!("{} -> {}: {}", checkpoint.name, checkpoint.severity, render::safe(&checkpoint.summary));
         if let Some(evicted) = &made.evicted {
             summary.push_str(&format!("; the oldest one, {evicted}, made room"));
         }

@@ -19,7 +19,7 @@ impl Definition for CheckpointDelete {
     const NAME: &'static str = "checkpoint_delete";
     const TITLE: &'static str = "Delete a checkpoint";
     const DESCRIPTION: &'static str = "Forget a named checkpoint.";
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("deleted", "string")];

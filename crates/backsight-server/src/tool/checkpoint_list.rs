@@ -1,5 +1,6 @@
 //! The named checkpoints as a timeline.
 
+use backsight::browser::render;
 use backsight::browser::report::CheckpointEntry;
 use backsight_core::{Result, Timestamp};
 use schemars::JsonSchema;
@@ -42,5 +43,9 @@ fn line(entry: &CheckpointEntry, now: Timestamp) -> String {
     let baseline = entry.baseline.as_ref().map(|name| format!(" (baseline {name})")).unwrap_or_default();
     let earlier = if entry.earlier_run { ", before this server started" } else { "" };
     let CheckpointEntry { name, severity, summary, created, .. } = entry;
-    format!("{name}{baseline} -> {severity} {}{earlier}: {}", words::age(*created, now), words::clip(summary))
+    format!(
+        "{name}{baseline} -> {severity} {}{earlier}: {}",
+        words::age(*created, now),
+        words::clip(&render::safe(summary))
+    )
 }

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::debugging::{MOVED, moved, points, wait};
+use super::debugging::{MOVED, moved, points};
 use super::{Call, Definition, Effect, Group, one_or_many};
+use crate::debug_limits;
 use crate::reply::Draft;
 
 /// How long a program that has no breakpoint is waited for: it may be paused already.
@@ -45,10 +46,9 @@ pub struct Arguments {
 impl Definition for DebugAttach {
     const NAME: &'static str = "debug_attach";
     const TITLE: &'static str = "Debug a running program";
-    const DESCRIPTION: &'static str = "Debug a program that runs already.";
-    const EFFECT: Effect = Effect::Debugs;
+    const DESCRIPTION: &'static str = "Debug a program of this user that runs already.";
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
     const SHOWS_OUTPUT: bool = false;
@@ -57,7 +57,7 @@ impl Definition for DebugAttach {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let usual = if arguments.breakpoints.is_empty() { GLIMPSE } else { USUAL_WAIT };
         let attach = Attach {
-            wait: wait(arguments.wait_ms, usual)?,
+            wait: debug_limits::wait(arguments.wait_ms, usual)?,
             breakpoints: points(Self::NAME, arguments.breakpoints, None)?,
             adapter: arguments.adapter,
             pid: arguments.pid,
@@ -67,6 +67,6 @@ impl Definition for DebugAttach {
             options: arguments.options,
         };
         let session = arguments.session.as_deref();
-        Ok(moved(call, session, &call.workspace.debug_attach(session, attach)?))
+        Ok(moved(call, session, &call.workspace.agent_attach(session, attach)?))
     }
 }

@@ -6,8 +6,9 @@ use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::debugging::{MOVED, moved, wait};
+use super::debugging::{MOVED, moved};
 use super::{Call, Definition, Effect, Group, usage};
+use crate::debug_limits;
 use crate::reply::Draft;
 
 pub struct DebugControl;
@@ -60,9 +61,8 @@ impl Definition for DebugControl {
     const NAME: &'static str = "debug_control";
     const TITLE: &'static str = "Run, step, pause";
     const DESCRIPTION: &'static str = "Let the program go on, step or pause, and wait for its next stop.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
     const SHOWS_OUTPUT: bool = false;
@@ -70,7 +70,7 @@ impl Definition for DebugControl {
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let control = arguments.action.control(arguments.file, arguments.line)?;
-        let limit = wait(arguments.wait_ms, USUAL_WAIT)?;
+        let limit = debug_limits::wait(arguments.wait_ms, USUAL_WAIT)?;
         let session = arguments.session.as_deref();
         Ok(moved(call, session, &call.workspace.debug_control(session, control, arguments.thread, limit)?))
     }

@@ -23,9 +23,8 @@ impl Definition for DebugDisconnect {
     const NAME: &'static str = "debug_disconnect";
     const TITLE: &'static str = "End a debug session";
     const DESCRIPTION: &'static str = "End the session and clear its snapshots.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Stops;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("session", "string"), ("ended_program", "boolean"), ("cleared_snapshots", "integer")];

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::debugging::{MOVED, moved, points, wait};
+use super::debugging::{MOVED, moved, points};
 use super::{Call, Definition, Effect, Group, one_or_many};
+use crate::debug_limits;
 use crate::reply::Draft;
 
 pub struct DebugLaunch;
@@ -35,6 +36,7 @@ pub struct Arguments {
     #[serde(default)]
     stop_on_entry: bool,
     adapter: Option<String>,
+    #[schemars(skip)]
     runtime: Option<String>,
     wait_ms: Option<u64>,
     /// More for the debugger's own `launch`.
@@ -47,10 +49,9 @@ impl Definition for DebugLaunch {
     const NAME: &'static str = "debug_launch";
     const TITLE: &'static str = "Debug a program";
     const DESCRIPTION: &'static str =
-        "Start a program (Python, Node, Go, C++, Rust) under its debugger and wait for its first stop.";
-    const EFFECT: Effect = Effect::Debugs;
+        "Run a program of the workspace (Python, Node, Go, C++, Rust) under its debugger until its first stop.";
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
     const SHOWS_OUTPUT: bool = false;
@@ -59,7 +60,7 @@ impl Definition for DebugLaunch {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let launch = Launch {
             breakpoints: points(Self::NAME, arguments.breakpoints, arguments.exceptions)?,
-            wait: wait(arguments.wait_ms, USUAL_WAIT)?,
+            wait: debug_limits::wait(arguments.wait_ms, USUAL_WAIT)?,
             program: arguments.program.into(),
             arguments: arguments.args,
             directory: arguments.cwd.unwrap_or_default().into(),
@@ -70,6 +71,6 @@ impl Definition for DebugLaunch {
             options: arguments.options,
         };
         let session = arguments.session.as_deref();
-        Ok(moved(call, session, &call.workspace.debug_launch(session, launch)?))
+        Ok(moved(call, session, &call.workspace.agent_launch(session, launch)?))
     }
 }

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::debugging::{moved, outcome, short, wait};
+use super::debugging::{moved, outcome, short};
 use super::{Call, Definition, Effect, Group};
+use crate::debug_limits;
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -30,7 +31,6 @@ impl Definition for DebugState {
     const DESCRIPTION: &'static str = "Where the program is; lists the sessions when there are several.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("sessions", "array"),
@@ -57,7 +57,7 @@ impl Definition for DebugState {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let limit = wait(arguments.wait_ms, Duration::ZERO)?;
+        let limit = debug_limits::wait(arguments.wait_ms, Duration::ZERO)?;
         let session = arguments.session.as_deref();
         let sessions = call.workspace.debugger()?.list().sessions;
         match (session, sessions.as_slice()) {
@@ -103,5 +103,6 @@ fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
 
 fn state_of(view: &SessionView) -> Moved {
     let (session, outcome) = (view.session.clone(), view.outcome.clone());
-    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound: Vec::new() }
+    let (unbound, command, debuggee) = (Vec::new(), Vec::new(), Vec::new());
+    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound, command, debuggee }
 }

@@ -6,5 +6,7 @@ mod asked;
 mod told;
 
 pub use answer::{Answer, fitted};
-pub use asked::{Spot, frames, number, place, points, text, wait};
-pub use told::{MOVED, breakpoint, entry, frame, moved, outcome, printed, request, short, unbound, with_session};
+pub use asked::{Spot, frames, number, place, points, text};
+pub use told::{
+    MOVED, breakpoint, command_line, entry, frame, moved, outcome, printed, request, short, unbound, with_session,
+};

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::debugging::{number, short, with_session};
 use super::{Call, Definition, Effect, Group, cursor};
+use crate::debug_limits;
 use crate::reply::{Draft, Next};
 
 pub struct Evaluate;
@@ -35,7 +36,7 @@ impl Definition for Evaluate {
     const NAME: &'static str = "evaluate";
     const TITLE: &'static str = "Evaluate an expression";
     const DESCRIPTION: &'static str = "The value of an expression in the paused program.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
     const COMMON: &'static [&'static str] = &[];
@@ -60,7 +61,7 @@ impl Definition for Evaluate {
             thread: *thread,
             frame: frame.unwrap_or(0),
             safe,
-            timeout_ms: arguments.timeout_ms,
+            timeout_ms: debug_limits::timeout(arguments.timeout_ms)?,
         };
         let value = call.workspace.debugger()?.evaluate(session, request)?;
         let kind = value.kind.as_deref().map(|kind| format!(": {}", short(call, kind))).unwrap_or_default();

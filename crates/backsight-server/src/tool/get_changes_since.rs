@@ -42,7 +42,6 @@ impl Definition for GetChangesSince {
         since you last asked, deduplicated. severity: clean, warning, error, or unknown when nobody watched.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const WAITS: bool = true;
     const DEFAULT_TOKENS: usize = 700;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("severity", "string"),
@@ -100,8 +99,20 @@ fn whole(arguments: &Arguments, max_tokens: usize) -> Value {
     whole
 }
 
+/// Texts of pages are shown to models in this form too.
+fn make_safe(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = render::safe(text),
+        Value::Array(items) => items.iter_mut().for_each(make_safe),
+        Value::Object(fields) => fields.values_mut().for_each(make_safe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 fn ready(changes: &Changes) -> Result<Draft> {
-    match serde_json::to_value(changes) {
+    let mut object = serde_json::to_value(changes);
+    object.iter_mut().for_each(make_safe);
+    match object {
         Ok(Value::Object(object)) => Ok(Draft::ready(object, render::compact(changes))),
         _ => Err(Error::new(Code::Io, "the answer cannot be written")),
     }

@@ -1,6 +1,6 @@
 //! Whether the app is well, in one word with reasons.
 
-use backsight::browser::Verdict;
+use backsight::browser::{Verdict, render};
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,25 +39,30 @@ impl Definition for GetSessionHealth {
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         let health = call.workspace.browser_health(call.client, arguments.checkpoint.as_deref())?;
         let gap = health.gap.iter().map(|gap| match gap.to {
-            Some(to) => format!("{} to {to}: {}", gap.from, gap.reason),
-            None => format!("since {}: {}", gap.from, gap.reason),
+            Some(to) => format!("{} to {to}: {}", gap.from, render::safe(&gap.reason)),
+            None => format!("since {}: {}", gap.from, render::safe(&gap.reason)),
         });
         let more = Next::new("get_changes_since", json!({ "checkpoint": health.checkpoint }));
-        let mut draft = Draft::new(format!("{}: {}", word(health.verdict), health.summary))
+        let mut draft = Draft::new(format!("{}: {}", word(health.verdict), render::safe(&health.summary)))
             .fact("verdict", word(health.verdict))
             .fact("checkpoint", health.checkpoint.clone())
             .fact("from", health.from.to_string())
             .maybe("more_reasons", health.more_reasons);
         let lists = [
-            ("reasons", health.reasons.clone(), Some(more)),
+            ("reasons", safe(&health.reasons), Some(more)),
             ("gap", gap.collect(), None),
-            ("watching", health.coverage.watching.clone(), None),
+            ("watching", safe(&health.coverage.watching), None),
         ];
         for (name, items, more) in lists.into_iter().filter(|(_, items, _)| !items.is_empty()) {
             draft = draft.list(name, items, more);
         }
         Ok(draft)
     }
+}
+
+/// Texts of pages, each on one line.
+fn safe(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| render::safe(text)).collect()
 }
 
 fn word(verdict: Verdict) -> &'static str {

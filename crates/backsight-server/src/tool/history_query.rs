@@ -5,7 +5,7 @@ use std::time::Duration;
 use backsight::CallSettings;
 use backsight::report::{BlameHunk, Kind, LineOrigin};
 use backsight::request::{Log, Order};
-use backsight_core::{Result, Timestamp};
+use backsight_core::{Result, Timestamp, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -91,7 +91,7 @@ fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
         true => draft,
         false => {
             let again = Next::new("history_query", json!({ "ref": reference }));
-            draft.body("description", &step.description, start, again)
+            draft.body("description", &one_line(&step.description), start, again)
         }
     })
 }
@@ -157,7 +157,7 @@ fn blamed(hunk: &BlameHunk, now: Timestamp) -> String {
                 "{} {tool} {}: {}",
                 version.sequence_number,
                 words::age(version.timestamp, now),
-                version.description
+                words::clip(&version.description)
             )
         }
         LineOrigin::External(version) => format!("somebody else, found by {}", version.sequence_number),

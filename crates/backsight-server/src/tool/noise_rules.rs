@@ -40,7 +40,7 @@ impl Definition for NoiseRules {
     const TITLE: &'static str = "Noise rules";
     const DESCRIPTION: &'static str = "What get_changes_since leaves out and counts: list, add, remove, enable, disable. \
         401 and 403 are never noise.";
-    const EFFECT: Effect = Effect::Records;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] =

@@ -21,7 +21,7 @@ impl Definition for SnapshotClear {
     const NAME: &'static str = "snapshot_clear";
     const TITLE: &'static str = "Delete all snapshots";
     const DESCRIPTION: &'static str = "Delete all snapshots.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("cleared", "integer")];

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::debugging::{entry, frames, number, short};
 use super::{Call, Definition, Effect, Group, one_or_many};
+use crate::debug_limits;
 use crate::reply::Draft;
 use crate::words;
 
@@ -49,7 +50,7 @@ impl Definition for SnapshotCreate {
     const NAME: &'static str = "snapshot_create";
     const TITLE: &'static str = "Take a snapshot";
     const DESCRIPTION: &'static str = "Capture the variables of the paused program, to compare them later.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] =
@@ -63,7 +64,7 @@ impl Definition for SnapshotCreate {
             frame: arguments.frame.unwrap_or(0),
             frames: frames(arguments.frames)?,
             all_threads: arguments.threads == Threads::All,
-            depth: arguments.depth.unwrap_or(0),
+            depth: debug_limits::depth(arguments.depth, 0)?,
             watches: arguments.watch,
             safety: arguments.safety,
             ..CapturePlan::default()

@@ -22,7 +22,7 @@ impl Definition for SnapshotDelete {
     const NAME: &'static str = "snapshot_delete";
     const TITLE: &'static str = "Delete a snapshot";
     const DESCRIPTION: &'static str = "Delete a snapshot, or a snapshot point's by its name.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("count", "integer"), ("deleted", "array")];

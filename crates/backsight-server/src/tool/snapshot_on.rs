@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::debugging::{number, place, request, short, text, with_session};
 use super::{Call, Definition, Effect, Group, cursor, one_or_many};
+use crate::debug_limits;
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -47,7 +48,7 @@ impl Definition for SnapshotOn {
     const TITLE: &'static str = "Snapshots on the way";
     const DESCRIPTION: &'static str =
         "Take a snapshot whenever the program passes a place, and go on; without a place, list these.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
@@ -68,7 +69,8 @@ impl Definition for SnapshotOn {
             Some(at) => {
                 let Arguments { condition, hit_count, name, max_hits, every, depth, watch, .. } = arguments;
                 let breakpoint = BreakpointRequest { condition, hit_count, ..BreakpointRequest::new(at) };
-                let plan = CapturePlan { depth: depth.unwrap_or(0), watches: watch, ..CapturePlan::default() };
+                let depth = debug_limits::depth(depth, 0)?;
+                let plan = CapturePlan { depth, watches: watch, ..CapturePlan::default() };
                 let request = PointRequest { name, breakpoint, max_hits, every, plan };
                 let session = arguments.session.as_deref();
                 Ok(set(call, session, &call.workspace.debugger()?.snapshot_on(session, request)?))

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::debugging::{frame, number, short, with_session};
 use super::{Call, Definition, Effect, Group, cursor};
+use crate::debug_limits;
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -60,7 +61,7 @@ impl Definition for StacktraceGet {
             Some(_) => u32::try_from(cursor(at)?).unwrap_or(u32::MAX),
             None => arguments.start.unwrap_or(0),
         };
-        let count = arguments.count.unwrap_or(USUAL);
+        let count = debug_limits::frames(arguments.count, USUAL)?;
         let stack = debugger.stack(session, arguments.thread, start, count)?;
         let lines: Vec<String> =
             stack.frames.iter().map(|one| format!("#{} {}", one.index, frame(call, one))).collect();

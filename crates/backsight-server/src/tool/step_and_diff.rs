@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::debug_control::Action;
-use super::debugging::{Answer, fitted, moved, number, outcome, printed, unbound, wait, with_session};
+use super::debugging::{Answer, fitted, moved, number, outcome, printed, unbound, with_session};
 use super::{Call, Definition, Effect, Group, one_or_many, usage};
+use crate::debug_limits;
 use crate::reply::Draft;
 
 /// How deep it looks when nobody says.
@@ -43,9 +44,8 @@ impl Definition for StepAndDiff {
     const NAME: &'static str = "step_and_diff";
     const TITLE: &'static str = "Step and compare";
     const DESCRIPTION: &'static str = "What one step, continue or run_to changed, in one call.";
-    const EFFECT: Effect = Effect::Debugs;
+    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const WAITS: bool = true;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
     const COMMON: &'static [&'static str] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
@@ -78,9 +78,9 @@ impl Definition for StepAndDiff {
             return Err(usage("a program that is paused cannot be paused to see what that changes".to_owned()));
         }
         let control = action.control(arguments.file, arguments.line)?;
-        let depth = arguments.depth.unwrap_or(USUAL_DEPTH);
+        let depth = debug_limits::depth(arguments.depth, USUAL_DEPTH)?;
         let plan = CapturePlan { depth, watches: arguments.watch, ..CapturePlan::default() };
-        let limit = wait(arguments.wait_ms, USUAL_WAIT)?;
+        let limit = debug_limits::wait(arguments.wait_ms, USUAL_WAIT)?;
         let options = Options { max_tokens: call.max_tokens, form: Form::Json, ..Options::default() };
         let step = call.workspace.step_and_diff(session, control, plan, limit, &options)?;
         match &step.diff {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::debugging::{number, short, with_session};
 use super::{Call, Definition, Effect, Group, cursor};
+use crate::debug_limits;
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -31,9 +32,6 @@ pub struct Arguments {
     start: Option<u64>,
     #[serde(default, deserialize_with = "number")]
     count: Option<u64>,
-    #[serde(default)]
-    #[schemars(skip)]
-    safety: Safety,
     #[schemars(skip)]
     cursor: Option<String>,
 }
@@ -65,7 +63,7 @@ impl Definition for VariablesGet {
         };
         let again = json!({
             "thread": arguments.thread, "frame": arguments.frame, "scope": arguments.scope, "expand": arguments.expand,
-            "count": arguments.count, "safety": (arguments.safety != Safety::Pure).then_some(arguments.safety),
+            "count": arguments.count,
         });
         let request = VariablesRequest {
             thread: arguments.thread,
@@ -73,8 +71,8 @@ impl Definition for VariablesGet {
             scope: arguments.scope,
             expand: arguments.expand,
             start,
-            count: arguments.count.unwrap_or(0),
-            safety: arguments.safety,
+            count: debug_limits::variables(arguments.count)?,
+            safety: Safety::Pure,
         };
         let page = call.workspace.debugger()?.variables(session, request)?;
         let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();

@@ -103,11 +103,14 @@ DROP TABLE touched_1;
 DROP TABLE snapshots;
 ";
 
+/// Everything a timeline of this format is made of.
+const ALL: [&str; 6] = [TABLES, INDEXES, BESIDE, SESSIONS, KEPT_FROM_FORMAT_1, KEPT];
+
 /// Makes the tables, or brings those of an older format to this one.
 pub(super) fn make(transaction: &Transaction<'_>, found: i64) -> Result<()> {
     let run = |sql: &str| transaction.execute_batch(sql).map_err(broken);
     match found {
-        0 => [TABLES, INDEXES, BESIDE, SESSIONS, KEPT_FROM_FORMAT_1, KEPT].into_iter().try_for_each(run)?,
+        0 => ALL.into_iter().try_for_each(run)?,
         1 => {
             run("ALTER TABLE touched RENAME TO touched_1;")?;
             [TABLES, FROM_FORMAT_1, INDEXES, BESIDE, SESSIONS, KEPT].into_iter().try_for_each(run)?;
@@ -121,6 +124,31 @@ pub(super) fn make(transaction: &Transaction<'_>, found: i64) -> Result<()> {
         _ => {}
     }
     transaction.pragma_update(None, "user_version", FORMAT).map_err(broken)
+}
+
+/// Refuses a timeline that holds anything but our tables and indexes, as we write them: a trigger, a view or a column that
+/// is computed would run whenever a row is read or written.
+pub(super) fn check_schema(connection: &Connection, file: &std::path::Path) -> Result<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'")
+        .map_err(broken)?;
+    let mut rows = statement.query([]).map_err(broken)?;
+    while let Some(row) = rows.next().map_err(broken)? {
+        let (name, sql): (String, String) = (row.get(0).map_err(broken)?, row.get(1).map_err(broken)?);
+        if !is_ours(&sql) {
+            let name = backsight_core::quote(name.as_bytes());
+            let message = format!("`{}` holds `{name}`, which Backsight did not put there", file.display());
+            return Err(Error::new(Code::Damaged, message).with_hint(
+                "put the timeline back from a backup; or take over the rows alone with `backsight init --adopt`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether we make a table or an index with this statement.
+pub(super) fn is_ours(sql: &str) -> bool {
+    ALL.iter().flat_map(|part| part.split(';')).any(|ours| ours.trim() == sql.trim())
 }
 
 pub(super) fn of(connection: &Connection) -> Result<i64> {

@@ -7,7 +7,7 @@ use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
 use backsight_browser::cdp::{Attach, Launch, Place};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
-use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options};
+use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options, PageKey};
 use backsight_core::{Code, Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +30,8 @@ pub(super) struct Slot {
     lane: OnceLock<Lane>,
     /// Held while it is made: only one may restore.
     making: Mutex<()>,
+    /// The key for pages, once it is needed.
+    key: OnceLock<PageKey>,
 }
 
 struct Lane {
@@ -332,10 +334,29 @@ impl Workspace {
         Ok(Deleted { deleted: name.to_owned() })
     }
 
-    /// The key with which a page may report what happens in it; always the same for a workspace.
-    pub fn ingest_key(&self) -> Result<String> {
-        let key = Item { name: INGEST_KEY.to_owned(), body: format!("{:016x}{:016x}", random()?, random()?) };
-        self.made()?.timeline.keep_first(KeptKind::Secret, self.settings.now(), &key)
+    /// The key with which a page may report what happens in it: the same for a workspace until it is renewed, since it
+    /// stands in the sources of pages. What is kept and is no key is replaced by one.
+    pub fn page_key(&self) -> Result<PageKey> {
+        let slot = &self.shared.browser;
+        if let Some(key) = slot.key.get() {
+            return Ok(key.clone());
+        }
+        let new = Item { name: INGEST_KEY.to_owned(), body: new_key()? };
+        let kept = self.made()?.timeline.keep_first(KeptKind::Secret, self.settings.now(), &new)?;
+        let key = slot.key.get_or_init(|| PageKey::new(kept)).clone();
+        if !PageKey::is_key(&key.text()) {
+            self.renew_page_key()?;
+        }
+        Ok(key)
+    }
+
+    /// Makes a new key for pages, which it gives. The old one opens nothing any more, here at once and in every later run.
+    pub fn renew_page_key(&self) -> Result<String> {
+        let new = new_key()?;
+        let item = Item { name: INGEST_KEY.to_owned(), body: new.clone() };
+        self.made()?.timeline.keep(KeptKind::Secret, self.settings.now(), &[item], &[])?;
+        self.shared.browser.key.get_or_init(PageKey::default).replace(new.clone());
+        Ok(new)
     }
 }
 
@@ -359,6 +380,10 @@ fn readable<T: DeserializeOwned>(opened: &Opened, kind: KeptKind, damaged: &mut 
         }
     }
     Ok(values)
+}
+
+fn new_key() -> Result<String> {
+    Ok(format!("{:016x}{:016x}", random()?, random()?))
 }
 
 pub(super) fn random() -> Result<u64> {

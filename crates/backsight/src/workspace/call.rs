@@ -7,6 +7,7 @@ use backsight_files::{Capture, Patterns};
 
 use super::track::{EXTERNAL, Recording, other_calls};
 use super::{Opened, Workspace};
+use crate::names;
 use crate::report::{Begun, Call, Origin, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{OpenCall, Step};
@@ -38,6 +39,7 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn begin(&self, request: &request::Begin) -> Result<Begun> {
+        names::check_origin(&request.origin)?;
         let (opened, _lock) = self.writing()?;
         self.begin_in(opened, request)
     }

@@ -7,6 +7,7 @@ use backsight_core::{Code, Error, Result, Seq};
 use super::call::open_calls_in;
 use super::milestone::{milestone_of, milestones_in, place};
 use super::{Opened, Workspace};
+use crate::names;
 use crate::report::{ChainProblem, CurrentState, Event, Kind, Milestone, Origin, Reset, SyncReport};
 use crate::request;
 use crate::timeline::NewEvent;
@@ -79,6 +80,7 @@ impl Workspace {
             return Err(Error::new(Code::Usage, "a reset of continuity needs a reason: it is kept in the timeline")
                 .with_hint("`backsight continuity reset --reason \"restored from a backup\"`"));
         }
+        names::check_origin(origin)?;
         let (opened, _lock) = self.writing()?;
         let calls = open_calls_in(opened)?;
         let before = opened.timeline.latest()?;
@@ -128,6 +130,7 @@ impl Workspace {
             return Err(Error::new(Code::Usage, format!("a row of kind `{}` cannot be noted", note.kind.as_str()))
                 .with_hint("it is recorded by the command of that name"));
         }
+        names::check_origin(&note.origin)?;
         let (opened, _lock) = self.writing()?;
         let event = NewEvent {
             id: self.new_id()?,

@@ -48,9 +48,9 @@ impl Workspace {
         Ok(Arc::clone(self.shared.debugger.get_or_init(|| Arc::new(Debugger::new(options)))))
     }
 
-    /// The debuggers that are known: those of the settings, then those everybody has.
+    /// The debuggers that are known: those of the user's own settings, then those everybody has.
     pub fn debuggers(&self) -> Result<Vec<Adapter>> {
-        Ok(adapters::with(self.config()?.adapters))
+        Ok(adapters::with(self.user_settings()?.adapters))
     }
 
     /// The same as [`Workspace::debugger`], unless nobody used it yet.

@@ -12,6 +12,7 @@ use super::track::touched;
 use super::{Opened, Workspace, still_held};
 use crate::convert::{conflict, path_changes};
 use crate::history::stacks;
+use crate::names;
 use crate::report::{Applied, Conflict, Kept, Kind, OnConflict, Origin};
 use crate::request;
 use crate::settings::Progress;
@@ -81,6 +82,7 @@ impl Workspace {
 
     /// Takes the tree, or some paths of it, to what it was in a snapshot.
     pub fn restore_with(&self, request: &request::Restore) -> Result<Applied> {
+        names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
         let target = self.resolve(opened, &request.reference)?;
@@ -105,6 +107,7 @@ impl Workspace {
 
     /// Undoes steps and keeps everything else, later edits of the same files included where they do not overlap.
     pub fn revert_steps(&self, request: &request::Revert) -> Result<Applied> {
+        names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
         let mut steps: Vec<Step> = Vec::new();
@@ -128,6 +131,7 @@ impl Workspace {
 
     /// Takes back the newest steps that are in effect.
     pub fn undo(&self, request: &request::Undo) -> Result<Applied> {
+        names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
         let available = stacks(&opened.timeline.outlines()?).undoable;
@@ -137,6 +141,7 @@ impl Workspace {
 
     /// Takes back the newest undos.
     pub fn redo(&self, request: &request::Undo) -> Result<Applied> {
+        names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
         let available = stacks(&opened.timeline.outlines()?).redoable;
@@ -286,7 +291,7 @@ impl Workspace {
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
-        let applied = opened.files.apply(step.id.as_str(), &plan, note, &progress)?;
+        let applied = opened.files.apply(&step.id, &plan, note, &progress)?;
         step.execution_ms = Some(self.elapsed(since));
         let (recorded, warnings) = self.append(opened, &step, None)?;
         opened.files.finish(&applied)?;

@@ -33,21 +33,21 @@ impl Workspace {
         let expired = outlines.iter().filter(|outline| outline.expired).count() as u64;
         let budget = self.config()?.disk_budget;
         Ok(Usage {
-            store: opened.store.display().to_string(),
-            total_bytes: bytes_below(&opened.store),
+            store: opened.store.directory().display(),
+            total_bytes: bytes_below(&opened.store.directory().path()),
             pack_bytes: room.pack_bytes,
             packs: room.packs,
             loose_bytes: room.loose_bytes,
             loose_objects: room.loose_objects,
             timeline_bytes: ["timeline.db", "timeline.db-wal", "timeline.db-shm"]
                 .iter()
-                .map(|name| bytes_below(&opened.store.join(name)))
+                .map(|name| bytes_below(&opened.store.directory().join(name).path()))
                 .sum(),
-            cache_bytes: bytes_below(&opened.store.join("cache")),
+            cache_bytes: bytes_below(&opened.store.directory().join("cache").path()),
             snapshots: outlines.len() as u64 - expired,
             expired,
             disk_budget: (budget > 0).then_some(budget),
-            free_bytes: free_bytes(&opened.store),
+            free_bytes: free_bytes(&opened.store.directory().path()),
         })
     }
 
@@ -66,7 +66,7 @@ impl Workspace {
             keep_count: request.keep_count.unwrap_or(config.keep_count),
         };
         let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
-        let bytes_before = bytes_below(&opened.store);
+        let bytes_before = bytes_below(&opened.store.directory().path());
         opened.timeline.fold()?;
         let budget = request.disk_budget.unwrap_or(config.disk_budget);
         let mut warnings = Vec::new();
@@ -98,7 +98,7 @@ impl Workspace {
         }
         opened.timeline.fold()?;
         warnings.extend(swept.warnings);
-        let bytes_after = bytes_below(&opened.store);
+        let bytes_after = bytes_below(&opened.store.directory().path());
         if budget > 0 && bytes_after > budget && warnings.is_empty() {
             warnings.push(format!("the store takes {bytes_after} bytes, more than the budget of {budget}"));
         }
@@ -235,7 +235,14 @@ impl Workspace {
     /// Looks for what could go wrong, without changing anything.
     pub fn doctor(&self) -> Result<Vec<Check>> {
         let mut checks = vec![self.check_root_choice(), self.check_space()];
-        let Some(store) = self.store_path()? else {
+        let store = match self.store() {
+            Ok(store) => store,
+            Err(error) => {
+                checks.push(check("store", CheckState::Problem, error.message(), error.hint()));
+                return Ok(checks);
+            }
+        };
+        let Some(store) = store else {
             checks.push(check(
                 "store",
                 CheckState::Warning,
@@ -244,7 +251,7 @@ impl Workspace {
             ));
             return Ok(checks);
         };
-        checks.push(check_permissions(&store));
+        checks.push(check_permissions(&store.directory().path()));
         checks.push(match self.config() {
             Ok(_) => check("settings", CheckState::Ok, "config.toml is valid", None),
             Err(error) => check("settings", CheckState::Problem, error.message(), error.hint()),
@@ -287,7 +294,7 @@ impl Workspace {
         });
         let room = opened.files.objects().room()?;
         let Config { disk_budget, .. } = self.config()?;
-        let total = bytes_below(&opened.store);
+        let total = bytes_below(&opened.store.directory().path());
         let over = disk_budget > 0 && total > disk_budget;
         let message = format!("{} in {} packs and {} single objects", size(total), room.packs, room.loose_objects);
         let hint = over.then_some("the store is over its budget: `backsight gc`");
@@ -372,7 +379,7 @@ fn expire_for_budget(
     let sizes = opened.files.objects().stored_sizes()?;
     // The timeline, the cache and the files around them count as well.
     let objects: u64 = sizes.values().sum();
-    let beside = bytes_below(&opened.store).saturating_sub(objects);
+    let beside = bytes_below(&opened.store.directory().path()).saturating_sub(objects);
     let needed = |count: usize| -> Result<u64> {
         let without: BTreeSet<Seq> = expire.iter().chain(&removable[..count]).copied().collect();
         Ok(beside + opened.files.objects().bytes_of(&roots(opened, outlines, &without)?, &sizes)?)

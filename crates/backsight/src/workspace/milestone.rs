@@ -4,6 +4,7 @@ use backsight_core::{Code, Error, Result, Seq};
 
 use super::{Opened, Workspace};
 use crate::milestone::{Place, range_of, range_to, title};
+use crate::names;
 use crate::reference;
 use crate::report::{Event, Kind, Milestone, MilestoneDetail, MilestoneSummary};
 use crate::request::NewMilestone;
@@ -14,6 +15,7 @@ impl Workspace {
     /// last milestone ended.
     pub fn create_milestone(&self, new: &NewMilestone, snapshots: &[String]) -> Result<Milestone> {
         let title = title(&new.title)?;
+        names::check_origin(&new.origin)?;
         let (opened, _lock) = self.writing()?;
         let mut named = Vec::with_capacity(snapshots.len());
         for reference in snapshots {
@@ -51,6 +53,7 @@ impl Workspace {
     /// ```
     pub fn create_milestone_by_range(&self, new: &NewMilestone, end: Option<&str>) -> Result<Milestone> {
         let title = title(&new.title)?;
+        names::check_origin(&new.origin)?;
         let (opened, _lock) = self.writing()?;
         let end = end.map(|end| self.resolve_row(opened, end)).transpose()?;
         let last = milestones_in(opened)?.into_iter().next();

@@ -11,6 +11,7 @@ use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp, quo
 
 use super::track::{EXTERNAL, Recording, other_calls};
 use super::{Opened, Workspace};
+use crate::names;
 use crate::report::{
     Call, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart,
     SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
@@ -52,7 +53,7 @@ impl Workspace {
             Some(id) => id.clone(),
             None => format!("ses_{}", self.new_id()?),
         };
-        session::check_id("session", &id)?;
+        names::check_id("session", &id)?;
         let title = new.title.as_deref().map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
         let (opened, _lock) = self.writing()?;
         let before = self.story(opened, &id, &opened.timeline.outlines()?)?;

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::{Opened, Workspace};
 use crate::convert::{is_implied, path_changes};
+use crate::names;
 use crate::place;
 use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
@@ -76,6 +77,7 @@ impl Workspace {
     /// Records the files with who, why and on whose behalf. Changes outside a declared write set are not the step's:
     /// the strategy says what becomes of them.
     pub fn track_with(&self, request: &request::Track) -> Result<Tracked> {
+        names::check_origin(&request.origin)?;
         let since = self.settings.now();
         let (opened, _lock) = self.writing()?;
         self.record(

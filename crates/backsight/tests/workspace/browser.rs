@@ -35,6 +35,7 @@ fn request(url: &str, status: u16) -> Event {
 }
 
 fn report(workspace: &Workspace, events: Vec<Event>) {
+    let events = events.into_iter().map(Into::into).collect();
     let ingest = Ingest { source: "page".to_owned(), events, ..Ingest::default() };
     workspace.browser().unwrap().ingest(ingest);
 }
@@ -149,8 +150,13 @@ fn what_is_damaged_is_told_and_stays_until_it_is_deleted_by_name() {
 #[test]
 fn the_salt_and_the_key_of_a_workspace_stay_the_same() {
     let scene = Scene::of(&["a"]);
-    let key = scene.workspace.ingest_key().unwrap();
-    assert_eq!((key.len(), open(&scene.root).ingest_key().unwrap()), (32, key));
+    let key = scene.workspace.page_key().unwrap();
+    let first = key.text();
+    assert_eq!((first.len(), open(&scene.root).page_key().unwrap().text()), (32, first.clone()));
+    // A new one is the key at once, also for those who have it in their hands, and stays it.
+    let renewed = scene.workspace.renew_page_key().unwrap();
+    assert_ne!(renewed, first);
+    assert_eq!((key.text(), open(&scene.root).page_key().unwrap().text()), (renewed.clone(), renewed));
     let salt = || -> Option<String> {
         let sql = "SELECT body FROM kept WHERE kind = 'secret' AND name = 'salt'";
         database(&scene).query_row(sql, [], |row| row.get(0)).ok()

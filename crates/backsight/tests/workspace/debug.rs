@@ -1,7 +1,7 @@
 //! What a debugged program leaves in the timeline and in the workspace, and debuggers that the settings describe.
 
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backsight::debug::debugger::Moved;
@@ -9,6 +9,7 @@ use backsight::debug::session::{Control, Launch, Outcome};
 use backsight::debug::walk::CapturePlan;
 use backsight::report::{Event, Kind, Row};
 use backsight::request::Log;
+use backsight::user_settings::{Addresses, Programs};
 use backsight::{Code, Disk, Error, RelPath, Settings, Workspace};
 
 use crate::lab::settings;
@@ -26,13 +27,26 @@ fn section() -> String {
     )
 }
 
-/// A workspace whose settings say this, beside what every workspace knows.
+/// A workspace of a user whose own settings say this, beside what every workspace knows.
 fn workspace(scene: &Scene, section: &str) -> Workspace {
     scene.write("shop.toy", "nothing\n");
     scene.workspace.track().unwrap();
-    std::fs::write(scene.root.join(".backsight/store/config.toml"), section).unwrap();
+    let config_home = config_home(scene);
+    let file = config_home.join("backsight/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, section).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    opened(scene)
+}
+
+fn config_home(scene: &Scene) -> PathBuf {
+    scene.root.with_extension("config")
+}
+
+fn opened(scene: &Scene) -> Workspace {
     let search_path = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-    Workspace::open_with(&scene.root, Settings { search_path, ..settings(Disk::new()) }).unwrap()
+    let settings = Settings { search_path, config_home: Some(config_home(scene)), ..settings(Disk::new()) };
+    Workspace::open_with(&scene.root, settings).unwrap()
 }
 
 fn launch(workspace: &Workspace) -> Result<Moved, Error> {
@@ -151,20 +165,20 @@ fn a_section_of_the_settings_is_a_debugger() {
     assert!(said.contains("\"kind\": \"plain\"") && said.contains("shop.toy"), "{said}");
     let [session] = &workspace.debugger().unwrap().list().sessions[..] else { panic!("one") };
     assert_eq!(session.adapter, "toy");
-    // The settings beside it can still be changed, and it stays.
-    workspace.config_set(&workspace.config_list().unwrap()[0].key, &workspace.config_list().unwrap()[0].value).unwrap();
-    let text = std::fs::read_to_string(scene.root.join(".backsight/store/config.toml")).unwrap();
-    assert!(text.contains("[adapters.toy]"), "{text}");
 }
 
 #[test]
 fn a_broken_section_says_what_is_wrong_with_it() {
     let broken = [
         ("[adapters.toy]\nprogramms = ['x']\n", "programms"),
-        ("[adapters.toy]\nreach = 'carrier pigeon'\n", "carrier pigeon"),
-        ("[adapters.toy]\nwindow = 'wide'\n", "invalid type"),
-        ("adapters = 3\n", "invalid type"),
+        ("[adapters.toy]\nreach = 'carrier pigeon'\n", "expected one of `stdio`"),
+        ("[adapters.toy]\nwindow = 'wide'\n", "expected"),
+        ("adapters = 3\n", "expected"),
         ("[adapter.toy]\nprograms = ['x']\n", "adapter"),
+        ("[agents]\nprogram = 'any'\n", "`program`"),
+        ("[agents]\nprograms = 'all'\n", "expected `workspace` or `any`"),
+        ("[agents]\nruntime = 'yes'\n", "expected a boolean"),
+        ("aws_secret_access_key = wJalrXUtnFEMI\n", "line 1"),
     ];
     for (section, wrong) in broken {
         let scene = Scene::of(&["a"]);
@@ -172,7 +186,101 @@ fn a_broken_section_says_what_is_wrong_with_it() {
         assert_eq!(error.code(), Code::InvalidConfig, "{section}: {error}");
         assert!(error.message().contains("config.toml") && error.message().contains(wrong), "{section}: {error}");
         assert!(error.hint().is_some(), "{section}: {error}");
+        for held in ["carrier", "wide", "'all'", "yes", "wJalr"] {
+            assert!(!error.message().contains(held), "what the file holds is not told: {error}");
+        }
     }
+}
+
+#[test]
+fn debuggers_and_what_agents_may_are_never_taken_from_the_workspace() {
+    for held in [section(), "[agents]\nprograms = 'any'\n".to_owned(), "adapters = 3\n".to_owned()] {
+        let scene = Scene::of(&["a"]);
+        std::fs::write(scene.root.join(".backsight/store/config.toml"), &held).unwrap();
+        scene.write("shop.toy", "nothing\n");
+        let workspace = opened(&scene);
+        assert_eq!(launch(&workspace).unwrap_err().code(), Code::AdapterNotFound, "nothing of it is used");
+        let error = workspace.config_list().unwrap_err();
+        assert_eq!(error.code(), Code::InvalidConfig, "{held}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("~/.config/backsight/config.toml")), "{error}");
+    }
+}
+
+#[test]
+fn settings_that_others_could_have_written_are_not_used() {
+    let scene = Scene::of(&["a"]);
+    let workspace = workspace(&scene, &section());
+    assert_eq!(workspace.user_settings().unwrap().adapters.len(), 1);
+    let file = workspace.user_settings_path().unwrap();
+    let refused = |why: &str| {
+        let error = workspace.user_settings().unwrap_err();
+        assert_eq!(error.code(), Code::InvalidConfig, "{why}: {error}");
+        assert!(error.message().contains(why) && error.hint().is_some(), "{why}: {error}");
+        assert_eq!(launch(&workspace).unwrap_err().code(), Code::InvalidConfig, "{why}");
+    };
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    for open in [0o620, 0o602, 0o666] {
+        mode(&file, open);
+        refused("others may write it");
+    }
+    mode(&file, 0o600);
+    mode(file.parent().unwrap(), 0o777);
+    refused("others may put another file");
+    mode(file.parent().unwrap(), 0o755);
+    std::fs::write(&file, "x = 1\n".repeat(20_000)).unwrap();
+    refused("larger than");
+    // A link is followed to a file of the user's, and to no other.
+    let (own, kept) = (scene.root.with_extension("own"), scene.root.with_extension("kept"));
+    std::fs::rename(&file, &kept).unwrap();
+    std::fs::write(&own, section()).unwrap();
+    mode(&own, 0o600);
+    symlink(&own, &file).unwrap();
+    assert_eq!(workspace.user_settings().unwrap().adapters.len(), 1);
+    // Only root can give a file away.
+    if chown(&own, Some(65534), None).is_ok() {
+        refused("belongs to user 65534");
+    }
+    for special in ["/dev/zero", "/dev/tty", "/"] {
+        std::fs::remove_file(&file).unwrap();
+        symlink(special, &file).unwrap();
+        let error = workspace.user_settings().unwrap_err();
+        assert!(error.hint().is_some() || error.code() == Code::Io, "{special}: {error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    make_pipe(&file);
+    refused("not a regular file");
+}
+
+/// A pipe with a name, which a reader could wait at for ever.
+fn make_pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn the_settings_in_the_documents_can_be_used() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEBUGGERS.md")).unwrap();
+    let examples: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let scene = Scene::of(&["a"]);
+    let settings = workspace(&scene, &examples.join("\n")).user_settings().unwrap();
+    assert_eq!(settings.adapters[0].name, "rdbg");
+    let agents = settings.agents;
+    assert_eq!((agents.programs, agents.addresses), (Programs::Any, Addresses::Any));
+    assert!(agents.runtime && agents.options && agents.environment == ["DATABASE_URL"]);
+}
+
+#[test]
+fn relative_directories_hold_no_settings() {
+    let scene = Scene::of(&["a"]);
+    for relative in [".", "config", ""] {
+        let settings = Settings { config_home: Some(relative.into()), ..settings(Disk::new()) };
+        let workspace = Workspace::open_with(&scene.root, settings).unwrap();
+        assert_eq!(workspace.user_settings_path(), None, "{relative:?}");
+        assert_eq!(workspace.user_settings().unwrap(), Default::default());
+    }
+    let home = scene.root.with_extension("home");
+    let settings = Settings { config_home: Some("config".into()), home: Some(home.clone()), ..settings(Disk::new()) };
+    let file = Workspace::open_with(&scene.root, settings).unwrap().user_settings_path().unwrap();
+    assert_eq!(file, home.join(".config/backsight/config.toml"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use backsight::report::Kind;
 
 use crate::lab::{Findings, Lab, Scenario, Side, Strictness, damage, ensure, leftovers, none, open};
-use crate::picture::{self, Picture};
+use crate::picture::Picture;
 use crate::plans::{restore_first, small};
 use crate::small_disk::SmallDisk;
 
@@ -54,7 +54,7 @@ fn restore_on_full_disk(spares: impl Iterator<Item = u64>, fill: impl Fn(&SmallD
     let (mut findings, mut failed, mut succeeded) = (Findings::default(), 0, 0);
     for spare in spares {
         let root = disk.path().join("copy");
-        picture::copy(&scenario.fixture, &root);
+        crate::lab::copy_to(&scenario.fixture, &root);
         fill(&disk, spare);
         let outcome = restore_first(&open(&root));
         let found = Picture::of(&root);
@@ -100,7 +100,7 @@ fn a_snapshot_without_room_is_an_error_and_leaves_a_whole_store() {
     let mut findings = Findings::default();
     for spare in 0..60 {
         let root = disk.path().join("copy");
-        picture::copy(&fixture, &root);
+        crate::lab::copy_to(&fixture, &root);
         if spare % 2 == 0 {
             take_bytes(&disk, spare)
         } else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -50,25 +51,61 @@ impl Lab {
     pub fn copy(&self, fixture: &Path) -> Copy {
         let path = self.path().join(format!("{}", self.copies.fetch_add(1, Ordering::Relaxed)));
         picture::copy(fixture, &path);
-        Copy(path)
+        let record = vouch_for(&path.join(".backsight/store"));
+        Copy { path, record }
     }
 }
 
+/// Where the tests' stores are known as theirs.
+fn state() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("state")
+}
+
+/// A store that was copied or unpacked is not ours until it is adopted, which would drop what these tests are about. So it
+/// gets an identity of its own, with the key of the original if it had one. Returns its record.
+pub fn vouch_for(store: &Path) -> Option<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let records = state().join("backsight/stores");
+    let inode = fs::metadata(store).ok()?.ino();
+    let original = fs::read_to_string(store.join("identity")).unwrap_or_default();
+    let known = (!original.is_empty()).then(|| fs::read(records.join(original.trim())).unwrap());
+    let mut record: serde_json::Value = match known {
+        Some(known) => serde_json::from_slice(&known).unwrap(),
+        None => serde_json::json!({ "store": store, "key": "0".repeat(128) }),
+    };
+    record["inode"] = inode.into();
+    fs::create_dir_all(&records).unwrap();
+    let id = format!("{:016x}{:016x}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    fs::write(store.join("identity"), &id).unwrap();
+    fs::write(records.join(&id), record.to_string()).unwrap();
+    Some(records.join(id))
+}
+
+/// Copies a workspace to where the test needs it.
+pub fn copy_to(from: &Path, to: &Path) {
+    picture::copy(from, to);
+    vouch_for(&to.join(".backsight/store"));
+}
+
 /// A copy of a fixture, removed when dropped.
-pub struct Copy(PathBuf);
+pub struct Copy {
+    path: PathBuf,
+    record: Option<PathBuf>,
+}
 
 impl std::ops::Deref for Copy {
     type Target = Path;
 
     fn deref(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for Copy {
     fn drop(&mut self) {
         // Directories may forbid what removing them needs.
-        drop(fs::remove_dir_all(&self.0));
+        drop(fs::remove_dir_all(&self.path));
+        self.record.as_ref().map(fs::remove_file);
     }
 }
 
@@ -76,7 +113,7 @@ pub fn settings(disk: Disk) -> Settings {
     Settings {
         home: None,
         config_home: None,
-        state_home: None,
+        state_home: Some(state()),
         search_path: Vec::new(),
         wait: Duration::from_secs(10),
         process_name: "test".to_owned(),

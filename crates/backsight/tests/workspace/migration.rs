@@ -16,8 +16,10 @@ use crate::scene::path;
 fn unpacked(lab: &Lab, name: &str) -> PathBuf {
     let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workspace/format_1/workspaces.tar.gz");
     let directory = lab.empty();
-    let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&directory).status().unwrap();
+    let unpacked =
+        Command::new("tar").args(["--no-same-owner", "-xzf"]).arg(archive).arg("-C").arg(&directory).status().unwrap();
     assert!(unpacked.success());
+    crate::lab::vouch_for(&directory.join(name).join(".backsight/store"));
     directory.join(name)
 }
 

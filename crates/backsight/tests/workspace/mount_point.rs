@@ -6,7 +6,7 @@ use std::path::Path;
 use backsight::report::Kind;
 
 use crate::lab::{Findings, Lab, Scenario, stop_at};
-use crate::picture::{self, Picture};
+use crate::picture::Picture;
 use crate::plans::{recorded, restore_first, small};
 use crate::small_disk::SmallDisk;
 
@@ -57,13 +57,13 @@ fn a_restore_across_a_mount_point_stopped_at_every_operation_is_before_or_after(
     // Staging beside takes a few operations more than the same restore on one file system.
     for n in 0..=scenario.operations + 20 {
         clear(&root);
-        picture::copy(&scenario.fixture, &root);
+        crate::lab::copy_to(&scenario.fixture, &root);
         let outcome = stop_at(&root, n, scenario.action);
         let checked = scenario.check(&root).map_err(|problem| format!("{problem}\n  the answer was {outcome:?}"));
         findings.note(format_args!("stopped at {n} of about {}", scenario.operations), checked);
     }
     clear(&root);
-    picture::copy(&scenario.fixture, &root);
+    crate::lab::copy_to(&scenario.fixture, &root);
     restore_first(&crate::lab::open(&root)).unwrap();
     findings.report();
 }

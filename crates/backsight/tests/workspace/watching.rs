@@ -219,7 +219,7 @@ fn a_replaced_root_is_walked() {
     let watched = Watched::new();
     let away = watched.lab.path().join("away");
     fs::rename(&watched.root, &away).unwrap();
-    crate::picture::copy(&away, &watched.root);
+    crate::lab::copy_to(&away, &watched.root);
     // With another store in its place this process has nothing to say about it.
     let error = watched.workspace.status().unwrap_err();
     assert!(error.message().contains("was replaced"), "{error}");

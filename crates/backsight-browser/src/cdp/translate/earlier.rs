@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::sessions::Session;
-use super::wire::cut;
+use super::wire::{address, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
 
@@ -17,6 +17,10 @@ use crate::event::{Event, Request};
 const SCRIPT: &str = include_str!("../earlier.js");
 /// How long failed loads wait for the timeline.
 const WAIT_MS: i64 = 2_000;
+/// As many of them wait in one session; more are told at once. Browsers replay a thousand.
+const MAX_WAITING: usize = 2_000;
+/// Entries of a timeline that are looked at; each is compared with what failed.
+const MAX_ENTRIES: usize = 5_000;
 /// How long they wait for their reasons.
 const REASON_MS: i64 = 250;
 
@@ -84,7 +88,11 @@ impl Earlier {
         // Also after the timeline came: another entry may say why this one failed.
         let until = Timestamp(context.now.0 + REASON_MS);
         let inquiry = || Inquiry { asked: true, until, failed: Vec::new() };
-        self.sessions.entry(context.session.to_owned()).or_insert_with(inquiry).failed.push(load);
+        let inquiry = self.sessions.entry(context.session.to_owned()).or_insert_with(inquiry);
+        match inquiry.failed.len() < MAX_WAITING {
+            true => inquiry.failed.push(load),
+            false => load.tell(context),
+        }
     }
 
     /// Which sessions are still to be asked.
@@ -112,6 +120,9 @@ impl Earlier {
     /// The timeline, or that there is none.
     pub fn answered(&mut self, context: &mut Context<'_>, answer: Option<&RawValue>) {
         let mut entries = answer.and_then(entries).unwrap_or_default();
+        context.counts.earlier_unknown += entries.len().saturating_sub(MAX_ENTRIES) as u64;
+        entries.truncate(MAX_ENTRIES);
+        entries.iter_mut().for_each(|entry| entry.url = address(&entry.url));
         // Entries without an answer are the likelier owners of a failure.
         entries.sort_by_key(|entry| entry.status != 0);
         let Some(inquiry) = self.sessions.remove(context.session) else { return };
@@ -161,15 +172,15 @@ impl FailedLoad {
         let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest);
         let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
         let status = after("status of ").and_then(|rest| digits(rest).parse().ok()).unwrap_or(0);
-        let failure = (status == 0).then(|| after("resource: ").unwrap_or(text).to_owned());
-        FailedLoad { time, url: url.to_owned(), status, failure, request, backfilled, page }
+        let failure = (status == 0).then(|| shortened(after("resource: ").unwrap_or(text), 300));
+        FailedLoad { time, url: address(url), status, failure, request, backfilled, page }
     }
 
     /// From `Access to fetch at '...' from origin '...' has been blocked by CORS policy: ...`.
     pub fn blocked(time: Timestamp, url: &str, text: &str, page: Option<String>) -> Self {
         let reason = text.split_once("CORS policy: ").map_or(text, |(_, reason)| reason);
-        let failure = Some(format!("blocked by CORS: {}", cut(reason.to_owned(), 300)));
-        FailedLoad { time, url: url.to_owned(), status: 0, failure, request: None, backfilled: true, page }
+        let failure = Some(format!("blocked by CORS: {}", shortened(reason, 300)));
+        FailedLoad { time, url: address(url), status: 0, failure, request: None, backfilled: true, page }
     }
 
     /// As a request; nobody knows its method.

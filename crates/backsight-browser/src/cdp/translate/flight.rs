@@ -6,12 +6,13 @@ use backsight_core::Timestamp;
 use serde::Deserialize;
 
 use super::graphql;
-use super::wire::cut;
+use super::wire::{address, cut};
+use crate::bounds;
 use crate::event::Request;
 use crate::under_way::UnderWay;
 
-/// Data that could not be read has addresses without end.
-const MAX_ADDRESS: usize = 8 * 1024;
+/// Bytes of why a request failed.
+const MAX_FAILURE: usize = 1_000;
 /// Larger bodies are not asked for, unless they say why something failed.
 const MAX_BODY: f64 = 64.0 * 1024.0;
 /// Even those must not be huge.
@@ -228,15 +229,16 @@ impl Hop {
         let kind = sent.kind.to_ascii_lowercase();
         // A navigation belongs to the page it leads to. What forms post is what people typed, so it stays unread.
         let leaves = kind == "document" && sent.frame_id.as_deref() == Some(main_frame);
-        let page = if leaves { Some(request.url.to_string()) } else { page };
+        let url = address(&request.url);
+        let page = if leaves { Some(url.clone()) } else { page };
         let body = request.post_data.as_ref().filter(|_| matches!(kind.as_str(), "fetch" | "xhr"));
         Hop {
             session: session.to_owned(),
             loader: sent.loader_id.to_string(),
-            url: request.url.to_string(),
+            url,
             method: match request.method.is_empty() {
                 true => "GET".to_owned(),
-                false => request.method.to_string(),
+                false => bounds::method(&request.method),
             },
             preflight: kind == "preflight" || sent.initiator.kind == "preflight",
             started: sent.timestamp,
@@ -278,7 +280,7 @@ impl End {
             _ if failed.error_text.is_empty() => "failed".to_owned(),
             _ => failed.error_text.to_string(),
         };
-        End { at: failed.timestamp, failure: Some(failure), canceled: failed.canceled }
+        End { at: failed.timestamp, failure: Some(cut(failure, MAX_FAILURE)), canceled: failed.canceled }
     }
 }
 
@@ -307,7 +309,7 @@ impl Flight {
         let response = received.response;
         self.kind.get_or_insert_with(|| received.kind.to_ascii_lowercase());
         self.response = Some(Answer {
-            url: response.url.into_owned(),
+            url: address(&response.url),
             status: u16::try_from(response.status).unwrap_or(0),
             mime: response.mime_type.into_owned(),
             cached: response.from_disk_cache || response.from_prefetch_cache,
@@ -323,7 +325,7 @@ impl Flight {
         }
         let mut request = blank(next.time(next.started).unwrap_or(self.since), page);
         request.status = u16::try_from(redirect.status).unwrap_or(0);
-        request.url = redirect.url.to_string();
+        request.url = address(&redirect.url);
         request.kind = Some(next.kind.clone()).filter(|kind| !kind.is_empty());
         match previous {
             Some(hop) => {
@@ -436,7 +438,6 @@ impl Flight {
         if let Body::Settled(body) = self.body {
             request.response_body = body;
         }
-        request.url = cut(request.url, MAX_ADDRESS);
         (!request.url.is_empty()).then_some(request)
     }
 

@@ -5,6 +5,9 @@ use serde::Deserialize;
 /// A batch may name many operations; these are enough to tell batches apart.
 const MAX_BATCH: usize = 5;
 
+/// Bytes of a body that is read for it; browsers are asked for less.
+const MAX_BODY: usize = 1024 * 1024;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Operation {
@@ -16,7 +19,7 @@ struct Operation {
 pub fn operation(url: &str, body: Option<&str>) -> Option<String> {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let at_graphql = address.trim_end_matches('/').ends_with("/graphql");
-    if let Some(body) = body.map(str::trim_start) {
+    if let Some(body) = body.filter(|body| body.len() <= MAX_BODY).map(str::trim_start) {
         let named = match body.as_bytes().first() {
             Some(b'{') => serde_json::from_str::<Operation>(body).ok().and_then(|operation| operation.name(at_graphql)),
             Some(b'[') if at_graphql => batch(body),

@@ -12,7 +12,7 @@ use super::Context;
 use super::earlier::FailedLoad;
 use super::requests::Requests;
 use super::sockets::Sockets;
-use super::wire::{Hash, StackTrace, cut, epoch_millis, frame};
+use super::wire::{Hash, StackTrace, address, epoch_millis, frame, shortened};
 use crate::event::{Console, Event, Level, Speaker};
 
 /// How long a message waits for the request, socket or message that tells the same.
@@ -166,17 +166,17 @@ impl Announcements {
             if backfilled {
                 return Some(FailedLoad::blocked(time, url, &entry.text, context.page()));
             }
-            let (known, url) = (requests.knows_address(url), url.to_owned());
+            let (known, url) = (requests.knows_address(url), address(url));
             self.fold_or_hold(context, known, Waiting::Blocked { url, console });
         } else if let (false, Some((url, reason))) = (backfilled, policy(&entry)) {
             // The policy speaks first, the blocked request right after.
             requests.note_reason(url, reason);
-            let url = url.to_owned();
+            let url = address(url);
             self.fold_or_hold(context, false, Waiting::Blocked { url, console });
         } else if entry.text.starts_with("WebSocket connection to '")
             && let Some(url) = quoted(&entry.text)
         {
-            let (known, url) = (sockets.has_failed(url), url.to_owned());
+            let (known, url) = (sockets.has_failed(url), address(url));
             self.fold_or_hold(context, known, Waiting::Socket { url, console });
         } else {
             self.remember(&console.message);
@@ -192,6 +192,7 @@ impl Announcements {
         }
         let details: IssueDetails = serde_json::from_str(added.issue.details.get()).ok()?;
         let (url, request, level, message) = details.told()?;
+        let (url, message) = (address(&url), shortened(&message, super::format::MAX_MESSAGE));
         let identity = Hash::new().with(added.issue.details.get().as_bytes());
         // Issues have no time; each is replayed by every attach, so each is told once.
         if !context.first_ever("issue", identity) {
@@ -284,7 +285,7 @@ impl Announcements {
     }
 
     fn remember(&mut self, text: &str) {
-        self.texts.push_back(cut(text.to_owned(), 1_000));
+        self.texts.push_back(shortened(text, 1_000));
         if self.texts.len() > MAX_TEXTS {
             self.texts.pop_front();
         }
@@ -308,7 +309,7 @@ impl LogEntry<'_> {
         let speaker = if self.source == "worker" { Speaker::Page } else { Speaker::Browser };
         // Advice about an element ends with a place for it that only DevTools can fill.
         let text = self.text.trim_end_matches("%o").trim_end();
-        let message = cut(text.to_owned(), super::format::MAX_MESSAGE);
+        let message = shortened(text, super::format::MAX_MESSAGE);
         Console { time, level, speaker, message, stack, page, backfilled }
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Asked, Context, Counts};
+use super::{Asked, Context, Counts, wire};
 use crate::cdp::source_map::{SourceMap, base64, data_text};
 use crate::event::{Console, Event, Frame, Level};
 
@@ -27,6 +27,8 @@ const MAX_MAPS: usize = 64;
 const MAX_MAP_BYTES: usize = 64 * 1024 * 1024;
 /// The text of one map.
 const MAX_TEXT: usize = 32 * 1024 * 1024;
+/// Maps that are on their way at once.
+const MAX_LOADING: usize = 8;
 /// One piece of it.
 const PIECE: usize = 1024 * 1024;
 
@@ -101,11 +103,13 @@ impl Maps {
         if script.url.is_empty() || script.source_map_url.is_empty() {
             return;
         }
+        let script =
+            ScriptParsed { url: wire::address(&script.url), hash: wire::shortened(&script.hash, 200), ..script };
         let inline = script.source_map_url.starts_with("data:");
         let address = match inline {
             true => script.source_map_url,
             false => match join(&script.url, &script.source_map_url) {
-                Some(address) if is_near(&address, &script.url) => address,
+                Some(address) if is_near(&address, &script.url) => wire::address(&address),
                 // Nobody elsewhere is asked because somebody here watches.
                 _ => return counts.maps_missed += 1,
             },
@@ -204,8 +208,11 @@ impl Maps {
         for frame in stack {
             let Some(script) = self.scripts.get(&frame.file) else { continue };
             let (key, address) = (script.key.clone(), script.address.clone());
-            if !self.maps.contains_key(&key) {
-                self.load(context, &key, &address);
+            let loading = self.maps.values().filter(|map| matches!(map, Map::Loading { .. })).count();
+            match self.maps.contains_key(&key) {
+                true => {}
+                false if loading < MAX_LOADING => self.load(context, &key, &address),
+                false => context.counts.maps_missed += 1,
             }
             if matches!(self.maps.get(&key), Some(Map::Loading { .. })) && !needs.contains(&key) {
                 needs.push(key);
@@ -277,7 +284,7 @@ impl Maps {
             let Some(Map::Ready(map)) = self.maps.get(&script.key) else { continue };
             if let Some(original) = map.original(frame.line - 1, frame.column.saturating_sub(1)) {
                 let base = if script.address.starts_with("data:") { &frame.file } else { &script.address };
-                let file = source_name(base, original.source);
+                let file = wire::address(&source_name(base, &original.source));
                 *frame = Frame {
                     file,
                     line: original.line.saturating_add(1),

@@ -6,7 +6,7 @@ use backsight_core::Timestamp;
 use serde::Deserialize;
 
 use super::Context;
-use super::wire::cut;
+use super::wire::{address, cut};
 use crate::event::{Action, ActionKind, Event, Level};
 
 #[derive(Deserialize)]
@@ -33,8 +33,8 @@ impl FrameInfo<'_> {
     /// The address a person would say: that of the page which could not be loaded, not of the error in its place.
     pub fn address(&self) -> String {
         match &self.unreachable_url {
-            Some(url) if !url.is_empty() => url.clone(),
-            _ => format!("{}{}", self.url, self.url_fragment.as_deref().unwrap_or_default()),
+            Some(url) if !url.is_empty() => address(url),
+            _ => address(&format!("{}{}", self.url, self.url_fragment.as_deref().unwrap_or_default())),
         }
     }
 }
@@ -142,9 +142,9 @@ pub fn action(context: &mut Context<'_>, payload: &str) -> Option<()> {
 }
 
 /// The page of a session is another one, or has another address.
-pub fn went(context: &mut Context<'_>, kind: ActionKind, address: String) {
-    let page = Some(address.clone());
-    context.tell(Event::Action(Action { time: context.now, kind, target: address, detail: String::new(), page }));
+pub fn went(context: &mut Context<'_>, kind: ActionKind, target: String) {
+    let page = Some(target.clone());
+    context.tell(Event::Action(Action { time: context.now, kind, target, detail: String::new(), page }));
 }
 
 /// A dialog opened; the page stands still until somebody answers it.

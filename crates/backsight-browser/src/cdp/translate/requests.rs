@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use backsight_core::Timestamp;
 
 use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent};
+use super::wire::{address, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
 use crate::under_way::UnderWay;
@@ -31,6 +32,8 @@ const MAX_KNOWN: usize = 4_096;
 const MAX_FAILED: usize = 256;
 /// As many bodies are asked for at once.
 const MAX_BODIES: usize = 4;
+/// Bytes of the directive that blocked a request.
+const MAX_DIRECTIVE: usize = 300;
 
 /// The requests of a connection.
 #[derive(Debug, Default)]
@@ -171,13 +174,14 @@ impl Requests {
 
     /// Whether a request for this address is under way or failed lately.
     pub fn knows_address(&self, url: &str) -> bool {
+        let url = address(url);
         let under_way = |flight: &Flight| flight.hop.as_ref().is_some_and(|hop| hop.url == url);
-        self.failed.iter().any(|failed| failed == url) || self.flights.values().any(under_way)
+        self.failed.iter().any(|failed| *failed == url) || self.flights.values().any(under_way)
     }
 
     /// A content security policy says why it is about to block an address.
     pub fn note_reason(&mut self, url: &str, directive: &str) {
-        self.reasons.push_back((url.to_owned(), directive.to_owned()));
+        self.reasons.push_back((address(url), shortened(directive, MAX_DIRECTIVE)));
         if self.reasons.len() > MAX_FAILED {
             self.reasons.pop_front();
         }

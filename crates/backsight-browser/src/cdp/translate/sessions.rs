@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use backsight_core::Timestamp;
 
+use super::wire::address;
+
 /// What a session is attached to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
@@ -42,7 +44,8 @@ impl Sessions {
     /// A session begins.
     pub fn attached(&mut self, session: &str, target: Target, now: Timestamp) {
         let parent = self.parents.remove(session);
-        let address = target.url.clone();
+        let address = address(&target.url);
+        let target = Target { url: address.clone(), ..target };
         self.open.insert(session.to_owned(), Session { target, since: now, parent, address, world: None });
     }
 
@@ -69,7 +72,7 @@ impl Sessions {
     pub fn renamed(&mut self, target: &str, url: &str) {
         let unnamed = |session: &&mut Session| session.target.id == target && session.address.is_empty();
         if let Some(session) = self.open.values_mut().find(unnamed) {
-            session.address = url.to_owned();
+            session.address = address(url);
         }
     }
 

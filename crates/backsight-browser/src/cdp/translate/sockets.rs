@@ -8,7 +8,7 @@ use backsight_core::Timestamp;
 use serde::Deserialize;
 
 use super::Context;
-use super::wire::cut;
+use super::wire::{address, cut, shortened};
 use crate::event::{Event, Socket, SocketEvent};
 
 /// How long a closing waits for its code.
@@ -17,6 +17,8 @@ const GRACE_MS: i64 = 250;
 const REPORT_MS: i64 = 1_000;
 /// As many connections are followed; the oldest go first and are counted.
 const MAX_OPEN: usize = 2_000;
+/// Bytes of the reason for a closing; the protocol itself allows 123.
+const MAX_REASON: usize = 1_000;
 /// As many failed connections are remembered for folding what the console says about them.
 const MAX_FAILED: usize = 64;
 
@@ -123,6 +125,7 @@ impl Sockets {
 
     /// The page script says with what code a socket closed.
     pub fn reported(&mut self, context: &mut Context<'_>, report: Report) {
+        let report = Report { url: address(&report.url), reason: shortened(&report.reason, MAX_REASON), ..report };
         let (session, now) = (context.session, context.now);
         self.refused.retain(|(_, _, at)| now.0 - at.0 < REPORT_MS);
         let is_refused =
@@ -144,7 +147,8 @@ impl Sockets {
 
     /// Whether a connection to this address is known to have failed.
     pub fn has_failed(&self, url: &str) -> bool {
-        self.failed.iter().any(|failed| same_address(failed, url))
+        let url = address(url);
+        self.failed.iter().any(|failed| same_address(failed, &url))
     }
 
     /// Closings that waited long enough; with a session that ends, all that is still open there.
@@ -223,7 +227,7 @@ impl Sockets {
     fn know(&mut self, context: &mut Context<'_>, message: &SocketMessage<'_>) {
         if let Some(connection) = self.open.get_mut(&message.request_id) {
             if connection.url.is_empty() {
-                connection.url = message.url.clone().into_owned();
+                connection.url = address(&message.url);
             }
             return;
         }
@@ -236,7 +240,7 @@ impl Sockets {
         }
         let connection = Connection {
             session: context.session.to_owned(),
-            url: message.url.clone().into_owned(),
+            url: address(&message.url),
             connected: false,
             failed: false,
             anchor: None,

@@ -11,6 +11,10 @@ use crate::event::Frame;
 
 /// The most frames that are kept of a stack; fingerprints use three.
 const MAX_FRAMES: usize = 16;
+/// Bytes of an address.
+const MAX_ADDRESS: usize = 8 * 1024;
+/// Bytes of a function's name.
+const MAX_FUNCTION: usize = 256;
 
 /// A `Runtime.RemoteObject`.
 #[derive(Debug, Default, Deserialize)]
@@ -100,7 +104,8 @@ impl StackTrace<'_> {
 /// A place the protocol counts from 0 (and below, when it does not know).
 pub fn frame(file: &str, line: i64, column: i64, function: &str) -> Frame {
     let from_one = |number: i64| u32::try_from(number.saturating_add(1)).unwrap_or(0);
-    Frame { file: file.to_owned(), line: from_one(line), column: from_one(column), function: function.to_owned() }
+    let function = shortened(function, MAX_FUNCTION);
+    Frame { file: address(file), line: from_one(line), column: from_one(column), function }
 }
 
 /// Splits the text of an error as engines write it into what it says and the frames below it (`at f (file:1:2)`).
@@ -125,10 +130,10 @@ fn text_frame(line: &str) -> Option<Frame> {
         return None;
     }
     Some(Frame {
-        file: file.to_owned(),
+        file: address(file),
         line: line.parse().ok()?,
         column: column.parse().ok()?,
-        function: function.to_owned(),
+        function: shortened(function, MAX_FUNCTION),
     })
 }
 
@@ -154,10 +159,27 @@ impl Hash {
     }
 }
 
+/// An address of at most [`MAX_ADDRESS`] bytes. Pages choose their addresses, `data:` and `blob:` ones have no end, and they
+/// go with everything that happens there: so they are cut where they come in, all in the same way, and compared afterwards.
+pub fn address(text: &str) -> String {
+    shortened(text, MAX_ADDRESS)
+}
+
+/// The beginning of a text, with what is missing; nothing else of it is copied.
+pub fn shortened(text: &str, limit: usize) -> String {
+    match text.len() > limit {
+        true => {
+            let kept = &text[..text.floor_char_boundary(limit)];
+            format!("{kept}… ({} more bytes)", text.len() - kept.len())
+        }
+        false => text.to_owned(),
+    }
+}
+
 /// Cuts a text at a number of bytes without cutting a character, and says how much is missing.
 pub fn cut(mut text: String, limit: usize) -> String {
     if text.len() > limit {
-        let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = text.floor_char_boundary(limit);
         let missing = text.len() - end;
         text.truncate(end);
         text.push_str(&format!("… ({missing} more bytes)"));

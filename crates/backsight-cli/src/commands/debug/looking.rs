@@ -78,8 +78,8 @@ impl Threads {
 
 /// Show the variables of a frame, or what is inside one of them
 ///
-/// Nothing of the program runs for that unless --safety allows it. What has something inside is marked with a plus: name
-/// it to look into it.
+/// Nothing of the program runs for that; what has to run something is for `eval`. What has something inside is marked with
+/// a plus: name it to look into it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -106,9 +106,6 @@ pub struct Vars {
     /// How many at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: Option<u64>,
-    /// What may run to show a value: pure (nothing of the program), adapter (what the debugger runs), full (getters too)
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Allowed::Pure, hide_possible_values = true)]
-    safety: Allowed,
 }
 
 impl Vars {
@@ -120,7 +117,6 @@ impl Vars {
             "scope": self.scope,
             "start": self.from,
             "count": self.limit,
-            "safety": self.safety.safety(),
         });
         let found = desk.post("/api/debug/variables", body)?;
         desk.context.answer(&found, |page| {

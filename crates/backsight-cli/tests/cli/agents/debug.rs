@@ -5,6 +5,7 @@ mod ends;
 mod refusals;
 mod series;
 mod sizes;
+mod slow;
 mod story;
 mod together;
 
@@ -54,10 +55,10 @@ main()
 ";
 
 /// The line that appends, at which `retries` is set already.
-const APPEND: u32 = 13;
+pub const APPEND: u32 = 13;
 
 /// A Python that has debugpy.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let python = installed("venv/bin/python");
     let has_it = Command::new(&python).args(["-c", "import debugpy"]).output().unwrap().status.success();
     assert!(has_it, "debugpy is missing: install it with `make tools`");
@@ -65,7 +66,7 @@ fn python() -> PathBuf {
 }
 
 /// What launches the shop, with more arguments.
-fn shop(more: Value) -> Value {
+pub fn shop(more: Value) -> Value {
     let mut launch = json!({ "program": "shop.py", "runtime": python() });
     for (name, value) in more.as_object().unwrap() {
         launch[name] = value.clone();
@@ -73,14 +74,16 @@ fn shop(more: Value) -> Value {
     launch
 }
 
-fn workspace() -> Fixture {
+pub fn workspace() -> Fixture {
     let fixture = Fixture::in_memory();
+    // The Python of the tests is not one that is found.
+    fixture.user_settings("[agents]\nruntime = true\n");
     fixture.write("shop.py", SHOP);
     fixture
 }
 
 /// A workspace whose shop is paused where it appends.
-fn paused(fixture: &Fixture) -> Agent {
+pub fn paused(fixture: &Fixture) -> Agent {
     let mut agent = Agent::new(fixture);
     let stop = agent.ok("debug_launch", shop(json!({ "breakpoints": [format!("shop.py:{APPEND}")] })));
     assert_eq!(stop["outcome"], "stopped", "{stop}");

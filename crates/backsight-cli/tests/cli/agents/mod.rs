@@ -1,11 +1,14 @@
 //! What agents see: `backsight mcp` spoken to over its pipes by a small client of our own, and by the clients and suites
 //! that others wrote. Those come from `tests/tools/install`; a test that lacks one fails and says so.
 
+mod allowed;
 mod browser;
 mod budget;
-mod client;
+pub mod client;
 mod debug;
+mod hostile;
 mod inspector;
+mod looks;
 mod news;
 mod plans;
 mod progress;
@@ -15,6 +18,7 @@ mod resources;
 mod several;
 mod size;
 mod tools;
+mod unread;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -85,7 +89,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<std::process::ExitStatus> 
 
 /// Tries again until it works; for what another process does in its own time.
 #[track_caller]
-fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         if let Some(found) = attempt() {
@@ -124,6 +128,21 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a server answers to a request of the API, as text.
+fn post(server: &crate::serving::server::Server, path: &str, body: &Value) -> String {
+    String::from_utf8_lossy(&server.post(path, body).body).into_owned()
+}
+
+/// Waits until a process has so many threads that wait for a browser or a debugger.
+#[track_caller]
+fn await_waiting(process: u32, count: usize) {
+    eventually("requests wait", || {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        (names.filter(|name| name.trim() == "waiting").count() >= count).then_some(())
+    });
 }
 
 /// What `server.json` says, if it is there.

@@ -5,64 +5,72 @@ use serde_json::{Value, json};
 use super::client::{Agent, Era};
 use crate::fixture::{Fixture, numbered};
 
-const NAMES: [&str; 44] = [
-    "workspace_status",
-    "files_track",
-    "files_changes",
-    "files_diff",
-    "files_read",
-    "files_revert",
-    "files_restore",
-    "files_undo",
-    "files_redo",
-    "history_query",
-    "milestone_create",
-    "milestone_list",
-    "workspace_reset",
-    "get_changes_since",
-    "get_session_health",
-    "checkpoint_create",
-    "checkpoint_list",
-    "checkpoint_delete",
-    "noise_rules",
-    "baseline",
-    "browser_attach",
-    "browser_status",
-    "debug_launch",
-    "debug_attach",
-    "debug_control",
-    "debug_state",
-    "debug_disconnect",
-    "debug_output",
-    "breakpoint_set",
-    "breakpoint_list",
-    "breakpoint_remove",
-    "stacktrace_get",
-    "variables_get",
-    "evaluate",
-    "snapshot_create",
-    "snapshot_diff",
-    "snapshot_list",
-    "snapshot_get",
-    "snapshot_delete",
-    "snapshot_clear",
-    "step_and_diff",
-    "snapshot_on",
-    "snapshot_series",
-    "snapshot_export",
-];
+/// What a reviewer found a tool to do at its worst. A new tool must be reviewed and added to the table below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reviewed {
+    /// It reads only.
+    Looks,
+    /// It adds to what is recorded or kept.
+    Adds,
+    /// It can remove what is kept.
+    Removes,
+    /// It can write files of the workspace.
+    WritesFiles,
+    /// It writes a new file only.
+    AddsFile,
+    /// It can run programs or code of one, which can write files and reach the network.
+    RunsPrograms,
+    /// It can end a program.
+    EndsPrograms,
+}
 
-/// Tools of the debugger that leave the program as it is.
-const READS_PROGRAMS: [&str; 9] = [
-    "debug_state",
-    "debug_output",
-    "breakpoint_list",
-    "stacktrace_get",
-    "variables_get",
-    "snapshot_diff",
-    "snapshot_list",
-    "snapshot_get",
-    "snapshot_series",
+use Reviewed::*;
+
+const REVIEWED: [(&str, Reviewed); 44] = [
+    ("workspace_status", Looks),
+    ("files_track", Adds),
+    ("files_changes", Looks),
+    ("files_diff", Looks),
+    ("files_read", Looks),
+    ("files_revert", WritesFiles),
+    ("files_restore", WritesFiles),
+    ("files_undo", WritesFiles),
+    ("files_redo", WritesFiles),
+    ("history_query", Looks),
+    ("milestone_create", Adds),
+    ("milestone_list", Looks),
+    ("workspace_reset", Adds),
+    ("get_changes_since", Looks),
+    ("get_session_health", Looks),
+    ("checkpoint_create", Adds),
+    ("checkpoint_list", Looks),
+    ("checkpoint_delete", Removes),
+    ("noise_rules", Removes),
+    ("baseline", Removes),
+    ("browser_attach", RunsPrograms),
+    ("browser_status", Looks),
+    ("debug_launch", RunsPrograms),
+    ("debug_attach", RunsPrograms),
+    ("debug_control", RunsPrograms),
+    ("debug_state", Looks),
+    ("debug_disconnect", EndsPrograms),
+    ("debug_output", Looks),
+    ("breakpoint_set", RunsPrograms),
+    ("breakpoint_list", Looks),
+    ("breakpoint_remove", Removes),
+    ("stacktrace_get", Looks),
+    ("variables_get", Looks),
+    ("evaluate", RunsPrograms),
+    ("snapshot_create", RunsPrograms),
+    ("snapshot_diff", Looks),
+    ("snapshot_list", Looks),
+    ("snapshot_get", Looks),
+    ("snapshot_delete", Removes),
+    ("snapshot_clear", Removes),
+    ("step_and_diff", RunsPrograms),
+    ("snapshot_on", RunsPrograms),
+    ("snapshot_series", Looks),
+    ("snapshot_export", AddsFile),
 ];
 
 #[test]
@@ -71,17 +79,14 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
     let lists = Era::ALL.map(|era| Agent::named(&fixture, "tester", era).tools());
     assert!(lists.iter().all(|list| list == &lists[0]));
     let names: Vec<&str> = lists[0].iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, NAMES);
-    for tool in &lists[0] {
-        let (name, hints) = (tool["name"].as_str().unwrap(), &tool["annotations"]);
-        let changes_files = ["files_revert", "files_restore", "files_undo", "files_redo"].contains(&name);
-        let records = ["files_track", "milestone_create", "workspace_reset"].contains(&name)
-            || ["checkpoint_create", "checkpoint_delete", "noise_rules", "baseline", "browser_attach"].contains(&name);
-        let is_debug = NAMES[22..].contains(&name);
-        let debugs = is_debug && !READS_PROGRAMS.contains(&name);
-        assert_eq!(hints["readOnlyHint"], !changes_files && !records && !debugs, "{name}");
-        assert_eq!(hints["destructiveHint"], changes_files, "{name}");
-        assert_eq!(hints["openWorldHint"], false, "{name}");
+    assert_eq!(names, REVIEWED.map(|(name, _)| name), "every tool is reviewed");
+    for (tool, (name, reviewed)) in lists[0].iter().zip(REVIEWED) {
+        let hints = &tool["annotations"];
+        assert_eq!(hints["readOnlyHint"], reviewed == Looks, "{name}");
+        let harmless = matches!(reviewed, Looks | Adds | AddsFile);
+        assert_eq!(hints["destructiveHint"], !harmless, "{name}");
+        assert_eq!(hints["openWorldHint"], reviewed == RunsPrograms, "{name}");
+        assert!(reviewed != RunsPrograms || hints["idempotentHint"] == false, "{name}");
         assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
@@ -190,8 +195,8 @@ fn mistakes_are_answers_with_a_code_and_the_next_call() {
         assert!(message.contains(words), "{tool} {arguments}: {message}");
         let hint = error["hint"].as_str().unwrap_or("");
         assert!(!hint.contains("`backsight ") && !hint.contains("`--"), "{tool} {arguments}: {hint}");
-        let next = error["next"]["tool"].as_str().unwrap_or(NAMES[0]);
-        assert!(NAMES.contains(&next), "{next}");
+        let next = error["next"]["tool"].as_str().unwrap_or(REVIEWED[0].0);
+        assert!(REVIEWED.iter().any(|(name, _)| *name == next), "{next}");
     }
     let unknown = agent.request("tools/call", json!({ "name": "nonesuch", "arguments": {} })).unwrap_err();
     assert_eq!(unknown["code"], -32602);

@@ -131,12 +131,14 @@ impl Target {
 
     /// A tool's structured answer.
     pub fn tool(&self, name: &str, arguments: Value) -> Value {
+        self.reply(name, arguments)["structured"].clone()
+    }
+
+    /// A tool's answer in both forms.
+    pub fn reply(&self, name: &str, arguments: Value) -> Value {
         let reply = self.post(&format!("/api/tools/{name}"), &json!({ "arguments": arguments }).to_string());
         let lines = reply.body.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        lines
-            .filter_map(|line| line.get("reply").map(|reply| reply["structured"].clone()))
-            .next_back()
-            .unwrap_or_default()
+        lines.filter_map(|line| line.get("reply").cloned()).next_back().unwrap_or_default()
     }
 
     pub fn is_alive(&self) -> bool {

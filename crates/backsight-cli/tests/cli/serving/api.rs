@@ -299,6 +299,7 @@ fn app() -> Vec<Deed> {
         get("baselineList", "/api/browser/baselines", ""),
         get("baselineCompare", "/api/browser/baselines/baseline_app/compare", ""),
         post("baselineDelete", "/api/browser/baselines/delete", r#"{"name": "baseline_app"}"#, ""),
+        post("snippetRenew", "/api/browser/snippet/renew", "{}", ""),
     ]
 }
 

@@ -197,7 +197,8 @@ fn check_described(document: &Value, step: &Step, reply: &Reply) {
 
 /// What chance and the clock put in is named instead.
 fn normal(value: &Value) -> Value {
-    const MEASURED: [&str; 8] = ["timestamp", "process", "epoch", "bytes", "output_next", "next", "printed", "pieces"];
+    const MEASURED: [&str; 9] =
+        ["timestamp", "process", "epoch", "bytes", "output_next", "next", "printed", "pieces", "command"];
     match value {
         // Where a program is that is paused anywhere is chance.
         Value::Object(object) if object.get("reason") == Some(&json!("pause")) && object.contains_key("frame") => {

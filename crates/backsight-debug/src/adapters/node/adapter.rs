@@ -19,6 +19,9 @@ const THREAD: i64 = 1;
 /// How long a program may take to reach its first line.
 const START: Duration = Duration::from_secs(10);
 
+/// How many milliseconds what a log message shows may take.
+const PRINTED: u64 = 1000;
+
 /// A program in Node.
 pub(super) struct Node {
     pub(super) inspector: Inspector,
@@ -275,8 +278,8 @@ impl Node {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        let frames = match params["callFrames"].take() {
-            Value::Array(frames) => frames,
+        let frames = match params.get_mut("callFrames").map(Value::take) {
+            Some(Value::Array(frames)) => frames,
             _ => Vec::new(),
         };
         let top = frames.first().and_then(|frame| frame["callFrameId"].as_str()).unwrap_or_default().to_owned();
@@ -288,8 +291,12 @@ impl Node {
             state.objects.clear();
             (state.expected.take(), state.stop_on_entry)
         };
-        let stops = self.count_hits(&hit, &top).await;
         let entry = first && reason == "Break on start";
+        if entry {
+            // Nothing of the program has run: whatever the walker uses is still V8's and Node's. What fails is tried again later.
+            let _ = self.prepare().await;
+        }
+        let stops = self.count_hits(&hit, &top).await;
         let unwanted =
             (entry && !wanted_entry && stops.is_empty()) || (!hit.is_empty() && stops.is_empty() && expected.is_none());
         if unwanted {
@@ -335,7 +342,8 @@ impl Node {
 
     async fn print(&self, message: &str, frame: &str) {
         let quoted = message.replace('\\', "\\\\").replace('`', "\\`").replace("${", "\\${").replace('{', "${");
-        let params = json!({ "callFrameId": frame, "expression": format!("`{quoted}`"), "silent": true });
+        let params = json!({ "callFrameId": frame, "expression": format!("`{quoted}`"), "silent": true,
+            "timeout": PRINTED });
         let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await;
         let text = match answer {
             Ok(answer) => match answer["result"]["value"].as_str() {
@@ -413,6 +421,11 @@ impl Node {
         let mut state = self.state();
         state.objects.push(object.to_owned());
         state.pauses * 1_000_000 + state.objects.len() as i64
+    }
+
+    /// A number that no other question has.
+    pub(super) fn unique(&self) -> i64 {
+        self.seq.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn object(&self, number: i64) -> Result<String, String> {

@@ -88,26 +88,14 @@ async fn read(
 ) {
     while let Some(Ok(message)) = stream.next().await {
         let Message::Text(text) = message else { continue };
-        let mut message = match parsed(text.as_str()) {
-            Ok(message) => message,
-            Err(error) => {
-                // Whoever asked must not wait for ever.
-                let asked = id_in(text.as_str()).and_then(|id| lock(&waiting).remove(&id));
-                let _ = asked.map(|asked| asked.send(Err(format!("the inspector's answer cannot be read: {error}"))));
-                continue;
+        match understand(text.as_str()) {
+            // Nobody waits any more if it cannot be told.
+            Understood::Answer(id, answer) => {
+                let waiting = lock(&waiting).remove(&id);
+                let _ = waiting.map(|waiting| waiting.send(answer));
             }
-        };
-        if let Some(id) = message["id"].as_u64() {
-            let answer = match message["error"]["message"].as_str() {
-                Some(error) => Err(error.to_owned()),
-                None => Ok(message["result"].take()),
-            };
-            if let Some(waiting) = lock(&waiting).remove(&id) {
-                // Nobody waits any more if it cannot be told.
-                let _ = waiting.send(answer);
-            }
-        } else if let Some(method) = message["method"].as_str() {
-            let _ = queue.send((method.to_owned(), message["params"].take()));
+            Understood::Event(method, params) => drop(queue.send((method, params))),
+            Understood::Nothing => {}
         }
     }
     lock(&waiting).clear();
@@ -120,6 +108,38 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut outgoing: mpsc::Unbound
         }
     }
     let _ = sink.close().await;
+}
+
+/// What a message of the inspector says.
+#[derive(Debug, PartialEq)]
+pub(super) enum Understood {
+    /// The result of the command with that number, or why there is none.
+    Answer(u64, Answer),
+    /// Something that happened.
+    Event(String, Value),
+    /// Nothing that concerns us.
+    Nothing,
+}
+
+/// Reads a message, whatever it is.
+pub(super) fn understand(text: &str) -> Understood {
+    let mut message = match parsed(text) {
+        Ok(message) => message,
+        // Whoever asked must not wait for ever.
+        Err(error) => {
+            let why = format!("the inspector's answer cannot be read: {error}");
+            return id_in(text).map_or(Understood::Nothing, |id| Understood::Answer(id, Err(why)));
+        }
+    };
+    if let Some(id) = message.get("id").and_then(Value::as_u64) {
+        let failed = message.get("error").and_then(|error| error["message"].as_str()).map(str::to_owned);
+        let result = message.get_mut("result").map(Value::take).unwrap_or_default();
+        return Understood::Answer(id, failed.map_or(Ok(result), Err));
+    }
+    match message.get("method").and_then(Value::as_str).map(str::to_owned) {
+        Some(method) => Understood::Event(method, message.get_mut("params").map(Value::take).unwrap_or_default()),
+        None => Understood::Nothing,
+    }
 }
 
 /// A message. JavaScript's texts may hold halves of characters, which are no text elsewhere.
@@ -183,6 +203,19 @@ mod tests {
             assert_eq!(parsed(text).unwrap(), json!(whole), "{text}");
         }
         assert!(parsed("{").is_err() && parsed("\"\\").is_err());
+    }
+
+    #[test]
+    fn whatever_is_no_message_is_nothing() {
+        for text in ["", "7", "[]", "\"x\"", "{}", "{\"id\":-1}", "{\"method\":5}", "{\"id\":\"1\",\"error\":7}"] {
+            assert_eq!(understand(text), Understood::Nothing, "{text}");
+        }
+        assert_eq!(understand("{\"id\":3,\"error\":\"x\"}"), Understood::Answer(3, Ok(Value::Null)));
+        assert_eq!(
+            understand("{\"id\":3,\"error\":{\"message\":\"no\"}}"),
+            Understood::Answer(3, Err("no".to_owned()))
+        );
+        assert_eq!(understand("{\"method\":\"a.b\"}"), Understood::Event("a.b".to_owned(), Value::Null));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::adapter::{Node, function_name};
 use super::inspector::Answer;
@@ -15,42 +15,47 @@ const WALKER: &str = include_str!("../../walk/walker.js");
 /// are copied twenty times as fast in the realm they are from, by functions that are still V8's own; lists that have elements
 /// and nothing else are known by having the same form as new ones of that realm. How private names are asked for differs
 /// between versions of V8, so it is found by trying.
+///
+/// It runs in the program's own realm, where every method and every iteration may be the program's: so it uses neither.
 const PREPARE: &str = "(() => {
     const get = process.getBuiltinModule ? process.getBuiltinModule : require;
     const vm = get('vm'), flag = 'allow-natives-syntax';
-    const compiled = (source, ...tried) => {
+    const compiled = (source, one, other) => {
         try {
             const made = vm.runInNewContext(source);
-            made(...tried);
+            made(one, other);
             return made;
         } catch {
             return null;
         }
     };
-    const { apply } = Reflect, { getPrototypeOf } = Object;
-    let packed = null, alike = null, privates = null;
+    const { apply } = Reflect, { getPrototypeOf, getOwnPropertyDescriptor } = Object;
+    let packed = null, alike = null, privates = null, given = false;
+    const { execArgv } = process, filters = [32, 64, 128];
+    for (let at = 0; at < execArgv.length; at++) given = given || execArgv[at] === '--' + flag;
     try {
         get('v8').setFlagsFromString('--' + flag);
         packed = compiled('(list) => %HasHoleyElements(list) ? 0 : %HasSmiElements(list) ? 1 : %HasDoubleElements(list) ? 2 : 0', []);
         alike = compiled('(one, other) => %HaveSameMap(one, other)', [], []);
         const sample = new (class { #field = 1; });
-        for (const filter of [32, 64, 128]) {
-            const names = compiled('(one) => %GetOwnPropertyKeys(one, ' + filter + ')', {});
+        for (let at = 0; at < 3; at++) {
+            const names = compiled('(one) => %GetOwnPropertyKeys(one, ' + filters[at] + ')', {});
             if (privates === null && names !== null && names(sample).length === 1) privates = names;
         }
     } finally {
-        if (!process.execArgv.includes('--' + flag)) get('v8').setFlagsFromString('--no-' + flag);
+        if (!given) get('v8').setFlagsFromString('--no-' + flag);
     }
     const isNative = vm.runInNewContext('(one) => Function.prototype.toString.call(one).includes(\\'[native code]\\')');
-    const { Int32Array, Float64Array, Uint8Array } = globalThis;
-    const set = getPrototypeOf(Int32Array.prototype).set, sum = get('zlib').crc32;
-    const usable = packed && sum && [Int32Array, Float64Array, Uint8Array, apply, set].every(isNative);
+    const { Int32Array, Float64Array, Uint8Array } = globalThis, typed = getPrototypeOf(Int32Array.prototype);
+    const { set } = typed, buffer = getOwnPropertyDescriptor(typed, 'buffer').get, sum = get('zlib').crc32;
+    const usable = packed && sum && isNative(Int32Array) && isNative(Float64Array) && isNative(Uint8Array) && isNative(apply)
+        && isNative(set) && isNative(buffer);
     const ofNumbers = (list) => {
         const form = usable ? packed(list) : 0;
         if (form === 0) return null;
         const numbers = form === 1 ? new Int32Array(list.length) : new Float64Array(list.length);
         apply(set, numbers, [list]);
-        return sum(new Uint8Array(numbers.buffer));
+        return sum(new Uint8Array(apply(buffer, numbers, [])));
     };
     const ofBytes = (bytes) => {
         try {
@@ -72,6 +77,9 @@ const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dir
 const GETTER: &str = "\0get\0";
 /// How many elements are read at once unless asked for fewer.
 const PAGE: u64 = 100;
+/// How many milliseconds code of the program may run for an answer, unless its asker says otherwise. V8 ends it: while it runs
+/// nothing else is heard, not even that it should end.
+const LIMIT: u64 = 3000;
 
 impl Node {
     pub(super) fn scopes(&self, arguments: &Value) -> Answer {
@@ -113,8 +121,11 @@ impl Node {
         let function = "function(start, count) { const part = []; for (let at = start; at < this.length && at < start + count; at++) \
             part[at - start] = this[at]; return part; }";
         let params = json!({ "functionDeclaration": function, "objectId": object, "silent": true,
-            "arguments": [{ "value": start }, { "value": count }] });
+            "throwOnSideEffect": true, "arguments": [{ "value": start }, { "value": count }] });
         let part = self.inspector.ask("Runtime.callFunctionOn", params).await?;
+        if part.get("exceptionDetails").is_some() {
+            return Err(first_line(&part["result"]));
+        }
         let part = part["result"]["objectId"].as_str().ok_or("it has no elements")?.to_owned();
         let params = json!({ "objectId": part, "ownProperties": true });
         let answer = self.inspector.ask("Runtime.getProperties", params).await?;
@@ -139,12 +150,22 @@ impl Node {
         json!({ "name": name, "value": "(getter)", "variablesReference": reference, "presentationHint": { "lazy": true } })
     }
 
-    /// Runs a getter; its value takes the getter's place.
+    /// Runs a getter; its value takes the getter's place. Only an expression has a time limit, and an expression has no way to
+    /// an object but through a variable: so there is one for a moment.
     async fn got(&self, object: &str, getter: &str) -> Answer {
         self.touch()?;
-        let params = json!({ "functionDeclaration": "function(get) { return Reflect.apply(get, this, []); }",
-            "objectId": object, "arguments": [{ "objectId": getter }], "silent": true });
-        let answer = self.inspector.ask("Runtime.callFunctionOn", params).await?;
+        let key = format!("Symbol.for('backsight.{}')", self.unique());
+        let put = format!("function(get) {{ globalThis[{key}] = {{ of: this, get }}; }}");
+        let params = json!({ "functionDeclaration": put, "objectId": object, "arguments": [{ "objectId": getter }],
+            "silent": true });
+        self.inspector.ask("Runtime.callFunctionOn", params).await?;
+        let run = format!(
+            "(() => {{ const key = {key}, {{ of, get }} = globalThis[key]; delete globalThis[key]; \
+             return Reflect.apply(get, of, []); }})()"
+        );
+        let frame = self.pause()?.frames.first().map(|frame| frame["callFrameId"].clone()).unwrap_or_default();
+        let params = json!({ "callFrameId": frame, "expression": run, "silent": true, "timeout": LIMIT });
+        let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await?;
         let told = match answer.get("exceptionDetails") {
             Some(_) => {
                 let text = format!("<error: {}>", first_line(&answer["result"]));
@@ -169,7 +190,7 @@ impl Node {
         let frame = self.frame(&arguments["frameId"])?;
         self.touch()?;
         let params = json!({ "callFrameId": frame["callFrameId"], "expression": arguments["expression"], "silent": true,
-            "includeCommandLineAPI": true });
+            "includeCommandLineAPI": true, "timeout": limit(arguments) });
         let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await?;
         if answer.get("exceptionDetails").is_some() {
             return Err(first_line(&answer["result"]));
@@ -181,7 +202,10 @@ impl Node {
 
     pub(super) async fn evaluate_safely(&self, arguments: &Value) -> Answer {
         let frame = self.frame(&arguments["frameId"])?;
-        let value = match self.watch(&frame, arguments["expression"].as_str().unwrap_or_default()).await {
+        let value = match self
+            .watch(&frame, arguments["expression"].as_str().unwrap_or_default(), limit(arguments))
+            .await
+        {
             Ok(value) => value,
             Err(why) if why.contains("side-effect") => return Ok(json!({ "refused": "it would change the program" })),
             Err(why) => return Ok(json!({ "error": why })),
@@ -195,7 +219,7 @@ impl Node {
         let frame = self.frame(&arguments["frameId"])?;
         let (mut config, this, values) = match arguments["expression"].as_str() {
             None => self.described(&frame).await,
-            Some(expression) => match self.watch(&frame, expression).await {
+            Some(expression) => match self.watch(&frame, expression, LIMIT).await {
                 Ok(value) => (config_of_value(), json!({}), vec![value]),
                 Err(why) if why.contains("side-effect") => {
                     return Ok(json!({ "refused": "it would change the program" }));
@@ -209,9 +233,9 @@ impl Node {
     }
 
     /// The value of an expression that changes nothing, as an argument of a call.
-    async fn watch(&self, frame: &Value, expression: &str) -> Result<Value, String> {
+    async fn watch(&self, frame: &Value, expression: &str, limit: u64) -> Result<Value, String> {
         let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true,
-            "throwOnSideEffect": true });
+            "throwOnSideEffect": true, "timeout": limit });
         let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await?;
         match answer.get("exceptionDetails") {
             Some(_) => Err(first_line(&answer["result"])),
@@ -241,7 +265,9 @@ impl Node {
         let (mut config, this, objects) = self.described(frame).await;
         let expressions: Vec<&str> =
             plan["watches"].as_array().into_iter().flatten().filter_map(Value::as_str).filter(|_| watched).collect();
-        let watches = join_all(expressions.iter().map(|expression| self.watch(frame, expression))).await;
+        // V8 evaluates one after the other.
+        let each = plan["ms"].as_u64().unwrap_or(LIMIT) / expressions.len().max(1) as u64;
+        let watches = join_all(expressions.iter().map(|expression| self.watch(frame, expression, each))).await;
         let failed: Vec<Option<&str>> = watches.iter().map(|watch| watch.as_ref().err().map(String::as_str)).collect();
         for name in ["depth", "nodes", "ms", "head", "tail", "hash"] {
             config[name] = plan[name].clone();
@@ -295,7 +321,8 @@ impl Node {
             }
         }
         let expression = format!("(() => {{ const $backsight = {{ __proto__: null }}; {reads}return $backsight; }})()");
-        let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true });
+        let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true,
+            "throwOnSideEffect": true, "timeout": LIMIT });
         let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await.ok()?;
         Some(argument(&answer["result"])).filter(|_| answer.get("exceptionDetails").is_none())
     }
@@ -305,17 +332,24 @@ impl Node {
         let walker = self.prepare().await?;
         let mut arguments = vec![json!({ "value": config.to_string() }), this];
         arguments.extend(values);
-        let params = json!({ "functionDeclaration": "function(...all) { return this(...all); }", "objectId": walker,
+        // Named one by one, since how a list of them is taken apart may be the program's.
+        let names: Vec<String> = (0..arguments.len()).map(|at| format!("a{at}")).collect();
+        let names = names.join(", ");
+        let function = format!("function({names}) {{ return this({names}); }}");
+        let params = json!({ "functionDeclaration": function, "objectId": walker,
             "arguments": arguments, "returnByValue": true, "silent": true });
         let answer = self.inspector.ask("Runtime.callFunctionOn", params).await?;
         if answer.get("exceptionDetails").is_some() {
             return Err(format!("the walker failed: {}", first_line(&answer["result"])));
         }
         let text = answer["result"]["value"].as_str().ok_or("the walker told nothing")?;
-        serde_json::from_str(text).map_err(|error| format!("the walker's answer cannot be read: {error}"))
+        let told: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| format!("the walker's answer cannot be read: {error}"))?;
+        Ok(Value::Object(told))
     }
 
-    async fn prepare(&self) -> Result<String, String> {
+    /// Gives the walker to the program: at best before anything of the program has run.
+    pub(super) async fn prepare(&self) -> Result<String, String> {
         let mut walker = self.walker.lock().await;
         if let Some(known) = &*walker {
             return Ok(known.clone());
@@ -329,6 +363,24 @@ impl Node {
         *walker = Some(id.to_owned());
         Ok(id.to_owned())
     }
+}
+
+/// Everything that is made of what V8 tells without asking it again.
+pub(super) fn translate(told: &Value, source: &str) {
+    for value in [told, &told["result"], &told["exceptionDetails"]["exception"]] {
+        let _ = (text(value), kind(value), length(value), argument(value), first_line(value));
+    }
+    for frame in told["callFrames"].as_array().into_iter().flatten().chain([told]) {
+        let _ = (function_name(frame), scopes_of(frame, source, true), scopes_of(frame, source, false));
+        let start = &frame["functionLocation"];
+        let begins = place::offset(source, number(&start["lineNumber"]), number(&start["columnNumber"]));
+        place::arguments(source.get(begins..).unwrap_or_default());
+    }
+}
+
+/// How long an expression may take.
+fn limit(arguments: &Value) -> u64 {
+    arguments["timeout"].as_u64().unwrap_or(LIMIT).max(1)
 }
 
 /// What the walker is told about one value that is no variable.

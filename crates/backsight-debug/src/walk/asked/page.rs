@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
 
     async fn evaluated(&mut self, expression: &str) -> Result<usize> {
         let quirks = &self.engine.adapter.quirks;
-        let calls = quirks.calls_begin_with.iter().any(|prefix| expression.trim_start().starts_with(&**prefix));
+        let calls = quirks.is_command(expression);
         if self.plan.safety == Safety::Pure && (calls || !quirks.evaluates_purely) {
             return Err(Error::new(Code::AdapterFailed, "the expression may run the program's code")
                 .with_hint("allow that with `safety: \"adapter\"`"));

@@ -33,7 +33,7 @@ pub struct Stage {
 }
 
 impl Language {
-    fn subject(self) -> Subject {
+    pub fn subject(self) -> Subject {
         match self {
             Language::Python => Subject::script("seed.py", Some(python())),
             Language::JavaScript => Subject::script("seed.js", Some(installed(&["node"]))),

@@ -8,6 +8,7 @@ use backsight::browser::event::Category;
 use backsight::browser::noise::{NewRule, Rule};
 use backsight::browser::report::Changes;
 use backsight::browser::{Filter, Health};
+use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::{BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleList, RulesAdded};
 use backsight::request::AttachBrowser;
 use backsight_core::{Code, Error, Result};
@@ -15,9 +16,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Nothing, WRITE};
+use super::{ID, Nothing, WRITE};
 use crate::ask::{Question, rules as rules_of};
 use crate::http::operation::Operation;
+use crate::place;
 use crate::reply::FEWEST_TOKENS;
 
 /// A name that no checkpoint has, or whose baseline is gone.
@@ -27,7 +29,7 @@ const KEPT: &[Code] = &[Code::WorkspaceRefused, Code::DiskFull];
 
 pub fn operations() -> Vec<Operation> {
     let mut operations = vec![
-        Operation::post_waiting(
+        Operation::post(
             "/api/browser/changes",
             "browserChanges",
             "What happened in the app since a checkpoint; without one, since this client last asked",
@@ -37,15 +39,17 @@ pub fn operations() -> Vec<Operation> {
         Operation::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
             .fails(&[CHECKPOINT]),
         Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status),
-        Operation::post_waiting(
-            "/api/browser/attach",
-            "browserAttach",
-            "Watch a browser: one that runs, or a new one",
-            attach,
-        )
-        .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]]),
-        Operation::post_waiting("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
+        Operation::post("/api/browser/attach", "browserAttach", "Watch a browser: one that runs, or a new one", attach)
+            .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]]),
+        Operation::post("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
             .fails(&[&[Code::Cancelled]]),
+        Operation::post(
+            "/api/browser/snippet/renew",
+            "snippetRenew",
+            "Make a new key for pages that report by themselves; the old one opens nothing any more",
+            renew,
+        )
+        .fails(&[KEPT]),
     ];
     operations.extend(checkpoints());
     operations.extend(rules());
@@ -56,20 +60,15 @@ pub fn operations() -> Vec<Operation> {
 fn checkpoints() -> Vec<Operation> {
     vec![
         Operation::get("/api/browser/checkpoints", "checkpointList", "The named checkpoints, oldest first", list),
-        Operation::post_beside(
+        Operation::post(
             "/api/browser/checkpoints",
             "checkpointCreate",
             "Give this moment of the app a name; one of the same name is replaced",
             create,
         )
         .fails(&[&[Code::InvalidName, Code::BaselineNotFound], KEPT]),
-        Operation::post_beside(
-            "/api/browser/checkpoints/delete",
-            "checkpointDelete",
-            "Forget a named checkpoint",
-            delete,
-        )
-        .fails(&[&[Code::CheckpointNotFound], WRITE]),
+        Operation::post("/api/browser/checkpoints/delete", "checkpointDelete", "Forget a named checkpoint", delete)
+            .fails(&[&[Code::CheckpointNotFound], WRITE]),
     ]
 }
 
@@ -77,13 +76,13 @@ fn rules() -> Vec<Operation> {
     const RULE: &[Code] = &[Code::RuleNotFound, Code::InvalidRule];
     vec![
         Operation::get("/api/browser/noise", "noiseList", "The noise rules, and how much each kept out", noise),
-        Operation::post_beside("/api/browser/noise", "noiseAdd", "Add noise rules; all or none", add_rules)
+        Operation::post("/api/browser/noise", "noiseAdd", "Add noise rules; all or none", add_rules)
             .fails(&[&[Code::InvalidRule], KEPT]),
-        Operation::post_beside("/api/browser/noise/remove", "noiseRemove", "Remove a noise rule", remove_rule)
+        Operation::post("/api/browser/noise/remove", "noiseRemove", "Remove a noise rule", remove_rule)
             .fails(&[RULE, KEPT]),
-        Operation::post_beside("/api/browser/noise/enable", "noiseEnable", "Switch a noise rule on", enable_rule)
+        Operation::post("/api/browser/noise/enable", "noiseEnable", "Switch a noise rule on", enable_rule)
             .fails(&[RULE, KEPT]),
-        Operation::post_beside("/api/browser/noise/disable", "noiseDisable", "Switch a noise rule off", disable_rule)
+        Operation::post("/api/browser/noise/disable", "noiseDisable", "Switch a noise rule off", disable_rule)
             .fails(&[RULE, KEPT]),
     ]
 }
@@ -91,7 +90,7 @@ fn rules() -> Vec<Operation> {
 fn baselines() -> Vec<Operation> {
     vec![
         Operation::get("/api/browser/baselines", "baselineList", "The baselines", list_baselines),
-        Operation::post_beside(
+        Operation::post(
             "/api/browser/baselines",
             "baselineSave",
             "Save how the app behaves now; a baseline of the same name is replaced",
@@ -105,7 +104,7 @@ fn baselines() -> Vec<Operation> {
             compare,
         )
         .fails(&[&[Code::BaselineNotFound]]),
-        Operation::post_beside("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
+        Operation::post("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
             .fails(&[&[Code::BaselineNotFound], WRITE]),
     ]
 }
@@ -113,7 +112,7 @@ fn baselines() -> Vec<Operation> {
 #[derive(Deserialize, JsonSchema)]
 struct ChangesInput {
     /// Who asks; each client has a place of its own. `default` when left out.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(max = 100), regex(pattern = ID))]
     client: Option<String>,
     /// Since when: a checkpoint's name, a time, `start`, `load` or `last`; since the client's last question when left out.
     #[schemars(example = &"session_start")]
@@ -149,9 +148,9 @@ fn changes(workspace: &Workspace, input: ChangesInput) -> Result<Changes> {
 
 fn client(client: Option<String>) -> Result<String> {
     let client = client.unwrap_or_else(|| "default".to_owned());
-    match client.chars().count() {
-        1..=100 => Ok(client),
-        _ => Err(usage("`client` is a name of at most 100 characters")),
+    match is_name(&client) {
+        true => Ok(client),
+        false => Err(usage(&format!("`client` is a name of at most {LONGEST_NAME} bytes without control characters"))),
     }
 }
 
@@ -162,7 +161,7 @@ fn usage(message: &str) -> Error {
 #[derive(Deserialize, JsonSchema)]
 struct HealthInput {
     /// Who asks, when the checkpoint is `last`.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(max = 100), regex(pattern = ID))]
     client: Option<String>,
     /// Since when; since `session_start` when there is such a checkpoint, else since the start, when left out.
     #[schemars(example = &"session_start")]
@@ -207,6 +206,21 @@ struct AttachInput {
 fn attach(workspace: &Workspace, input: AttachInput) -> Result<BrowserStatus> {
     let AttachInput { url, port, profile, launch, program, headless, open, origins, all_pages } = input;
     workspace.attach_browser(&AttachBrowser { url, port, profile, launch, program, headless, open, origins, all_pages })
+}
+
+/// The key for pages.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Renewed {
+    /// To stand in the address of the script: `/backsight.js?key=...`.
+    ingest_key: String,
+}
+
+fn renew(workspace: &Workspace, _: Nothing) -> Result<Renewed> {
+    let key = workspace.renew_page_key()?;
+    if let Some(store) = workspace.store()? {
+        place::publish_key(&store, &key)?;
+    }
+    Ok(Renewed { ingest_key: key })
 }
 
 fn detach(workspace: &Workspace, _: Nothing) -> Result<BrowserStatus> {

@@ -10,16 +10,13 @@ use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LOOK, PATH, PathText, Policy, WRITE};
+use super::{ID, LOOK, PATH, PathText, Policy, WRITE};
 use crate::http::operation::Operation;
 
 const SESSION: &[Code] = &[Code::SessionNotFound];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
 /// How what changes files can fail.
 const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired];
-
-/// Ids are fit to be shown and typed; the library has the last word, and counts bytes.
-const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$";
 
 /// As many sessions as a list has when nobody says.
 const PAGE: u32 = 20;
@@ -120,6 +117,7 @@ struct TrackInput {
     #[serde(default)]
     phase: Phase,
     /// The tool that makes the change.
+    #[schemars(length(max = 100), regex(pattern = ID))]
     tool: Option<String>,
     /// What was done.
     #[serde(default)]

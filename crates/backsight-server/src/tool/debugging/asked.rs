@@ -1,8 +1,5 @@
 //! What an agent asks of the debugger, as the debugger takes it.
 
-use std::time::Duration;
-
-use backsight::debug::debugger::LONGEST_WAIT;
 use backsight::debug::session::{BreakpointRequest, Place};
 use backsight::debug::walk::Frames;
 use backsight_core::Result;
@@ -10,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::debug_limits;
 use crate::tool::{parse, usage};
 
 /// A breakpoint as it is set.
@@ -79,18 +77,6 @@ pub fn place(
     }
 }
 
-/// How long to wait: as the caller says, or as is usual.
-pub fn wait(milliseconds: Option<u64>, usual: Duration) -> Result<Duration> {
-    match milliseconds.map(Duration::from_millis) {
-        Some(given) if given > LONGEST_WAIT => {
-            let most = LONGEST_WAIT.as_millis();
-            let message = format!("`wait_ms` is {}, not a number from 0 to {most}", given.as_millis());
-            Err(usage(message).with_hint("wait on with debug_state when the answer has come"))
-        }
-        given => Ok(given.unwrap_or(usual)),
-    }
-}
-
 /// How many frames: `top`, `all` or a number.
 pub fn frames(wanted: Option<Value>) -> Result<Frames> {
     let count = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
@@ -99,7 +85,7 @@ pub fn frames(wanted: Option<Value>) -> Result<Frames> {
         Some(value) => match (value.as_str(), count(&value).and_then(|count| u32::try_from(count).ok())) {
             (Some("top"), _) => Ok(Frames::Top),
             (Some("all"), _) => Ok(Frames::All),
-            (_, Some(count)) if count > 0 => Ok(Frames::Count(count)),
+            (_, Some(count)) => Ok(Frames::Count(debug_limits::captured_frames(count)?)),
             _ => Err(usage(format!("`frames` is {value}, not top, all or a number from 1"))),
         },
     }

@@ -29,7 +29,11 @@ pub const MOVED: &[(&str, &str)] = &[
     ("unbound", "array"),
     ("printed", "array"),
     ("printed_before", "integer"),
+    ("command", "array"),
 ];
+
+/// How much of a command line is told.
+const COMMAND: usize = 1000;
 
 /// How long to wait on for a program that still runs.
 const WAIT_ON_MS: u64 = 10_000;
@@ -40,6 +44,14 @@ pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
     let mut draft = Draft::new(summary);
     for (name, value) in facts {
         draft = draft.fact(name, value);
+    }
+    let commands: Vec<String> = [&moved.command, &moved.debuggee]
+        .into_iter()
+        .filter(|one| !one.is_empty())
+        .map(|one| command_line(one))
+        .collect();
+    if !commands.is_empty() {
+        draft = draft.list("command", commands, None);
     }
     let unbound = unbound(call, &moved.unbound);
     if !unbound.is_empty() {
@@ -190,6 +202,21 @@ pub fn request(call: &Call<'_>, request: &BreakpointRequest) -> String {
         said.push_str(&text.as_ref().map(|text| format!(" {word} {}", short(call, text))).unwrap_or_default());
     }
     said
+}
+
+/// A command line as a shell would take it, so that the person who allowed it sees what was run. What is odd in it is
+/// escaped, and of a long one the beginning is told with the number of characters that are left out.
+pub fn command_line(words: &[String]) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_./-+=:,@%".contains(character);
+    let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", safe(word).replace('\'', "'\\''")),
+    });
+    let line = quoted.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(COMMAND) {
+        Some((end, _)) => format!("{}… and {} more characters", &line[..end], line[end..].chars().count()),
+        None => line,
+    }
 }
 
 /// Output as lines that can only be read.

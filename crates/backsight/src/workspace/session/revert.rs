@@ -7,6 +7,7 @@ use backsight_core::{Code, Error, Result, Seq, quote};
 use backsight_files::{Capture, Change, Plan};
 
 use super::{Story, cause, missing, reason};
+use crate::names;
 use crate::report::{Applied, Call, Kind, Origin, RevertInfo, SessionReverted, SessionUnreverted};
 use crate::request;
 use crate::session::{NoWayBack, Place};
@@ -46,6 +47,7 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn revert_session(&self, request: &request::RevertSession) -> Result<SessionReverted> {
+        names::check_origin(&request.origin)?;
         self.find_session(&request.session)?;
         let (opened, _lock) = match request.dry_run {
             true => (self.opened()?, None),
@@ -91,6 +93,7 @@ impl Workspace {
     /// Takes the session's revert back, or all of several: the files are as they were before the first of them, with
     /// what others wrote since.
     pub fn unrevert_session(&self, request: &request::Unrevert) -> Result<SessionUnreverted> {
+        names::check_origin(&request.origin)?;
         self.find_session(&request.session)?;
         let (opened, _lock) = match request.dry_run {
             true => (self.opened()?, None),

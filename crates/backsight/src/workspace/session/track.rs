@@ -5,9 +5,9 @@ use backsight_core::{Code, Error, Result, quote};
 
 use super::{Story, is_of, spelling};
 use crate::convert::path_changes;
+use crate::names;
 use crate::report::{Call, Kind, Origin, Phase, SessionTracked, Snapshot, Strategy, Tracked};
 use crate::request;
-use crate::session;
 use crate::timeline::SeenMessage;
 use crate::workspace::track::Recording;
 use crate::workspace::{Opened, Workspace};
@@ -168,12 +168,7 @@ impl Workspace {
 }
 
 fn check(request: &request::SessionTrack) -> Result<()> {
-    session::check_id("session", &request.session)?;
-    for (what, id) in [("message", &request.message), ("part", &request.part)] {
-        if let Some(id) = id {
-            session::check_id(what, id)?;
-        }
-    }
+    names::check_origin(&origin(request))?;
     let needs = |what: String| {
         Err(Error::new(Code::Usage, what).with_hint("name the message it is about, as in `--message m1`"))
     };

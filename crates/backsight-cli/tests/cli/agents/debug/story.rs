@@ -154,6 +154,7 @@ fn an_exception_pauses_with_what_it_says() {
 #[test]
 fn node_tells_the_same_story() {
     let fixture = Fixture::in_memory();
+    fixture.user_settings("[agents]\nruntime = true\n");
     fixture.write(
         "shop.js",
         "function add(order, price) {\n  let retries = 2;\n  order.items.push(price);\n  retries += 1;\n  return retries;\n}\n\

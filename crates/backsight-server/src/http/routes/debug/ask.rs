@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use backsight::debug::capture::Safety;
-use backsight::debug::debugger::{LONGEST_WAIT, USUAL_WAIT};
+use backsight::debug::debugger::USUAL_WAIT;
 use backsight::debug::diff::{Form, Options};
 use backsight::debug::session::{BreakpointRequest, Control, Place};
 use backsight::debug::walk::{CapturePlan, Frames};
@@ -15,6 +15,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
+use crate::debug_limits;
 use crate::reply::FEWEST_TOKENS;
 
 /// An answer as long as it is.
@@ -116,7 +117,7 @@ pub fn place(
 }
 
 /// What the program shall do.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     Continue,
@@ -184,18 +185,10 @@ pub struct Extent {
     safety: Safety,
 }
 
-/// Deeper than anybody reads.
-const DEEPEST: u32 = 20;
-/// More frames than are ever captured.
-const MOST_FRAMES: u32 = 200;
-
 impl Extent {
     /// In the library's words, for the innermost frame.
     pub fn plan(self, usual_depth: u32) -> Result<CapturePlan> {
-        let depth = self.depth.unwrap_or(usual_depth);
-        if depth > DEEPEST {
-            return Err(usage(format!("`depth` is a number up to {DEEPEST}")));
-        }
+        let depth = debug_limits::depth(self.depth, usual_depth)?;
         Ok(CapturePlan { depth, watches: self.watch, safety: self.safety, ..CapturePlan::default() })
     }
 }
@@ -205,10 +198,7 @@ pub fn reach(plan: CapturePlan, frames: Option<FramesInput>, threads: Threads) -
     let frames = match frames {
         None | Some(FramesInput::Word(FramesWord::Top)) => Frames::Top,
         Some(FramesInput::Word(FramesWord::All)) => Frames::All,
-        Some(FramesInput::Count(count)) if (1..=MOST_FRAMES).contains(&count) => Frames::Count(count),
-        Some(FramesInput::Count(_)) => {
-            return Err(usage(format!("`frames` is `top`, `all` or a number from 1 to {MOST_FRAMES}")));
-        }
+        Some(FramesInput::Count(count)) => Frames::Count(debug_limits::captured_frames(count)?),
     };
     Ok(CapturePlan { frames, all_threads: threads == Threads::All, ..plan })
 }
@@ -239,11 +229,7 @@ impl Part {
 
 /// How long to wait for the program.
 pub fn wait(wait_ms: Option<u64>) -> Result<Duration> {
-    match wait_ms.map(Duration::from_millis) {
-        None => Ok(USUAL_WAIT),
-        Some(wait) if wait <= LONGEST_WAIT => Ok(wait),
-        Some(_) => Err(usage(format!("`wait_ms` is a number up to {}", LONGEST_WAIT.as_millis()))),
-    }
+    debug_limits::wait(wait_ms, USUAL_WAIT)
 }
 
 /// A request that cannot be meant.

@@ -16,14 +16,14 @@ pub fn operations() -> Vec<Operation> {
     vec![
         Operation::get("/api/debug/breakpoints", "breakpointList", "The breakpoints, and whether they are bound", list)
             .fails(&[SESSION]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/breakpoints",
             "breakpointSet",
             "Set a breakpoint, and say whether it is bound; one at the same place gets the new conditions",
             set,
         )
         .fails(&[SESSION, SOURCE, ADAPTER, &[Code::Conflict]]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/breakpoints/remove",
             "breakpointRemove",
             "Remove a breakpoint; that of a snapshot point ends the point",

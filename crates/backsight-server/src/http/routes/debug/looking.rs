@@ -12,35 +12,30 @@ use serde::{Deserialize, Serialize};
 use super::super::Nothing;
 use super::ask::{About, usage};
 use super::{ADAPTER, PAUSED, SESSION};
+use crate::debug_limits;
 use crate::http::operation::Operation;
 
 /// How many frames are told when nobody says.
 const FRAMES: u32 = 20;
-/// More frames at once are refused.
-const MOST_FRAMES: u32 = 1_000;
 /// How much output is told at once when nobody says.
 const OUTPUT: u64 = 64 << 10;
 /// The most at once.
 const MOST_OUTPUT: u64 = 1 << 20;
-/// The longest an expression may take.
-const LONGEST_EVALUATION: u64 = 60_000;
-/// More variables at once are refused.
-const MOST_VARIABLES: u64 = 10_000;
 
 pub fn operations() -> Vec<Operation> {
     vec![
-        Operation::get_waiting("/api/debug/threads", "debugThreads", "The program's threads", threads)
+        Operation::get("/api/debug/threads", "debugThreads", "The program's threads", threads)
             .fails(&[SESSION, ADAPTER, PAUSED]),
-        Operation::get_waiting("/api/debug/stack", "debugStack", "The calls a thread is in, innermost first", stack)
+        Operation::get("/api/debug/stack", "debugStack", "The calls a thread is in, innermost first", stack)
             .fails(&[SESSION, ADAPTER, PAUSED]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/variables",
             "debugVariables",
-            "The variables of a frame, or what is inside one of them, page by page",
+            "The variables of a frame, or what is inside one of them, page by page; nothing of the program runs",
             variables,
         )
         .fails(&[SESSION, ADAPTER, PAUSED]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/evaluate",
             "debugEvaluate",
             "The value of an expression; nothing of the program runs unless that is allowed",
@@ -75,10 +70,7 @@ struct StackInput {
 }
 
 fn stack(workspace: &Workspace, input: About<StackInput>) -> Result<StackView> {
-    let count = input.ask.count.unwrap_or(FRAMES);
-    if !(1..=MOST_FRAMES).contains(&count) {
-        return Err(usage(format!("`count` is a number from 1 to {MOST_FRAMES}")));
-    }
+    let count = debug_limits::frames(input.ask.count, FRAMES)?;
     workspace.debugger()?.stack(input.session(), input.ask.thread, input.ask.start, count)
 }
 
@@ -99,18 +91,13 @@ struct VariablesInput {
     /// How many at most; as many as is usual when left out.
     #[schemars(range(min = 1, max = 10_000))]
     count: Option<u64>,
-    /// What may run.
-    #[serde(default)]
-    safety: Safety,
 }
 
 fn variables(workspace: &Workspace, input: About<VariablesInput>) -> Result<VariablesPage> {
     let (session, input) = input.parts();
-    let VariablesInput { thread, frame, scope, expand, start, count, safety } = input;
-    if count.is_some_and(|count| !(1..=MOST_VARIABLES).contains(&count)) {
-        return Err(usage(format!("`count` is a number from 1 to {MOST_VARIABLES}")));
-    }
-    let request = VariablesRequest { thread, frame, scope, expand, start, count: count.unwrap_or(0), safety };
+    let VariablesInput { thread, frame, scope, expand, start, count } = input;
+    let (count, safety) = (debug_limits::variables(count)?, Safety::Pure);
+    let request = VariablesRequest { thread, frame, scope, expand, start, count, safety };
     workspace.debugger()?.variables(session.as_deref(), request)
 }
 
@@ -133,9 +120,7 @@ struct EvaluateInput {
 fn evaluate(workspace: &Workspace, input: About<EvaluateInput>) -> Result<EvaluatedView> {
     let (session, input) = input.parts();
     let EvaluateInput { expression, thread, frame, safe, timeout_ms } = input;
-    if timeout_ms.is_some_and(|limit| !(1..=LONGEST_EVALUATION).contains(&limit)) {
-        return Err(usage(format!("`timeout_ms` is a number from 1 to {LONGEST_EVALUATION}")));
-    }
+    let timeout_ms = debug_limits::timeout(timeout_ms)?;
     let request = EvaluateRequest { expression, thread, frame, safe: safe.unwrap_or(true), timeout_ms };
     workspace.debugger()?.evaluate(session.as_deref(), request)
 }

@@ -24,30 +24,30 @@ pub fn operations() -> Vec<Operation> {
     vec![
         Operation::get("/api/debug/sessions", "debugSessions", "The programs that are being debugged", sessions)
             .fails(&[&[Code::InvalidConfig]]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/launch",
             "debugLaunch",
             "Start a program under its debugger and wait for its first stop",
             launch,
         )
         .fails(&[SESSION, BEGINS, SOURCE, ADAPTER, PAUSED]),
-        Operation::post_waiting("/api/debug/attach", "debugAttach", "Debug a program that runs already", attach)
+        Operation::post("/api/debug/attach", "debugAttach", "Debug a program that runs already", attach)
             .fails(&[SESSION, BEGINS, SOURCE, ADAPTER, PAUSED]),
-        Operation::get_waiting(
+        Operation::get(
             "/api/debug/state",
             "debugState",
             "Where the program is; of a running one, after waiting for its next stop",
             state,
         )
         .fails(&[SESSION, ADAPTER, PAUSED]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/control",
             "debugControl",
             "Let the program go on, or pause it, and wait for what comes of it; `still_running` is an answer",
             control,
         )
         .fails(&[SESSION, SOURCE, ADAPTER, PAUSED]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/disconnect",
             "debugDisconnect",
             "Let go of the program; its snapshots are cleared",

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Nothing, PATH, PathText, WRITE};
-use super::ask::{About, Action, Extent, FramesInput, Part, Threads, place, reach, wait};
+use super::ask::{About, Action, Extent, FramesInput, Part, Threads, place, reach, usage, wait};
 use super::{ADAPTER, KEPT, PAUSED, SESSION, SNAPSHOT, SOURCE};
 use crate::http::operation::Operation;
 
@@ -26,7 +26,7 @@ pub fn operations() -> Vec<Operation> {
     let mut operations = vec![
         Operation::get("/api/debug/snapshots", "debugSnapshotList", "The snapshots, oldest first", list)
             .fails(&[SESSION]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/snapshots",
             "debugSnapshotCreate",
             "Capture the variables of the paused program under a label",
@@ -35,18 +35,17 @@ pub fn operations() -> Vec<Operation> {
         .fails(&[SESSION, ADAPTER, PAUSED, KEPT]),
         Operation::get("/api/debug/snapshots/{id}", "debugSnapshotGet", "The values of a snapshot", read)
             .fails(&[SESSION, SNAPSHOT]),
-        Operation::post_beside("/api/debug/diff", "debugSnapshotDiff", "What changed between two snapshots", compare)
+        Operation::post("/api/debug/diff", "debugSnapshotDiff", "What changed between two snapshots", compare)
             .fails(&[SESSION, SNAPSHOT]),
-        Operation::post_beside(
+        Operation::post(
             "/api/debug/delete",
             "debugSnapshotDelete",
             "Delete a snapshot, or all hits of a snapshot point",
             delete,
         )
         .fails(&[SESSION, SNAPSHOT]),
-        Operation::post_beside("/api/debug/clear", "debugSnapshotClear", "Delete all snapshots", clear)
-            .fails(&[SESSION]),
-        Operation::post_beside(
+        Operation::post("/api/debug/clear", "debugSnapshotClear", "Delete all snapshots", clear).fails(&[SESSION]),
+        Operation::post(
             "/api/debug/export",
             "debugSnapshotExport",
             "Write a snapshot, without its secrets, into a new file of the workspace",
@@ -60,7 +59,7 @@ pub fn operations() -> Vec<Operation> {
 
 fn by_themselves() -> Vec<Operation> {
     vec![
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/step",
             "debugStep",
             "Let the program go on, and say what that changed: capture, step, capture, compare",
@@ -74,7 +73,7 @@ fn by_themselves() -> Vec<Operation> {
             points,
         )
         .fails(&[SESSION]),
-        Operation::post_waiting(
+        Operation::post(
             "/api/debug/points",
             "snapshotOn",
             "From now on capture the program whenever it comes by a place, and let it go on",
@@ -198,7 +197,11 @@ struct StepInput {
 fn step(workspace: &Workspace, input: About<StepInput>) -> Result<StepDiff> {
     let (session, input) = input.parts();
     let StepInput { action, file, line, thread, wait_ms, extent, part } = input;
-    let control = action.unwrap_or(Action::StepOver).control(file, line)?;
+    let action = action.unwrap_or(Action::StepOver);
+    if action == Action::Pause {
+        return Err(usage("a program that is paused cannot be paused to see what that changes"));
+    }
+    let control = action.control(file, line)?;
     let plan = CapturePlan { thread, ..extent.plan(STEP_DEPTH)? };
     workspace.step_and_diff(session.as_deref(), control, plan, wait(wait_ms)?, &part.options()?)
 }

@@ -1,0 +1,131 @@
+//! Taking over the history of a store that is not ours. A new store is made beside it; snapshots and rows are copied into
+//! it, and it takes the old one's place in one step. What could act (journal, settings, keys, open calls, noise rules,
+//! triggers) is not copied. The old store is put aside whole, so nothing is lost.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use backsight_core::{Code, Error, Result};
+use backsight_files::AnchoredPath;
+use rustix::fs::FileType;
+
+use crate::gate;
+use crate::place;
+use crate::report::Adopted;
+use crate::settings::Settings;
+use crate::timeline;
+
+/// No timeline is larger.
+const MAX_TIMELINE: u64 = 16 << 30;
+
+/// Makes the store of the workspace at `root` ours.
+pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
+    let store = place::candidates(root, settings).into_iter().find(|store| store.symlink_metadata().is_ok());
+    let Some(store) = store else {
+        return Err(Error::new(Code::WorkspaceNotFound, format!("there is no store in `{}`", root.display()))
+            .with_hint("make one with `backsight init`"));
+    };
+    let failed = |error| Error::io(format!("adopt the store in `{}`", store.display()), error);
+    let own = AnchoredPath::open_directory(&place::own_directory(root, &store)).map_err(failed)?;
+    gate::make_private(&own, &store)?;
+    let theirs = own.join("store").anchored().map_err(failed)?;
+    let aside = own.join(place::SET_ASIDE);
+    aside.make_directories().map_err(failed)?;
+    let making = place::make_directory(&aside.anchored().map_err(failed)?, "", &store, settings)?;
+    let (files, bytes) = copy_objects(&theirs, &making.directory).map_err(failed)?;
+    let rows = copy_rows(&theirs, &making.directory, &store)?;
+    making.path.exchange(&own.join("store")).map_err(failed)?;
+    remove_stage(&own, &making.path).map_err(failed)?;
+    Ok(Adopted {
+        store: store.display().to_string(),
+        rows,
+        object_files: files,
+        object_bytes: bytes,
+        set_aside: making.path.display(),
+    })
+}
+
+/// Copies packs and loose objects, which are checked against their ids whenever they are read. Returns how many files, and
+/// their bytes.
+fn copy_objects(from: &AnchoredPath, to: &AnchoredPath) -> io::Result<(u64, u64)> {
+    let (mut files, mut bytes) = (0, 0);
+    let objects = from.join("snapshots/objects");
+    for (directory, kind) in listed(&objects)? {
+        let name = directory.file_name().to_string_lossy().into_owned();
+        if kind != FileType::Directory || !(name == "pack" || is_fan_out(&name)) {
+            continue;
+        }
+        let target = to.join("snapshots/objects").join(&name);
+        target.make_directories()?;
+        for (file, kind) in directory.list()? {
+            let is_object = kind == FileType::RegularFile && is_object_file(&name, &file.file_name().to_string_lossy());
+            if is_object {
+                bytes += copy(&file, &target.join(file.file_name()))?;
+                files += 1;
+            }
+        }
+    }
+    Ok((files, bytes))
+}
+
+/// A directory's entries; none when it is not a directory at all.
+fn listed(directory: &AnchoredPath) -> io::Result<Vec<(AnchoredPath, FileType)>> {
+    match directory.list() {
+        Err(error) if AnchoredPath::is_in_the_way(&error) => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+fn is_fan_out(name: &str) -> bool {
+    name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_object_file(directory: &str, name: &str) -> bool {
+    let is_hexadecimal = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if directory != "pack" {
+        return is_hexadecimal(name, 38);
+    }
+    let stem = name.strip_suffix(".pack").or_else(|| name.strip_suffix(".idx"));
+    stem.and_then(|stem| stem.strip_prefix("pack-")).is_some_and(|stem| is_hexadecimal(stem, 40))
+}
+
+fn copy(from: &AnchoredPath, to: &AnchoredPath) -> io::Result<u64> {
+    let (mut from, mut to) = (from.open()?, to.create()?);
+    let copied = io::copy(&mut from, &mut to)?;
+    to.flush()?;
+    to.sync_all()?;
+    Ok(copied)
+}
+
+/// Copies the rows out of a private copy of the timeline. Returns how many.
+fn copy_rows(from: &AnchoredPath, to: &AnchoredPath, store: &Path) -> Result<u64> {
+    let failed = |error| Error::io(format!("copy the timeline of `{}`", store.display()), error);
+    let theirs = to.join("tmp");
+    theirs.make_directories().map_err(failed)?;
+    for name in ["timeline.db", "timeline.db-wal"] {
+        let file = from.join(name);
+        match file.look().map_err(failed)? {
+            Some(stat) if u64::try_from(stat.st_size).is_ok_and(|size| size <= MAX_TIMELINE) => {
+                copy(&file, &theirs.join(name)).map_err(failed)?;
+            }
+            Some(_) => return Err(failed(io::Error::from(io::ErrorKind::FileTooLarge))),
+            None => {}
+        }
+    }
+    if theirs.join("timeline.db").look().map_err(failed)?.is_none() {
+        return Ok(0);
+    }
+    let rows = timeline::copy_rows(&theirs.join("timeline.db").path(), &to.join("timeline.db"))?;
+    for name in ["timeline.db", "timeline.db-wal", "timeline.db-shm"] {
+        theirs.join(name).remove().map_err(failed)?;
+    }
+    Ok(rows)
+}
+
+/// What a restore of the old store's had staged goes where the old store went.
+fn remove_stage(own: &AnchoredPath, aside: &AnchoredPath) -> io::Result<()> {
+    match own.join("stage").look()? {
+        Some(_) => own.join("stage").rename(&aside.join("stage")),
+        None => Ok(()),
+    }
+}
