@@ -68,10 +68,10 @@ pub(crate) fn names_towards<'w>(wanted: &'w [Vec<u8>], directory: &[u8]) -> Vec<
     names
 }
 
-/// Why a name cannot be captured: some file system takes it for Git's directory or for ours. For ours that includes the
-/// dots and spaces at the end that Windows and FAT cut off; a `.git.` is an ordinary file, and Git's affair where it is not.
+/// Why a name cannot be captured: some file system takes it for Git's directory or for ours. Of Git's only the letter case
+/// counts: a `.git.`, or one with an invisible letter, is an ordinary file here. For ours every way to spell it does.
 pub(crate) fn alias_reason(name: &[u8]) -> Option<Reason> {
-    if is_alias(name, ".git") {
+    if name.eq_ignore_ascii_case(b".git") {
         return Some(Reason::GitAlias);
     }
     is_alias(without_end(name), OWN_DIRECTORY).then_some(Reason::OwnAlias)
