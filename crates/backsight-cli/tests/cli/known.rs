@@ -122,10 +122,11 @@ fn no_file_is_copied() {
 #[test]
 fn a_note_that_cannot_be_written_leaves_the_snapshot_standing_and_warns() {
     let fixture = Fixture::with_history();
-    tamper(
-        &fixture,
-        "CREATE TRIGGER no_more BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no more notes'); END",
-    );
+    let database = rusqlite::Connection::open(fixture.root().join(".backsight/store/timeline.db")).unwrap();
+    let definition = "SELECT sql FROM sqlite_schema WHERE name = 'checkpoints'";
+    let table: String = database.query_row(definition, [], |row| row.get(0)).unwrap();
+    drop(database);
+    tamper(&fixture, "DROP TABLE checkpoints");
     fixture.write("a.txt", "edited\n");
     let tracked = fixture.ok("track -m 'still recorded'");
     assert_eq!((&tracked["created"], &tracked["sequence_number"]), (&json!(true), &json!(4)));
@@ -136,7 +137,7 @@ fn a_note_that_cannot_be_written_leaves_the_snapshot_standing_and_warns() {
     let seen = fixture.run("track");
     assert!(seen.contains("warning:") && seen.ends_with("---- exit 0"), "{seen}");
     // The way back to notes is to make one by hand, once the cause is gone.
-    tamper(&fixture, "DROP TRIGGER no_more");
+    tamper(&fixture, &table);
     fixture.done("known create");
     assert_eq!(fixture.ok("known list")["checkpoints"][0]["sequence_number"], 5);
     fixture.verify();

@@ -243,11 +243,14 @@ fn no_condition_and_no_log_message_is_a_command_to_the_debugger() {
 /// What a debugger builds is this user's alone, and goes with a server that was killed.
 #[test]
 fn scratch_directories_are_private_and_none_is_left() {
+    if std::env::var_os(HOLDER).is_some() {
+        hold_a_session();
+    }
     let place = tempfile::tempdir().unwrap();
     let here = std::env::current_exe().unwrap();
     let mut command = Command::new(here);
-    command.args(["--exact", "live::doors::holds_a_session_until_it_is_killed", "--ignored", "--nocapture"]);
-    command.env("TMPDIR", place.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(["--exact", "live::doors::scratch_directories_are_private_and_none_is_left", "--nocapture"]);
+    command.env(HOLDER, "yes").env("TMPDIR", place.path()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut holder = super::subject::Running(command.spawn().unwrap());
     wait_for(&place.path().join("paused"));
     let scratch = || {
@@ -264,10 +267,11 @@ fn scratch_directories_are_private_and_none_is_left() {
     }
 }
 
-/// Not a test: the process that the one above kills.
-#[test]
-#[ignore = "run by another test, in a process of its own"]
-fn holds_a_session_until_it_is_killed() {
+/// Tells the test that it is the process that it kills.
+const HOLDER: &str = "BACKSIGHT_TEST_HOLDER";
+
+/// Debugs a program until it is killed.
+fn hold_a_session() -> ! {
     let (_subject, _session) = started(Language::Python);
     std::fs::write(std::env::temp_dir().join("paused"), "yes\n").unwrap();
     loop {
