@@ -123,12 +123,7 @@ fn make_records(settings: &Settings) -> Result<AnchoredPath> {
 /// Where records may be, first choice first. The home directory comes before `$XDG_STATE_HOME`: clients start servers with
 /// `HOME` and without the rest of the user's environment, and both must agree on what is the user's own.
 fn directories(settings: &Settings) -> Vec<PathBuf> {
-    let home = settings.home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
-    let stated = settings.state_home.clone().filter(|directory| directory.is_absolute());
-    let mut found: Vec<PathBuf> =
-        [home, stated].into_iter().flatten().map(|state| state.join("backsight/stores")).collect();
-    found.dedup();
-    found
+    settings.state_directories().into_iter().map(|directory| directory.join("stores")).collect()
 }
 
 fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {

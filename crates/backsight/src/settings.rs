@@ -102,6 +102,16 @@ impl Settings {
         }
     }
 
+    /// Every directory in which something of ours that concerns all workspaces may lie.
+    pub(crate) fn state_directories(&self) -> Vec<PathBuf> {
+        let home = self.home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
+        let stated = self.state_home.clone().filter(|directory| directory.is_absolute());
+        let mut found: Vec<PathBuf> =
+            [home, stated].into_iter().flatten().map(|state| state.join("backsight")).collect();
+        found.dedup();
+        found
+    }
+
     /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
     pub(crate) fn state_directory(&self) -> Option<PathBuf> {
         // A relative directory would be another one in every workspace, and so the workspace's choice.

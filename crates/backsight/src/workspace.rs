@@ -359,9 +359,20 @@ impl Workspace {
         Ok(())
     }
 
+    /// Patterns for our own directories where a workspace holds them, as a home directory does: a restore that took the
+    /// records of stores back would make every other store of the user's a stranger's.
+    fn own_state(&self) -> Vec<String> {
+        let root = self.root.as_path();
+        let inside = |directory: PathBuf| {
+            let real = directory.canonicalize().unwrap_or(directory);
+            real.strip_prefix(root).ok().and_then(Path::to_str).map(|below| format!("/{}/", escaped(below)))
+        };
+        self.settings.state_directories().into_iter().filter_map(inside).collect()
+    }
+
     fn scan_options(&self, config: &Config) -> ScanOptions {
         ScanOptions {
-            exclude: config.exclude.clone(),
+            exclude: [config.exclude.as_slice(), &self.own_state()].concat(),
             max_file_size: config.max_file_size,
             max_files: config.max_files,
             max_new_bytes: config.max_new_bytes,
@@ -452,6 +463,12 @@ impl Workspace {
             .map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
         Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
     }
+}
+
+/// A path as a pattern that means nothing but itself.
+fn escaped(path: &str) -> String {
+    let special = |character| matches!(character, '*' | '?' | '[' | ']' | '\\' | ' ');
+    path.chars().flat_map(|character| special(character).then_some('\\').into_iter().chain([character])).collect()
 }
 
 /// What tells a store's timeline from another one that took its place.

@@ -56,7 +56,7 @@ impl Patient {
                 false => fs::remove_file(entry).unwrap(),
             }
         }
-        copy(&self.fixture.base().join("healthy/store"), &self.store());
+        copy(&self.fixture.base().join("healthy/store/."), &self.store());
         self.arrange(4);
     }
 

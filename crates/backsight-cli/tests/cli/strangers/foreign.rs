@@ -160,7 +160,7 @@ fn adopting_follows_nothing_and_refuses_what_it_cannot_trust() {
             let traced = trace(&fixture.command("init --adopt"), "");
             let about = format!("adopting with {malice:?} at {}", entry.display());
             assert_decoys_are_whole(&fixture.home(), &about);
-            let places = [fixture.root().join(".backsight"), fixture.home().join(".local/state")];
+            let places = [fixture.root().join(".backsight"), fixture.home().join(".local")];
             for path in traced.writes.iter().filter(|path| !is_of_the_system(path)) {
                 assert!(places.iter().any(|place| path.starts_with(place)), "{about} wrote to {}", path.display());
             }

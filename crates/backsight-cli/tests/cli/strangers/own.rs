@@ -28,7 +28,7 @@ fn may_pass(entry: &Path, malice: Malice) -> bool {
 }
 
 fn assert_contained(fixture: &Fixture, traced: &Trace, about: &str) {
-    let places = [fixture.root().join(".backsight"), fixture.home().join(".local/state")];
+    let places = [fixture.root().join(".backsight"), fixture.home().join(".local")];
     for path in traced.writes.iter().filter(|path| !is_of_the_system(path)) {
         assert!(places.iter().any(|place| path.starts_with(place)), "{about} wrote to {}", path.display());
     }
@@ -136,11 +136,7 @@ fn a_journal_that_this_user_did_not_write_is_never_carried_out() {
 fn assert_contained_or_file(fixture: &Fixture, traced: &Trace, about: &str) {
     for path in traced.writes.iter().filter(|path| !is_of_the_system(path)) {
         let is_inside = path.starts_with(fixture.root()) && !path.starts_with(fixture.root().join(".git"));
-        assert!(
-            is_inside || path.starts_with(fixture.home().join(".local/state")),
-            "{about} wrote to {}",
-            path.display()
-        );
+        assert!(is_inside || path.starts_with(fixture.home().join(".local")), "{about} wrote to {}", path.display());
     }
     assert_decoys_are_whole(&fixture.home(), about);
 }
