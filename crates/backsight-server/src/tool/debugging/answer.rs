@@ -12,7 +12,7 @@ use crate::tool::Call;
 /// Tokens of an answer beside what it is about: who asked, what others changed, how it is going on.
 const ENVELOPE: usize = 90;
 /// How often a smaller answer is tried before it is told in lines.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 12;
 
 /// An answer in both forms.
 pub struct Answer {
@@ -84,7 +84,8 @@ pub fn fitted(
         if cost <= most {
             return Ok(answer.draft(tool));
         }
-        room = room.saturating_sub(cost - most);
+        // A little less often makes the same answer, so each attempt gives up a good part.
+        room = room.saturating_sub((cost - most).max(room / 16));
         if room == 0 {
             break;
         }
