@@ -162,7 +162,8 @@ impl Applier<'_> {
                     |directory: &&Path| directory.starts_with(self.root) && device(directory) == device(standing);
                 let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
                 let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
-                Some(RelPath::new(beside.as_os_str().as_encoded_bytes())?)
+                // The root itself when a directory was exchanged just now: then nothing is mounted there.
+                RelPath::new(beside.as_os_str().as_encoded_bytes()).ok()
             };
             let stage = Stage::new(id, number, beside.as_ref());
             steps.push(Step { change: change.clone(), stage });

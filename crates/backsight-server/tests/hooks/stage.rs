@@ -113,7 +113,7 @@ fn settings(home: Option<PathBuf>, time: &Arc<AtomicI64>) -> Settings {
     Settings {
         home,
         config_home: None,
-        state_home: None,
+        state_home: Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("state")),
         search_path: Vec::new(),
         wait: Duration::from_secs(10),
         process_name: "test".to_owned(),
