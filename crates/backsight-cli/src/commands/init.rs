@@ -71,7 +71,7 @@ fn adopt(context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let adopted = workspace.adopt()?;
     context.answer(&json!(adopted), |page| {
-        page.data.line(format_args!("The store {} is yours now", page.data.bold(&quote(adopted.store.as_bytes()))));
+        page.data.line(format_args!("The store {} is yours now", page.data.bold(quote(adopted.store.as_bytes()))));
         let rows = count(adopted.rows, "row");
         let files = count(adopted.object_files, "file");
         page.data.line(format_args!("Taken over: {rows} of the timeline, {files} with snapshots"));
