@@ -46,18 +46,17 @@ fuzz: FLAGS := --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses=sanco
 fuzz: ## look for inputs that break diffs, merges and every parser of strangers' files (FUZZ_SECONDS=60 each, FUZZ_ONLY=pack)
 	@command -v c++ >/dev/null || { echo 'a C++ compiler is missing: sudo apt-get install g++' >&2; exit 1; }
 	@set -e; host=$$(rustc --print host-tuple); work=$(abspath $(TARGET))/fuzz; \
-	for crate in crates/backsight-diff/fuzz fuzz; do \
-	  RUSTFLAGS='$(FLAGS)' cargo build --release --manifest-path $$crate/Cargo.toml --target $$host --target-dir $$work; \
-	  for seeds in $$(ls -d $$crate/seeds/* | grep -E "$(FUZZ_ONLY)"); do \
-	    target=$${seeds##*/}; program=$$target; [ $$crate != fuzz ] || program=strangers; \
-	    mkdir -p $$work/corpus/$$target $$work/found; \
-	    printf '%s: ' "$$target"; log=$$work/$$target.log; \
-	    PARSER=$$target RUST_BACKTRACE=0 $$work/$$host/release/$$program -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-	      -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$$work/found/$$target- $$work/corpus/$$target $$seeds >$$log 2>&1 \
-	    && grep '^Done ' $$log || { \
-	      grep -A 3 panicked $$log >&2; grep -o 'Test unit written to .*' $$log >&2; \
-	      echo "fix it and keep the input in $$seeds; all that was said is in $$log" >&2; exit 1; }; \
-	  done; \
+	RUSTFLAGS='$(FLAGS)' cargo build --release --manifest-path fuzz/Cargo.toml --target $$host --target-dir $$work; \
+	mkdir -p $$work/found; \
+	for parser in $$(ls fuzz/seeds | grep -E "$(FUZZ_ONLY)"); do \
+	  mkdir -p $$work/corpus/$$parser; \
+	  printf '%s: ' "$$parser"; log=$$work/$$parser.log; \
+	  PARSER=$$parser RUST_BACKTRACE=0 $$work/$$host/release/strangers -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	    -rss_limit_mb=2048 -max_len=4096 -artifact_prefix=$$work/found/$$parser- \
+	    $$work/corpus/$$parser fuzz/seeds/$$parser >$$log 2>&1 \
+	  && grep '^Done ' $$log || { \
+	    grep -A 3 panicked $$log >&2; grep -o 'Test unit written to .*' $$log >&2; \
+	    echo "fix it and keep the input in fuzz/seeds/$$parser; all that was said is in $$log" >&2; exit 1; }; \
 	done
 
 docs: tools ## write the generated parts of the documents again

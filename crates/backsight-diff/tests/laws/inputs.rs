@@ -152,16 +152,3 @@ pub fn diff(old: &[u8], new: &[u8]) -> Vec<u8> {
 pub fn parsed(diff: &[u8]) -> Vec<FilePatch> {
     parse_multi_file_diff(diff).unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(diff)))
 }
-
-/// Numbers that the seed decides: SplitMix64.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// The next one, from zero up to `bound`, which is more than zero.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-}

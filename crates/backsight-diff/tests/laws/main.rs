@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 // One place for what the fuzzer checks and what is checked here.
-#[path = "../../fuzz/src/lib.rs"]
+#[path = "../../../../fuzz/src/diffs.rs"]
 mod bodies;
 mod damaged;
+#[path = "../../../../fuzz/src/damaged.rs"]
+mod feeding;
 mod inputs;
 mod merging;
 mod patches;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use backsight_diff::{apply, count, count_changes, line_origins, split_lines};
 use proptest::prelude::*;
 
-use crate::inputs::{Numbers, cases, diff, parsed};
+use crate::feeding::Numbers;
+use crate::inputs::{cases, diff, parsed};
 
 /// One line in `rare` is unlike any other; the rest are drawn from few, so that changes can be moved far.
 fn text(numbers: &mut Numbers, lines: usize, rare: usize) -> Vec<String> {

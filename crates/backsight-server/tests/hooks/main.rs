@@ -4,6 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod conversations;
+#[path = "../../../../fuzz/src/damaged.rs"]
+mod feeding;
+#[path = "../../../../fuzz/src/parsers.rs"]
+mod parsers;
 mod payloads;
 mod replies;
 mod stage;
+mod strangers;

@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all, one function for each fuzz target; each panics where it does not.
+//! What must hold of diffs and merges for any bytes at all; each function panics where it does not.
 //!
 //! The ordinary tests run the same functions over the seeds and thousands of damaged copies of them, so this file is
 //! also a module of `tests/laws` and uses nothing but the crate under test.
