@@ -11,6 +11,7 @@ use backsight_core::Code;
 use serde_json::Value;
 
 const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
+const SECURITY: &str = "SECURITY.md";
 const LONGEST_FILE: usize = 800;
 
 #[test]
@@ -85,6 +86,36 @@ fn the_tables_of_codes_are_generated() {
     fs::write(root().join(ARCHITECTURE), expected).expect("the document can be written");
 }
 
+#[test]
+fn every_test_that_the_threat_model_names_exists() {
+    let texts: Vec<(String, String)> = rust_files().into_iter().map(|path| (read(&path), path)).collect();
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(text, path)| (path.as_str(), text.as_str())).collect();
+    let mut rows = 0;
+    for row in read(SECURITY).lines().filter(|line| line.starts_with("| ") && *line != "| attack | what holds | test |")
+    {
+        let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap_or_default();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "{SECURITY}: no test is named in: {row}");
+        for name in names {
+            assert!(is_a_test(name, &texts), "{SECURITY} names `{name}`, and there is no such test");
+        }
+        rows += 1;
+    }
+    assert!(rows > 30, "the tables of {SECURITY} were not found");
+}
+
+/// Whether a name such as `module::tests::name`, `module::tests` or `module::*` is one of a test, or has tests below it.
+fn is_a_test(name: &str, texts: &[(&str, &str)]) -> bool {
+    let mut modules: Vec<&str> = name.split("::").filter(|part| *part != "tests").collect();
+    let function = (!name.ends_with("::tests")).then(|| modules.pop()).flatten().filter(|name| *name != "*");
+    texts.iter().any(|(path, text)| {
+        let mut parts = path.trim_end_matches(".rs").split('/');
+        modules.iter().all(|module| parts.any(|part| part == *module))
+            && text.contains("#[test]")
+            && function.is_none_or(|name| text.contains(&format!("fn {name}(")))
+    })
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -119,7 +150,7 @@ fn collect(directory: &Path, prefix: &str, found: &mut Vec<String>) {
 }
 
 fn rust_files() -> Vec<String> {
-    let ours = |path: &String| path.starts_with("crates/") || path.starts_with("benches/");
+    let ours = |path: &String| ["crates/", "benches/", "fuzz/"].into_iter().any(|place| path.starts_with(place));
     files().into_iter().filter(|path| ours(path) && path.ends_with(".rs")).collect()
 }
 
@@ -162,7 +193,8 @@ type Edges = BTreeMap<String, BTreeSet<String>>;
 fn edges_of_the_workspace() -> Edges {
     let internal = |package: &Value| {
         let dependencies = package["dependencies"].as_array().expect("a list of dependencies").iter();
-        dependencies.filter(|other| other["path"].is_string()).map(|other| text_of(other, "name").to_owned()).collect()
+        let is_internal = |other: &&Value| other["path"].is_string() && other["kind"] != "dev";
+        dependencies.filter(is_internal).map(|other| text_of(other, "name").to_owned()).collect()
     };
     packages().iter().map(|package| (text_of(package, "name").to_owned(), internal(package))).collect()
 }

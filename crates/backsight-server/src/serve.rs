@@ -40,6 +40,8 @@ const UNREAD: Duration = Duration::from_secs(30);
 const SHORTEST_TOKEN: usize = 32;
 /// How long requests under way have to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often a process without a store it can use looks for one.
+const LOOK_FOR_A_STORE: Duration = Duration::from_secs(1);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -122,9 +124,9 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
         Some(store) => {
             // A server that cannot be found keeps nobody from working: files need none.
             let seat = take_or_join(&door, &store).await.unwrap_or(None);
-            Some(tokio::spawn(lead_or_follow(door.clone(), store, seat, ending.clone())))
+            tokio::spawn(lead_or_follow(door.clone(), store, seat, ending.clone()))
         }
-        None => None,
+        None => tokio::spawn(lead_or_follow_later(door.clone(), ending.clone())),
     };
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
     let service =
@@ -134,9 +136,7 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
         Err(error) => Err(error.to_string()),
     };
     ending.cancel();
-    if let Some(server) = server {
-        let _ = server.await;
-    }
+    let _ = server.await;
     // A client that leaves before it said hello has simply left.
     match outcome {
         Err(error) if !error.contains("connection closed") => Err(Error::new(Code::Io, format!("MCP ended: {error}"))),
@@ -151,6 +151,21 @@ async fn take_or_join(door: &Door, store: &OwnStore) -> Result<Option<Seat>> {
         door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new));
     }
     Ok(seat)
+}
+
+/// The same once there is a store that can be used: the user may adopt it, or allow the directory, while the agent works.
+async fn lead_or_follow_later(door: Arc<Door>, ending: CancellationToken) -> Result<()> {
+    let store = loop {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_FOR_A_STORE) => {}
+            () = ending.cancelled() => return Ok(()),
+        }
+        if let Ok(Some(store)) = door.local(Workspace::store).await {
+            break store;
+        }
+    };
+    let seat = take_or_join(&door, &store).await.unwrap_or(None);
+    lead_or_follow(door, store, seat, ending).await
 }
 
 /// Serves with the seat, now or when whoever has it is gone.

@@ -28,13 +28,13 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
     let failed = |error| Error::io(format!("adopt the store in `{}`", store.display()), error);
     let own = AnchoredPath::open_directory(&place::own_directory(root, &store)).map_err(failed)?;
     gate::make_private(&own, &store)?;
-    let theirs = own.join("store").anchored().map_err(failed)?;
+    let theirs = own.join(place::STORE).anchored().map_err(failed)?;
     let aside = own.join(place::SET_ASIDE);
     aside.make_directories().map_err(failed)?;
     let making = place::make_directory(&aside.anchored().map_err(failed)?, "", &store, settings)?;
     let (files, bytes) = copy_objects(&theirs, &making.directory).map_err(failed)?;
     let rows = copy_rows(&theirs, &making.directory, &store)?;
-    making.path.exchange(&own.join("store")).map_err(failed)?;
+    making.path.exchange(&own.join(place::STORE)).map_err(failed)?;
     remove_stage(&own, &making.path).map_err(failed)?;
     Ok(Adopted {
         store: store.display().to_string(),

@@ -63,7 +63,7 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
     let own = place::own_directory(root, store);
     let Some(opened) = open(&own)? else { return Ok(None) };
     check(&opened, store)?;
-    let directory = opened.join(store.strip_prefix(&own).unwrap_or(Path::new("store")));
+    let directory = opened.join(store.strip_prefix(&own).unwrap_or(Path::new(place::STORE)));
     let Some(stat) = directory.look().map_err(|error| cannot_look(store, error))? else { return Ok(None) };
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(Refusal::Kind(directory.path()).into_error(store));
@@ -99,14 +99,15 @@ fn cannot_look(store: &Path, error: std::io::Error) -> Error {
     Error::io(format!("look at the store in `{}`", store.display()), error)
 }
 
-/// Refuses a directory that is about to hold a new store and is not ours, or holds anything already.
+/// Refuses a directory that is about to hold a new store and is not ours, or holds anything already. A store that another
+/// process made meanwhile is no hindrance: the caller looks again.
 pub(crate) fn check_empty(own: &AnchoredPath, store: &Path) -> Result<()> {
     check(own, store)?;
     for (path, kind) in own.list().map_err(|error| cannot_look(store, error))? {
         let name = path.file_name().to_string_lossy();
         let is_ours = match kind {
             FileType::RegularFile => name == ".gitignore",
-            FileType::Directory => name.starts_with(place::MAKING) || name == place::SET_ASIDE,
+            FileType::Directory => name.starts_with(place::MAKING) || name == place::SET_ASIDE || name == place::STORE,
             _ => false,
         };
         if !is_ours {
@@ -152,7 +153,12 @@ fn check_below(own: &AnchoredPath, store: &Path) -> Result<()> {
     let mut pending = vec![(own.clone(), 0, false)];
     let mut entries = 0;
     while let Some((directory, depth, is_objects)) = pending.pop() {
-        for (path, kind) in directory.list().map_err(|error| cannot_look(store, error))? {
+        let listed = match directory.list() {
+            // Another process removed it since it was listed.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && depth > 0 => continue,
+            listed => listed.map_err(|error| cannot_look(store, error))?,
+        };
+        for (path, kind) in listed {
             entries += 1;
             if depth >= MAX_DEPTH || entries > MAX_ENTRIES {
                 return Err(Refusal::Endless(path.path()).into_error(store));
@@ -160,7 +166,6 @@ fn check_below(own: &AnchoredPath, store: &Path) -> Result<()> {
             match kind {
                 FileType::RegularFile if is_objects => continue,
                 FileType::RegularFile | FileType::Directory => match path.look() {
-                    // Another process removed it since it was listed.
                     Ok(None) => continue,
                     Ok(Some(stat)) => {
                         problem_with(&path, &stat).map_or(Ok(()), |refusal| Err(refusal.into_error(store)))?;

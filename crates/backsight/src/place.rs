@@ -12,6 +12,8 @@ use crate::identity;
 use crate::request::StorePlace;
 use crate::settings::Settings;
 
+/// The name of a store in the directory that holds it.
+pub(crate) const STORE: &str = "store";
 /// Begins the name of a store that is being made.
 pub(crate) const MAKING: &str = "making-";
 /// Where an adoption leaves what it did not take over.
@@ -33,13 +35,13 @@ pub(crate) fn is_taken(root: &Path, settings: &Settings) -> bool {
 }
 
 fn inside(root: &Path) -> PathBuf {
-    root.join(OWN_DIRECTORY).join("store")
+    root.join(OWN_DIRECTORY).join(STORE)
 }
 
 fn outside(root: &Path, settings: &Settings) -> Option<PathBuf> {
     let key = object_id(ObjectKind::Blob, root.as_os_str().as_encoded_bytes()).ok()?;
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    Some(settings.state_directory()?.join(format!("{name}-{}", key.short())).join("store"))
+    Some(settings.state_directory()?.join(format!("{name}-{}", key.short())).join(STORE))
 }
 
 /// The directory of ours that holds a store: everything in it is checked.
@@ -85,7 +87,7 @@ fn create(root: &Path, store: &Path, settings: &Settings) -> Result<()> {
     let own = open_own_directory(root, store)?;
     gate::check_empty(&own, store)?;
     let making = make_directory(&own, MAKING, store, settings)?;
-    match making.path.rename(&own.join("store")) {
+    match making.path.rename(&own.join(STORE)) {
         // A directory with something in it is never replaced.
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {
             std::fs::remove_dir_all(making.path.path())

@@ -50,7 +50,7 @@ pub enum Progress {
 /// A workspace's surroundings.
 #[derive(Clone)]
 pub struct Settings {
-    /// The user's home directory: never a workspace, and where global Git ignore rules live.
+    /// The user's home directory, from the root: never a workspace, and where global Git ignore rules live.
     pub home: Option<PathBuf>,
     /// `$XDG_CONFIG_HOME`.
     pub config_home: Option<PathBuf>,
@@ -87,12 +87,14 @@ pub struct CallSettings {
 impl Settings {
     /// Everything from the process's environment.
     pub fn from_environment() -> Self {
-        let directory = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        // A relative directory would be another one in every workspace, and so the workspace's choice.
+        let directory = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Settings {
             home: directory("HOME"),
             config_home: directory("XDG_CONFIG_HOME"),
             state_home: directory("XDG_STATE_HOME"),
-            search_path: std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect()),
+            search_path: std::env::var_os("PATH")
+                .map_or_else(Vec::new, |path| std::env::split_paths(&path).filter(|path| path.is_absolute()).collect()),
             wait: Duration::from_secs(60),
             process_name: "backsight".to_owned(),
             progress: Arc::new(|_| {}),
@@ -104,19 +106,16 @@ impl Settings {
 
     /// Every directory in which something of ours that concerns all workspaces may lie.
     pub(crate) fn state_directories(&self) -> Vec<PathBuf> {
-        let home = self.home.as_ref().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
-        let stated = self.state_home.clone().filter(|directory| directory.is_absolute());
+        let home = self.home.as_ref().map(|home| home.join(".local/state"));
         let mut found: Vec<PathBuf> =
-            [home, stated].into_iter().flatten().map(|state| state.join("backsight")).collect();
+            [home, self.state_home.clone()].into_iter().flatten().map(|state| state.join("backsight")).collect();
         found.dedup();
         found
     }
 
     /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
     pub(crate) fn state_directory(&self) -> Option<PathBuf> {
-        // A relative directory would be another one in every workspace, and so the workspace's choice.
-        let stated = self.state_home.clone().filter(|directory| directory.is_absolute());
-        let state = stated.or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
+        let state = self.state_home.clone().or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
         Some(state.join("backsight"))
     }
 

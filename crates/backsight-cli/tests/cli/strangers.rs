@@ -8,6 +8,7 @@ mod own;
 mod sandbox;
 
 use std::path::Path;
+use std::process::Output;
 
 use serde_json::json;
 
@@ -93,6 +94,45 @@ fn conversation() -> String {
         json!({ "jsonrpc": "2.0", "id": 8, "method": "resources/list" }),
     ];
     messages.iter().map(|message| format!("{message}\n")).collect()
+}
+
+/// Some of the command lines for each of many stores: `count` that come round again and again, so that over all stores
+/// every command is tried, with another kind of store each time. `STRANGERS=all` tries every command on every store, which
+/// takes an hour.
+fn some_lines(round: &mut usize, count: usize) -> Vec<(&'static str, &'static str, String)> {
+    let lines = lines();
+    if std::env::var_os("STRANGERS").is_some_and(|how| how == "all") {
+        return lines;
+    }
+    let first = *round;
+    *round += count;
+    (first..*round).map(|at| lines[at % lines.len()].clone()).collect()
+}
+
+/// The store was named as not ours, with a next step, in the way of this command.
+fn assert_named(name: &str, about: &str, output: &Output) {
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let expected = match name {
+        // These do not ask for the store.
+        "completions" | "install" => return assert_eq!(output.status.code(), Some(0), "{about}: {said}"),
+        "mcp" => {
+            assert!(said.matches("STORE_NOT_OURS").count() >= 4, "{about}: {said}");
+            0
+        }
+        "hook" | "run" => 0,
+        "doctor" => 1,
+        _ => {
+            assert!(said.contains("STORE_NOT_OURS"), "{about}: {said}");
+            3
+        }
+    };
+    assert!(said.contains("nothing of it was used"), "{about}: {said}");
+    assert_eq!(output.status.code(), Some(expected), "{about}: {said}");
+}
+
+/// What a command may start: itself, and what `run` was asked to run.
+fn assert_ran_nothing_else(name: &str, about: &str, programs: &[String]) {
+    assert!(programs.len() <= if name == "run" { 3 } else { 1 }, "{about} ran {programs:?}");
 }
 
 /// Files of the user's that a store must never lead to.

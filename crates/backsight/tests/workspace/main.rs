@@ -24,6 +24,7 @@ mod crash_steps;
 mod debug;
 mod edited_before_recovery;
 mod full_disk;
+mod gate;
 mod history;
 mod lab;
 mod laws;

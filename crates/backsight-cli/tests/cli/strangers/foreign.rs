@@ -2,10 +2,14 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::hostile::{ALL, Malice, entries, spoil, workspace};
 use super::sandbox::{Trace, is_of_the_system, trace};
-use super::{assert_decoys_are_whole, is_decoy, lines};
+use super::{assert_decoys_are_whole, assert_named, assert_ran_nothing_else, is_decoy, lines, some_lines};
+use crate::agents::client::Agent;
 use crate::fixture::Fixture;
 use crate::picture::Picture;
 
@@ -36,53 +40,30 @@ fn every_command_and_every_door_names_it_and_leaves_it_alone() {
     for (name, line, input) in lines() {
         let traced = trace(&fixture.command(&format!("--json {line}")), &input);
         assert_untouched(&fixture, &traced, line);
-        let said = format!(
-            "{}{}",
-            String::from_utf8_lossy(&traced.output.stdout),
-            String::from_utf8_lossy(&traced.output.stderr)
-        );
-        let status = traced.output.status.code();
-        let programs = if name == "run" { 3 } else { 1 };
-        assert!(traced.programs.len() <= programs, "{line} ran {:?}", traced.programs);
-        match name {
-            "completions" | "install" => assert_eq!(status, Some(0), "{line}: {said}"),
-            "hook" | "run" => {
-                assert!(said.contains("was not made by you"), "{line}: {said}");
-                assert_eq!(status, Some(0), "{line}: {said}");
-            }
-            "mcp" => {
-                assert!(said.matches("STORE_NOT_OURS").count() >= 4, "{line}: {said}");
-                assert_eq!(status, Some(0), "{line}: {said}");
-            }
-            "doctor" => {
-                assert!(said.contains("was not made by you"), "{line}: {said}");
-                assert_eq!(status, Some(1), "{line}: {said}");
-            }
-            _ => {
-                assert!(said.contains("STORE_NOT_OURS") && said.contains("init --adopt"), "{line}: {said}");
-                assert_eq!(status, Some(3), "{line}: {said}");
-            }
-        }
+        assert_ran_nothing_else(name, line, &traced.programs);
+        assert_named(name, line, &traced.output);
         assert_eq!(before.difference(&Picture::of(&fixture.base())), "", "{line}");
     }
 }
 
 #[test]
 fn whatever_it_is_made_of() {
-    let fixture = cloned();
-    for entry in entries(fixture.root()) {
+    let mut round = 0;
+    for entry in entries(cloned().root()) {
         for malice in ALL {
             let fixture = cloned();
             if !spoil(&fixture, &entry, malice) {
                 continue;
             }
-            for line in ["status", "track"] {
-                let traced = trace(&fixture.command(line), "");
+            let before = Picture::of(&fixture.base());
+            for (name, line, input) in some_lines(&mut round, 2) {
+                let traced = trace(&fixture.command(&format!("--json {line}")), &input);
                 let about = format!("{line} with {malice:?} at {}", entry.display());
                 assert_untouched(&fixture, &traced, &about);
-                assert_decoys_are_whole(&fixture.home(), &about);
-                assert!(matches!(traced.output.status.code(), Some(3)), "{about}: {:?}", traced.output);
+                assert_ran_nothing_else(name, &about, &traced.programs);
+                assert_named(name, &about, &traced.output);
             }
+            assert_eq!(before.difference(&Picture::of(&fixture.base())), "", "{malice:?} at {}", entry.display());
             // Below the store nothing is looked at, so one kind of malice is as good as another there.
             if entry.components().count() > 3 && malice == Malice::LinkToFile {
                 break;
@@ -183,4 +164,19 @@ fn a_trigger_in_an_adopted_timeline_does_not_run() {
     fixture.write("a.txt", "three\n");
     fixture.done("track");
     assert_eq!(fixture.ok("verify")["clean"], true);
+}
+
+#[test]
+fn an_agent_that_is_at_work_goes_on_when_the_store_was_adopted() {
+    let fixture = cloned();
+    let mut agent = Agent::new(&fixture);
+    agent.fails("workspace_status", json!({}), "STORE_NOT_OURS");
+    fixture.done("init --adopt");
+    agent.ok("workspace_status", json!({}));
+    // Pages and terminals reach the server of the workspace again.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !fixture.root().join(".backsight/store/server.json").exists() {
+        assert!(Instant::now() < deadline, "nobody serves the adopted store");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

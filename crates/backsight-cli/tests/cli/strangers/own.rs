@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::hostile::{ALL, Malice, entries, private, spoil, workspace};
 use super::sandbox::{Trace, is_of_the_system, trace};
-use super::{assert_decoys_are_whole, is_decoy, lines};
+use super::{assert_decoys_are_whole, assert_named, assert_ran_nothing_else, is_decoy, lines, some_lines};
 use crate::fixture::Fixture;
 use crate::picture::Picture;
 
@@ -27,36 +27,36 @@ fn may_pass(entry: &Path, malice: Malice) -> bool {
     is_object && matches!(malice, Malice::ForeignOwner | Malice::WorldWritable | Malice::HardLink)
 }
 
-fn assert_contained(fixture: &Fixture, traced: &Trace, about: &str) {
-    let places = [fixture.root().join(".backsight"), fixture.home().join(".local")];
-    for path in traced.writes.iter().filter(|path| !is_of_the_system(path)) {
-        assert!(places.iter().any(|place| path.starts_with(place)), "{about} wrote to {}", path.display());
-    }
+/// The command changed nothing outside the workspace and the user's state, and reached no other process than one it
+/// started. A server listens, on loopback alone.
+fn assert_contained(fixture: &Fixture, name: &str, traced: &Trace, about: &str) {
+    assert_inside(fixture, traced, about);
     for path in &traced.reads {
         assert!(!is_decoy(fixture, path), "{about} read {}", path.display());
     }
-    assert!(traced.connections.is_empty(), "{about}: {:?}", traced.connections);
-    assert_eq!(traced.programs.len(), 1, "{about} ran {:?}", traced.programs);
-    assert_decoys_are_whole(&fixture.home(), about);
+    let serves = |line: &String| name == "mcp" && line.contains("bind(") && line.contains("127.0.0.1");
+    let reached: Vec<_> = traced.connections.iter().filter(|line| !serves(line)).collect();
+    assert!(reached.is_empty(), "{about}: {reached:?}");
+    assert_ran_nothing_else(name, about, &traced.programs);
     let said = String::from_utf8_lossy(&traced.output.stderr);
     assert!(!said.contains("panicked"), "{about}: {said}");
 }
 
 #[test]
 fn a_link_a_fifo_a_device_or_another_owner_anywhere_in_it_stops_everything() {
-    let fixture = workspace();
-    for entry in entries(fixture.root()) {
+    let mut round = 0;
+    for entry in entries(workspace().root()) {
         for malice in REFUSED {
             let fixture = workspace();
             if !spoil(&fixture, &entry, malice) || may_pass(&entry, malice) {
                 continue;
             }
             let before = Picture::of(&fixture.base());
-            for line in ["status", "track"] {
-                let traced = trace(&fixture.command(line), "");
+            for (name, line, input) in some_lines(&mut round, 2) {
+                let traced = trace(&fixture.command(&format!("--json {line}")), &input);
                 let about = format!("{line} with {malice:?} at {}", entry.display());
-                assert_contained(&fixture, &traced, &about);
-                assert_eq!(traced.output.status.code(), Some(3), "{about}: {:?}", traced.output);
+                assert_contained(&fixture, name, &traced, &about);
+                assert_named(name, &about, &traced.output);
             }
             assert_eq!(before.difference(&Picture::of(&fixture.base())), "", "{malice:?} at {}", entry.display());
         }
@@ -65,18 +65,20 @@ fn a_link_a_fifo_a_device_or_another_owner_anywhere_in_it_stops_everything() {
 
 #[test]
 fn damage_anywhere_in_it_stays_inside() {
-    let fixture = workspace();
-    for entry in entries(fixture.root()) {
+    let mut round = 0;
+    for entry in entries(workspace().root()) {
         for malice in ALL.into_iter().filter(|malice| !REFUSED.contains(malice)) {
             let fixture = workspace();
             if !spoil(&fixture, &entry, malice) {
                 continue;
             }
-            for line in ["track", "status"] {
-                let traced = trace(&fixture.command(line), "");
-                assert_contained(&fixture, &traced, &format!("{line} with {malice:?} at {}", entry.display()));
+            let commands = some_lines(&mut round, 2).into_iter().filter(|(name, ..)| *name != "serve");
+            for (name, line, input) in commands.chain([("track", "track", String::new())]) {
+                let traced = trace(&fixture.command(line), &input);
+                assert_contained(&fixture, name, &traced, &format!("{line} with {malice:?} at {}", entry.display()));
             }
-            assert_eq!(fixture.read("a.txt"), "two\n", "{malice:?} at {}", entry.display());
+            let text = fixture.read("a.txt");
+            assert!(["one\n", "two\n"].contains(&text.as_str()), "{malice:?} at {}: {text}", entry.display());
         }
     }
 }
@@ -121,7 +123,7 @@ fn a_journal_that_this_user_did_not_write_is_never_carried_out() {
         private(&fixture.root().join(".backsight/store/journal").join(&name), &text);
         for line in ["status", "track", "undo"] {
             let traced = trace(&fixture.command(line), "");
-            assert_contained_or_file(&fixture, &traced, &about);
+            assert_inside(&fixture, &traced, &about);
         }
         assert!(["two\n", "three\n"].contains(&fixture.read("a.txt").as_str()), "{about}");
         // Reading goes on; writing says what is in the way and how to go on without it.
@@ -132,8 +134,7 @@ fn a_journal_that_this_user_did_not_write_is_never_carried_out() {
     }
 }
 
-/// As above; `undo` may also write the workspace's own file.
-fn assert_contained_or_file(fixture: &Fixture, traced: &Trace, about: &str) {
+fn assert_inside(fixture: &Fixture, traced: &Trace, about: &str) {
     for path in traced.writes.iter().filter(|path| !is_of_the_system(path)) {
         let is_inside = path.starts_with(fixture.root()) && !path.starts_with(fixture.root().join(".git"));
         assert!(is_inside || path.starts_with(fixture.home().join(".local")), "{about} wrote to {}", path.display());

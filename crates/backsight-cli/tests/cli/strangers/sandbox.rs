@@ -60,8 +60,8 @@ fn read_log(text: &str, directory: &Path, output: Output) -> Trace {
             "execve" | "execveat" => {
                 trace.programs.extend(paths(arguments, directory).first().map(|path| path.display().to_string()))
             }
-            "open" | "openat" | "openat2" if !writes(arguments) => trace.reads.extend(paths(arguments, directory)),
-            _ => trace.writes.extend(paths(arguments, directory)),
+            "open" | "openat" | "openat2" if !writes(arguments) => trace.reads.extend(reached(arguments, directory)),
+            _ => trace.writes.extend(reached(arguments, directory)),
         }
     }
     trace
@@ -69,6 +69,16 @@ fn read_log(text: &str, directory: &Path, output: Output) -> Trace {
 
 fn writes(arguments: &str) -> bool {
     ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| arguments.contains(flag))
+}
+
+/// Every path among the arguments of a call, and where the descriptor leads that it returned: elsewhere if a link was
+/// followed.
+fn reached(arguments: &str, directory: &Path) -> Vec<PathBuf> {
+    let mut found = paths(arguments, directory);
+    let returned = arguments.rsplit_once(" = ").and_then(|(_, returned)| returned.split_once('<'));
+    let opened = returned.and_then(|(_, opened)| opened.strip_suffix('>')).filter(|opened| opened.starts_with('/'));
+    found.extend(opened.map(PathBuf::from));
+    found
 }
 
 /// Every path among the arguments of a call, from the root. `-y` shows where a descriptor leads: `5</tmp/x>, "name"`.
@@ -114,11 +124,12 @@ fn a_log_is_read_with_its_descriptors() {
         12 openat(5</ws/sub>, \"b\", O_RDWR|O_CREAT, 0600) = 4</ws/sub/b>\n\
         12 renameat2(5</ws/sub>, \"b\", 6</ws>, \"c\", 0) = 0\n\
         12 unlink(\"d\") = 0\n\
+        12 openat(5</ws/sub>, \"link\", O_RDONLY) = 4</home/secret>\n\
         13 connect(9<socket:[1]>, {sa_family=AF_INET, sin_port=htons(80)}, 16) = 0\n";
     let output = Command::new("true").output().unwrap();
     let trace = read_log(log, Path::new("/ws"), output);
     let set = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
-    assert_eq!(trace.reads, set(&["/etc/a"]));
+    assert_eq!(trace.reads, set(&["/etc/a", "/home/secret", "/ws/sub/link"]));
     assert_eq!(trace.writes, set(&["/ws/sub/b", "/ws/c", "/ws/d"]));
     assert_eq!(trace.programs, ["/bin/x"]);
     assert_eq!(trace.connections.len(), 1);
