@@ -80,18 +80,6 @@ pub fn safe(text: &str) -> String {
     quote(text.as_bytes())
 }
 
-/// A word as it is typed in a shell.
-pub fn shell(word: &[u8]) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./-+=:,@%".contains(byte);
-    let shown = quote(word);
-    match shown.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        // C's escapes mean the same to a shell after a dollar sign.
-        Some(inside) => format!("$'{}'", inside.replace('\'', "\\'")),
-        None if !word.is_empty() && word.iter().all(is_plain) => shown,
-        None => format!("'{}'", shown.replace('\'', "'\\''")),
-    }
-}
-
 /// The words that say something, with a space between.
 pub fn join(words: &[&str]) -> String {
     let said: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
@@ -141,12 +129,6 @@ mod tests {
     fn durations_keep_two_units() {
         let said = [0, 999, 2449, 192_000, 3_600_000, 90_000_000].map(duration);
         assert_eq!(said.join(","), "0 ms,999 ms,2.4 s,3 min 12 s,1 h 0 min,25 h 0 min");
-    }
-
-    #[test]
-    fn words_survive_a_shell() {
-        let said = [&b"src/a.rs"[..], b"", b"two words", b"it's", b"s/a/b/;p", b"caf\xe9", b"a\n'b"].map(shell);
-        assert_eq!(said, ["src/a.rs", "''", "'two words'", "'it'\\''s'", "'s/a/b/;p'", "$'caf\\351'", "$'a\\n\\'b'"]);
     }
 
     #[test]

@@ -101,9 +101,10 @@ impl SnapshotId {
         SnapshotId(format!("{random:016x}"))
     }
 
-    /// From text that was stored earlier.
-    pub fn from_stored(text: String) -> Self {
-        SnapshotId(text)
+    /// From text that was stored earlier; none when it is no id.
+    pub fn from_stored(text: &str) -> Option<Self> {
+        let is_id = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_id.then(|| SnapshotId(text.to_owned()))
     }
 
     /// The text.

@@ -18,6 +18,6 @@ pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use notable::{Notable, Notables};
 pub use path::{RelPath, is_alias, quote};
-pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, visible};
+pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, shell_word, visible};
 pub use time::Timestamp;
 pub use tokens::estimate_tokens;

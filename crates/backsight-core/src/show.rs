@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::path::quote;
+
 /// Whether a character does something other than be seen: it must be shown by its number.
 ///
 /// Characters for private use and unassigned ones are shown as some glyph or an empty box, so they hide nothing.
@@ -85,6 +87,19 @@ fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, st
     Cow::Owned(safe)
 }
 
+/// A word as it is typed in a shell: whatever it holds, a shell that reads it runs nothing of it.
+pub fn shell_word(word: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./-+=:,@%".contains(byte);
+    let shown = quote(word);
+    match shown.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        // C's escapes mean the same to most shells after a dollar sign. To the others it is another word, and no more: so
+        // no quotation mark may stand in it.
+        Some(inside) => format!("$'{}'", inside.replace('\'', "\\047")),
+        None if !word.is_empty() && word.iter().all(is_plain) => shown,
+        None => format!("'{}'", shown.replace('\'', "'\\''")),
+    }
+}
+
 /// A line of a file, whose tabs stay: `<U+202E>`.
 pub fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
@@ -145,6 +160,29 @@ mod tests {
             let safe = safe_json(&json);
             assert!(!safe.chars().any(|character| character != '\n' && is_unsafe_to_show(character)), "{safe}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_word_is_one_word_to_every_shell_and_runs_nothing() {
+        let words = [&b"src/a.rs"[..], b"", b"two words", b"it's", b"s/a/b/;p", b"caf\xe9", b"a\n'b"].map(shell_word);
+        assert_eq!(
+            words,
+            ["src/a.rs", "''", "'two words'", "'it'\\''s'", "'s/a/b/;p'", "$'caf\\351'", "$'a\\n\\047b'"]
+        );
+        for shell in ["sh", "bash"] {
+            for hostile in [
+                "x';echo RAN;'",
+                "\n';echo RAN;'",
+                "$(echo RAN)",
+                "`echo RAN`",
+                "\\';echo RAN;\\'\u{1b}",
+                "\"\n$(echo RAN)",
+            ] {
+                let line = format!("for word in {}; do printf .; done", shell_word(hostile.as_bytes()));
+                let output = std::process::Command::new(shell).args(["-c", &line]).output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&output.stdout), ".", "{shell}: {line}");
+            }
         }
     }
 }

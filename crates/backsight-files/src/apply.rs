@@ -186,8 +186,12 @@ impl Applier<'_> {
             for directory in [stage.clone(), stage.parent(), stage.parent().parent()] {
                 match self.disk().remove_directory(&directory) {
                     Ok(()) => {}
+                    // The last is also busy where a file system is mounted on our directory.
                     Err(error)
-                        if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {}
+                        if matches!(
+                            error.kind(),
+                            io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::ResourceBusy
+                        ) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -264,8 +268,10 @@ impl Applier<'_> {
             let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
             if let Err(error) = rustix::fs::accessat(&directory, ".", access, rustix::fs::AtFlags::EACCESS) {
                 let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
-                return Err(Error::io(format!("change files in `{shown}`"), error.into())
-                    .with_hint(format!("allow it with `chmod u+w {shown}`")));
+                return Err(Error::io(format!("change files in `{shown}`"), error.into()).with_hint(format!(
+                    "allow it with `chmod u+w {}`",
+                    backsight_core::shell_word(if parent.is_empty() { b"." } else { parent })
+                )));
             }
         }
         Ok(())

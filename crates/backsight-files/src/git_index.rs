@@ -1,5 +1,6 @@
 //! Reads which paths the user's Git tracks. Read only, tolerant, and never the reason a capture fails.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::bounded;
@@ -11,6 +12,9 @@ const MAX_BYTES: u64 = 256 << 20;
 /// the one before, so that a small file can stand for very much.
 const MAX_PATH: usize = 1 << 16;
 const MAX_PATHS: usize = 256 << 20;
+
+/// So much of an index is read at once by those who need its beginning.
+const PIECE: u64 = 1 << 18;
 
 /// Sorted paths, relative to the repository's root.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -73,6 +77,17 @@ pub(crate) struct Parsed {
 
 /// Versions 2 to 4 of the format in Git's `index-format` document.
 pub(crate) fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
+    let mut paths: Vec<Vec<u8>> = Vec::new();
+    let end = walk(bytes, id_length, |path| {
+        paths.push(path.to_vec());
+        true
+    })?;
+    Some(Parsed { paths, shared: shared_index(bytes, end, id_length) })
+}
+
+/// Hands over each path in turn, in their order, until it is told to stop. Says where it stopped; nothing when the bytes end
+/// before, or are no index.
+fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(&[u8]) -> bool) -> Option<usize> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
@@ -81,7 +96,6 @@ pub(crate) fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
     if !(2..=4).contains(&version) {
         return None;
     }
-    let mut paths: Vec<Vec<u8>> = Vec::new();
     let mut at = 12;
     let mut previous: Vec<u8> = Vec::new();
     let mut total = 0;
@@ -106,11 +120,30 @@ pub(crate) fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
             return None;
         }
         // Entries of a split index that only replace a shared one have no name.
-        if !previous.is_empty() {
-            paths.push(previous.clone());
+        if !previous.is_empty() && !hand(&previous) {
+            break;
         }
     }
-    Some(Parsed { paths, shared: shared_index(bytes, at, id_length) })
+    Some(at)
+}
+
+/// The first path below `directory` in an index. Paths are sorted, so that of a large index only the beginning is read.
+pub(crate) fn first_below(index: &Path, id_length: usize, directory: &[u8]) -> Option<Vec<u8>> {
+    let prefix = [directory, b"/"].concat();
+    let mut file = bounded::open(index).ok()?.take(MAX_BYTES);
+    let mut bytes = Vec::new();
+    loop {
+        let known = bytes.len();
+        file.by_ref().take(PIECE).read_to_end(&mut bytes).ok()?;
+        let mut found = None;
+        let is_decided = walk(&bytes, id_length, |path| {
+            found = path.starts_with(&prefix).then(|| path.to_vec());
+            path < prefix.as_slice()
+        });
+        if is_decided.is_some() || bytes.len() == known {
+            return found;
+        }
+    }
 }
 
 fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
@@ -149,6 +182,28 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn of_a_large_index_the_beginning_says_what_is_below_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("index");
+        let mut bytes = index(2, 20_000);
+        for number in 0..20_000 {
+            let name = if number == 7 { "a/.backsight/x".to_owned() } else { format!("a/{:05}", number) };
+            let name = if number < 7 { format!("a/-{number:05}") } else { name };
+            let start = bytes.len();
+            bytes.extend([0; 62]);
+            bytes.extend(name.as_bytes());
+            bytes.resize(start + ((62 + name.len() + 8) & !7), 0);
+        }
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(first_below(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
+        assert_eq!(first_below(&file, 20, b".backsight"), None);
+        assert_eq!(first_below(&file, 20, b"z"), None);
+        fs::write(&file, &bytes[..1000]).unwrap();
+        assert_eq!(first_below(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
+        assert_eq!(first_below(&file, 20, b"z"), None);
+    }
 
     fn index(version: u8, count: u32) -> Vec<u8> {
         [&b"DIRC\0\0\0"[..], &[version], &count.to_be_bytes()].concat()

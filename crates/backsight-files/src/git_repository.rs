@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, ObjectId, Result};
+use backsight_core::{Code, Error, ObjectId, Result, shell_word};
 
 use crate::bounded::{self, is_absence};
 use crate::git_config;
@@ -90,6 +90,11 @@ impl GitRepository {
         self.named.display()
     }
 
+    /// The same, as it is typed in a shell.
+    fn typed(&self) -> String {
+        shell_word(self.named.as_os_str().as_encoded_bytes())
+    }
+
     /// Where objects and references are.
     pub(crate) fn common_dir(&self) -> &Path {
         &self.common_dir
@@ -135,8 +140,9 @@ impl GitRepository {
 
     fn unknown(&self, text: &str) -> Error {
         Error::new(Code::RefNotFound, format!("`{text}` names no commit in `{}`", self.named())).with_hint(format!(
-            "name a branch, a tag, or a commit's whole id: `git -C '{}' rev-parse '{text}'`",
-            self.named()
+            "name a branch, a tag, or a commit's whole id: `git -C {} rev-parse {}`",
+            self.typed(),
+            shell_word(text.as_bytes())
         ))
     }
 
@@ -170,7 +176,7 @@ impl GitRepository {
 
     fn damaged(&self, what: &dyn std::fmt::Display, problem: &str) -> Error {
         Error::new(Code::Damaged, format!("{what} in the repository `{}` {problem}", self.named()))
-            .with_hint(format!("see what is affected with `git -C '{}' fsck`", self.named()))
+            .with_hint(format!("see what is affected with `git -C {} fsck`", self.typed()))
     }
 
     /// What a reference names in the end; none when it, or the last one of the chain, does not exist.

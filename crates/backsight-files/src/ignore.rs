@@ -14,7 +14,7 @@ use gix_glob::pattern::Mode;
 use crate::bounded;
 use crate::cache::FileIdentity;
 use crate::git_config::{Reading, not_read};
-use crate::git_index::TrackedPaths;
+use crate::git_index::{self, TrackedPaths};
 use crate::glob;
 
 /// The largest file of patterns that is read: tens of thousands of them.
@@ -342,17 +342,31 @@ impl Holds {
     }
 }
 
+/// The first path in the workspace's directory `name` that the Git repository around it tracks: what a pull writes to.
+pub fn tracked_by_git(root: &Path, name: &str) -> Option<String> {
+    let around = |directory| Some((directory, git_dir_of(directory, &mut Vec::new())?));
+    let (top, git_dir) = root.ancestors().find_map(around)?;
+    let directory = [relative_bytes(top, root), name.as_bytes().to_vec()];
+    let directory = directory.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
+    let found = git_index::first_below(&git_dir.join("index"), id_length(&git_dir), &directory)?;
+    Some(String::from_utf8_lossy(&found).into_owned())
+}
+
+/// How long the ids of a repository's objects are.
+fn id_length(git_dir: &Path) -> usize {
+    let reading = Reading { home: None, git_dir: Some(git_dir) };
+    // What of it cannot be read is reported with the rules, which come from the same file.
+    let config = common_dir(git_dir).join("config");
+    let format = reading.value(&config, "extensions", "objectformat", &mut Vec::new());
+    if format.as_deref() == Some(b"sha256") { 32 } else { 20 }
+}
+
 impl Repository {
     fn tracked(&self) -> &TrackedPaths {
         let load = || {
             // Before it is read: a change while reading then shows as one.
             let identity = FileIdentity::of_user_file(&self.index());
-            let reading = Reading { home: None, git_dir: Some(&self.git_dir) };
-            // What of it cannot be read is reported with the rules, which come from the same file.
-            let config = common_dir(&self.git_dir).join("config");
-            let format = reading.value(&config, "extensions", "objectformat", &mut Vec::new());
-            let id_length = if format.as_deref() == Some(b"sha256") { 32 } else { 20 };
-            (identity, TrackedPaths::load(&self.git_dir, id_length))
+            (identity, TrackedPaths::load(&self.git_dir, id_length(&self.git_dir)))
         };
         &self.tracked.get_or_init(load).1
     }

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, RelPath, Result, shell_word};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -184,8 +184,8 @@ impl Journals<'_> {
         let sealed = path.read(MAX_SIZE).map_err(|error| Error::io(format!("read `{}`", path.display()), error))?;
         let refused = |problem: &str| {
             let hint = format!(
-                "an interrupted restore cannot be finished: compare with `backsight status`, then go on with `rm {}`",
-                path.display()
+                "an interrupted restore cannot be finished: compare with `backsight status`, then go on with `rm -- {}`",
+                shell_word(path.path().as_os_str().as_encoded_bytes())
             );
             Error::new(Code::Damaged, format!("journal entry `{}` {problem}", path.display())).with_hint(hint)
         };

@@ -51,7 +51,7 @@ pub use compare::{Change, renames};
 pub use disk::Disk;
 pub use files::{Files, Subjects, Unseen};
 pub use git_export::{Exported, GitExport, NewCommit, Onto, Person, export_commits};
-pub use ignore::{Patterns, Surroundings};
+pub use ignore::{Patterns, Surroundings, tracked_by_git};
 pub use lock::WorkspaceLock;
 pub use memory::WatchState;
 pub use object::{ObjectKind, object_id};

@@ -33,6 +33,9 @@ const MAX_REFERENCES: u64 = 1 << 30;
 /// So many files and directories a snapshot may hold whatever the settings say.
 const FEW_ENTRIES: u64 = 200_000;
 
+/// No branch: every snapshot has a name of its own.
+const HEAD: &[u8] = b"ref: refs/heads/none\n";
+
 /// What other Gits should know about the store. Anybody may have files whose names or contents mean something to Git on
 /// some system; here they are only bytes, so `git fsck` is told not to mind.
 const CONFIG: &str = "[core]
@@ -94,7 +97,7 @@ impl ObjectStore {
             most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
             glimpse: Mutex::default(),
         };
-        if !store.is_made() {
+        if !store.is_made() || !store.is_known_to_git() {
             store
                 .create()
                 .map_err(|error| Error::io(format!("create the store in `{}`", store.directory.display()), error))?;
@@ -110,6 +113,15 @@ impl ObjectStore {
         directory.join("HEAD").is_file() && directory.join("objects/pack").is_directory() && temporary.is_directory()
     }
 
+    /// Whether HEAD and config are as they were made. With another HEAD Git takes the store for plain files of the user's
+    /// and publishes it; another config can name programs to a Git that reads the store.
+    fn is_known_to_git(&self) -> bool {
+        let is = |name: &str, text: &[u8]| {
+            self.directory.join(name).read(text.len() as u64).is_ok_and(|found| found == text)
+        };
+        is("HEAD", HEAD) && is("config", CONFIG.as_bytes())
+    }
+
     fn create(&self) -> io::Result<()> {
         for part in ["objects/pack", "objects/info", "refs/backsight", "info"] {
             self.disk.create_private_directories(&self.directory.join(part))?;
@@ -118,7 +130,7 @@ impl ObjectStore {
         self.disk.replace(&self.directory.join("config"), CONFIG.as_bytes(), crate::disk::Durability::Synced)?;
         self.disk.replace(&self.directory.join("info/exclude"), b".backsight/\n", crate::disk::Durability::Synced)?;
         // HEAD comes last: its presence says that the rest is there.
-        self.disk.replace(&self.directory.join("HEAD"), b"ref: refs/heads/none\n", crate::disk::Durability::Synced)
+        self.disk.replace(&self.directory.join("HEAD"), HEAD, crate::disk::Durability::Synced)
     }
 
     /// Lets snapshots hold as many files, and as many directories, as a capture may.

@@ -3,11 +3,12 @@
 //! triggers) is not copied. The old store is put aside whole, so nothing is lost.
 
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use backsight_core::{Code, Error, Result};
-use backsight_files::AnchoredPath;
-use rustix::fs::FileType;
+use backsight_core::{Code, Error, Result, quote};
+use backsight_files::{AnchoredPath, WorkspaceLock};
+use rustix::fs::{FileType, Stat};
 
 use crate::gate;
 use crate::place;
@@ -15,11 +16,17 @@ use crate::report::Adopted;
 use crate::settings::Settings;
 use crate::timeline;
 
+/// So many bytes of a file may be holes, or compressed by the file system.
+const HOLES: u64 = 64 << 20;
 /// No timeline is larger.
 const MAX_TIMELINE: u64 = 16 << 30;
 
 /// Makes the store of the workspace at `root` ours.
 pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
+    if let Ok(Some(own)) = gate::find(root, settings) {
+        let message = format!("the store in `{}` is yours already", quote(own.directory().display().as_bytes()));
+        return Err(Error::new(Code::Usage, message).with_hint("there is nothing to adopt: go on working"));
+    }
     let store = place::candidates(root, settings).into_iter().find(|store| store.symlink_metadata().is_ok());
     let Some(store) = store else {
         return Err(Error::new(Code::WorkspaceNotFound, format!("there is no store in `{}`", root.display()))
@@ -31,18 +38,46 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
     let theirs = own.join(place::STORE).anchored().map_err(failed)?;
     let aside = own.join(place::SET_ASIDE);
     aside.make_directories().map_err(failed)?;
+    // A process of another machine or user may be at work in it.
+    let _lock = lock(&theirs, settings)?;
     let making = place::make_directory(&aside.anchored().map_err(failed)?, "", &store, settings)?;
-    let (files, bytes) = copy_objects(&theirs, &making.directory).map_err(failed)?;
-    let rows = copy_rows(&theirs, &making.directory, &store)?;
+    let taken = take_over(&theirs, &making.directory, &store);
+    let (files, bytes, rows) = match taken {
+        Ok(taken) => taken,
+        Err(error) => {
+            // Of what cannot be adopted nothing is kept twice.
+            let _ = std::fs::remove_dir_all(making.path.path());
+            return Err(error);
+        }
+    };
     making.path.exchange(&own.join(place::STORE)).map_err(failed)?;
     remove_stage(&own, &making.path).map_err(failed)?;
     Ok(Adopted {
-        store: store.display().to_string(),
+        store: quote(store.as_os_str().as_encoded_bytes()),
         rows,
         object_files: files,
         object_bytes: bytes,
         set_aside: making.path.display(),
     })
+}
+
+/// Keeps others from writing to the old store while it is copied. What stands where its lock belongs may be anything.
+fn lock(theirs: &AnchoredPath, settings: &Settings) -> Result<Option<WorkspaceLock>> {
+    let file = theirs.join("lock");
+    let is_plain = |stat: Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1;
+    if !file.stat().is_ok_and(is_plain) {
+        return Ok(None);
+    }
+    let (name, wait) = (&settings.process_name, settings.wait);
+    WorkspaceLock::acquire(&file, name, wait, &|_| {}, &*settings.cancelled).map(Some)
+}
+
+/// Copies what is taken over into the new store: how many files of objects, their bytes, and how many rows.
+fn take_over(theirs: &AnchoredPath, new: &AnchoredPath, store: &Path) -> Result<(u64, u64, u64)> {
+    let failed = |error| Error::io(format!("adopt the store in `{}`", store.display()), error);
+    let (files, bytes) = copy_objects(theirs, new).map_err(failed)?;
+    let rows = copy_rows(theirs, new, store)?;
+    Ok((files, bytes, rows))
 }
 
 /// Copies packs and loose objects, which are checked against their ids whenever they are read. Returns how many files, and
@@ -90,7 +125,13 @@ fn is_object_file(directory: &str, name: &str) -> bool {
 }
 
 fn copy(from: &AnchoredPath, to: &AnchoredPath) -> io::Result<u64> {
-    let (mut from, mut to) = (from.open()?, to.create()?);
+    let mut from = from.open()?;
+    let found = from.metadata()?;
+    // Objects and rows are dense; a file of holes would fill the disk.
+    if found.len() > found.blocks().saturating_mul(512).saturating_add(HOLES) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a file in it is mostly holes"));
+    }
+    let mut to = to.create()?;
     let copied = io::copy(&mut from, &mut to)?;
     to.flush()?;
     to.sync_all()?;

@@ -4,10 +4,11 @@
 //! one anywhere. So a store counts only when this user made it on this machine (`identity`), nobody else can write to it,
 //! and everything below it is a directory or a regular file. Of any other store nothing is read but its presence.
 
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, quote, shell_word};
 use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal};
 use rustix::fs::{FileType, Stat};
 
@@ -56,7 +57,12 @@ pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<OwnStore>>
             return Ok(Some(found));
         }
     }
-    Ok(None)
+    // What came with the directory is named before anything is made beside it.
+    let own = root.join(OWN_DIRECTORY);
+    match open(&own)? {
+        Some(opened) => check_empty(&opened, &own.join(place::STORE)).map(|()| None),
+        None => Ok(None),
+    }
 }
 
 fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
@@ -72,6 +78,7 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
     let seal = match identity::of(&directory, settings)? {
         Born::Here(seal) => seal,
         Born::Unknown => return Err(Refusal::Unborn.into_error(store)),
+        Born::Unrecorded => return Err(Refusal::NoRecords.into_error(store)),
         Born::Copied { from } => return Err(Refusal::Copied(from).into_error(store)),
     };
     // What stands in the workspace beside a store of the user's is used by restores.
@@ -82,7 +89,10 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
         check(&beside, store)?;
     }
     check_below(&opened, store)?;
-    Ok(Some(OwnStore { directory, seal }))
+    match backsight_files::tracked_by_git(root, OWN_DIRECTORY) {
+        Some(tracked) => Err(Refusal::Tracked(tracked).into_error(store)),
+        None => Ok(Some(OwnStore { directory, seal })),
+    }
 }
 
 /// The directory that holds stores; nothing when there is none.
@@ -91,7 +101,12 @@ fn open(own: &Path) -> Result<Option<AnchoredPath>> {
         Ok(opened) => Ok(Some(opened)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) if AnchoredPath::is_in_the_way(&error) => Err(Refusal::Kind(own.to_owned()).into_error(own)),
-        Err(error) => Err(cannot_look(own, error)),
+        Err(error) => match std::fs::symlink_metadata(own) {
+            Ok(found) if found.uid() != rustix::process::geteuid().as_raw() => {
+                Err(Refusal::Owner(own.to_owned(), found.uid()).into_error(own))
+            }
+            _ => Err(cannot_look(own, error)),
+        },
     }
 }
 
@@ -168,7 +183,8 @@ fn check_below(own: &AnchoredPath, store: &Path) -> Result<()> {
                 FileType::RegularFile | FileType::Directory => match path.look() {
                     Ok(None) => continue,
                     Ok(Some(stat)) => {
-                        problem_with(&path, &stat).map_or(Ok(()), |refusal| Err(refusal.into_error(store)))?;
+                        let problem = problem_with(&path, &stat).or_else(|| is_foreign(&path));
+                        problem.map_or(Ok(()), |refusal| Err(refusal.into_error(store)))?;
                     }
                     Err(error) => return Err(cannot_look(store, error)),
                 },
@@ -184,14 +200,29 @@ fn check_below(own: &AnchoredPath, store: &Path) -> Result<()> {
     Ok(())
 }
 
+/// SQLite carries out a rollback journal wherever it finds one, and a journal can name files anywhere. The timeline never
+/// has one: it is made without, and keeps a write-ahead log from then on.
+fn is_foreign(path: &AnchoredPath) -> Option<Refusal> {
+    let name = path.file_name().as_bytes();
+    let is_database = name.starts_with(b"timeline.db");
+    let is_ours = [&b"timeline.db"[..], b"timeline.db-wal", b"timeline.db-shm"].contains(&name);
+    (is_database && !is_ours).then(|| Refusal::Foreign(path.path()))
+}
+
 /// Why a store is not touched.
 enum Refusal {
     /// It has no identity, or one that this user has no record of.
     Unborn,
+    /// No directory is known in which this user's records could be.
+    NoRecords,
     /// It is a copy of one of this user's, or was moved by copying.
     Copied(PathBuf),
     /// Something stands where a store would be made.
     Shipped(PathBuf),
+    /// The user's Git tracks what stands here, so that a pull writes into the store.
+    Tracked(String),
+    /// A file that only another version of SQLite, or a stranger, would put there.
+    Foreign(PathBuf),
     Owner(PathBuf, u32),
     Writable(PathBuf, u32),
     /// A symlink, FIFO, socket or device, or something that should be a directory.
@@ -203,73 +234,112 @@ enum Refusal {
 
 impl Refusal {
     fn into_error(self, store: &Path) -> Error {
-        let shown = store.display();
-        let adopt = "use its history with `backsight init --adopt`, which keeps snapshots and drops whatever could act; \
-                     or remove it with `rm -r .backsight`";
-        let (reason, path, problem, hint) = match self {
-            Refusal::Unborn => (
-                "unborn",
-                None,
-                "was not made by you on this machine: it came with a clone, an archive or a backup".to_owned(),
-                adopt.to_owned(),
-            ),
-            Refusal::Copied(from) => {
-                ("copied", None, format!("is a copy of the store in `{}`", from.display()), adopt.to_owned())
-            }
-            Refusal::Shipped(path) => {
-                let hint = format!("look at it, and remove it with `rm -r '{}'`", path.display());
-                (
-                    "shipped",
-                    Some(path),
-                    "cannot be made: something that Backsight did not put there stands beside it".to_owned(),
-                    hint,
-                )
-            }
-            Refusal::Owner(path, owner) => {
-                let problem =
-                    format!("belongs to user {owner}, and you are user {}", rustix::process::geteuid().as_raw());
-                let hint =
-                    "work as that user, or give a directory of your own a store with `backsight init`".to_owned();
-                ("owner", Some(path), problem, hint)
-            }
-            Refusal::Writable(path, mode) => {
-                let hint = format!(
-                    "if you know who did that, forbid it with `chmod -R go-w '{}'`; where the file system has no permissions, use `backsight init --store user`",
-                    path.display()
-                );
-                ("writable", Some(path), format!("can be written to by other users (mode {mode:o})"), hint)
-            }
-            Refusal::Kind(path) => {
-                let hint = format!("remove it with `rm -r '{}'`", path.display());
-                (
-                    "special",
-                    Some(path),
-                    "holds what a store does not: a link, a FIFO, a device, or a file where a directory belongs"
-                        .to_owned(),
-                    hint,
-                )
-            }
-            Refusal::Linked(path) => {
-                let hint = format!("give it one name: `cp -p '{0}' '{0}.new' && mv '{0}.new' '{0}'`", path.display());
-                (
-                    "linked",
-                    Some(path),
-                    "holds a file with a second name, through which it is changed from elsewhere".to_owned(),
-                    hint,
-                )
-            }
-            Refusal::Endless(path) => {
-                let hint = format!("remove what does not belong there, beginning with `{}`", path.display());
-                ("endless", Some(path), "is larger or deeper than any store".to_owned(), hint)
-            }
+        let own = store.parent().unwrap_or(store);
+        let shown = quote(store.as_os_str().as_bytes());
+        let (reason, problem) = (self.reason(), self.problem());
+        let hint = self.hint(own);
+        let path = match self {
+            Refusal::Unborn | Refusal::NoRecords | Refusal::Copied(_) | Refusal::Tracked(_) => None,
+            Refusal::Shipped(path)
+            | Refusal::Foreign(path)
+            | Refusal::Owner(path, _)
+            | Refusal::Writable(path, _)
+            | Refusal::Kind(path)
+            | Refusal::Linked(path)
+            | Refusal::Endless(path) => Some(quote(path.as_os_str().as_bytes())),
         };
-        let place = path.as_ref().map_or_else(String::new, |path| format!(" (`{}`)", path.display()));
+        let place = path.as_ref().map_or_else(String::new, |path| format!(" (`{path}`)"));
         Error::new(Code::StoreNotOurs, format!("the store in `{shown}` {problem}{place}; nothing of it was used"))
             .with_hint(hint)
-            .with_details(serde_json::json!({
-                "store": shown.to_string(),
-                "reason": reason,
-                "path": path.map(|path| path.display().to_string()),
-            }))
+            .with_details(serde_json::json!({ "store": shown, "reason": reason, "path": path }))
+    }
+
+    fn reason(&self) -> &'static str {
+        match self {
+            Refusal::Unborn => "unborn",
+            Refusal::NoRecords => "no_records",
+            Refusal::Copied(_) => "copied",
+            Refusal::Shipped(_) => "shipped",
+            Refusal::Tracked(_) => "tracked",
+            Refusal::Foreign(_) => "foreign",
+            Refusal::Owner(..) => "owner",
+            Refusal::Writable(..) => "writable",
+            Refusal::Kind(_) => "special",
+            Refusal::Linked(_) => "linked",
+            Refusal::Endless(_) => "endless",
+        }
+    }
+
+    /// What is wrong with the store, as the end of a sentence about it.
+    fn problem(&self) -> String {
+        match self {
+            Refusal::Unborn => {
+                "was not made by you on this machine: it came with a clone, an archive or a backup".to_owned()
+            }
+            Refusal::NoRecords => {
+                "cannot be told from a stranger's: no home directory is known, and your records of stores are there"
+                    .to_owned()
+            }
+            Refusal::Copied(from) => {
+                let from = quote(from.as_os_str().as_bytes());
+                format!("is a copy: the one you made was in `{from}`, on this or another disk")
+            }
+            Refusal::Shipped(_) => {
+                "cannot be made: something that Backsight did not put there stands beside it".to_owned()
+            }
+            Refusal::Tracked(path) => {
+                format!("can be changed by a pull: your Git tracks `{}`", quote(path.as_bytes()))
+            }
+            Refusal::Foreign(_) => "holds a file that Backsight does not write".to_owned(),
+            Refusal::Owner(_, owner) => {
+                format!("belongs to user {owner}, and you are user {}", rustix::process::geteuid().as_raw())
+            }
+            Refusal::Writable(_, mode) => format!("can be written to by other users (mode {mode:o})"),
+            Refusal::Kind(_) => {
+                "holds what a store does not: a link, a FIFO, a device, or a file where a directory belongs".to_owned()
+            }
+            Refusal::Linked(_) => {
+                "holds a file with a second name, through which it is changed from elsewhere".to_owned()
+            }
+            Refusal::Endless(_) => "is larger or deeper than any store".to_owned(),
+        }
+    }
+
+    /// What to do; a command in it can be followed as it stands, from anywhere. A name that a stranger chose is in none of
+    /// them but as one quoted word.
+    fn hint(&self, own: &Path) -> String {
+        let word = |path: &Path| shell_word(path.as_os_str().as_bytes());
+        let root = word(own.parent().unwrap_or(own));
+        match self {
+            Refusal::Unborn | Refusal::Copied(_) => format!(
+                "use its history with `backsight -C {root} init --adopt`, which keeps snapshots and drops whatever \
+                 could act; or put it aside with `mv {0} {0}.theirs`",
+                word(own)
+            ),
+            Refusal::NoRecords => "set HOME or XDG_STATE_HOME, as they are in your own terminal".to_owned(),
+            Refusal::Shipped(path) => format!("look at it, and remove it with `rm -r -- {}`", word(path)),
+            Refusal::Tracked(_) => format!(
+                "see what came with `git -C {root} ls-files .backsight`, take it out of Git with \
+                 `git -C {root} rm -r --cached .backsight`, then check the store with `backsight -C {root} verify`"
+            ),
+            Refusal::Foreign(path) => format!("remove it with `rm -- {}`", word(path)),
+            Refusal::Owner(..) => {
+                "work as that user, or give a directory of your own a store with `backsight init`".to_owned()
+            }
+            Refusal::Writable(..) => format!(
+                "if you know who did that, forbid it with `chmod -R go-w {}`; where the file system has no permissions, \
+                 use `backsight init --store user`",
+                word(own)
+            ),
+            Refusal::Kind(path) => format!("remove it with `rm -r -- {}`", word(path)),
+            Refusal::Linked(_) => {
+                let copy = word(&own.with_extension("copy"));
+                format!(
+                    "give every file one name: `cp -a {0} {copy} && rm -r {0} && mv {copy} {0}`, then `backsight -C {root} init --adopt`",
+                    word(own)
+                )
+            }
+            Refusal::Endless(path) => format!("remove what does not belong there, beginning with {}", word(path)),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
 use backsight_files::{AnchoredPath, Seal};
+use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Settings;
@@ -21,6 +22,8 @@ pub(crate) enum Born {
     Here(Seal),
     /// There is no record of it.
     Unknown,
+    /// No directory is known in which there could be one.
+    Unrecorded,
     /// There is a record, of a store in another place.
     Copied {
         /// Where that one was last.
@@ -31,7 +34,7 @@ pub(crate) enum Born {
 /// What the user's state directory knows about a store.
 #[derive(Serialize, Deserialize)]
 struct Record {
-    /// Where it was made, for people.
+    /// Where it was made. A path that is no text is kept as far as it is one: it is only shown, and looked at for a copy.
     store: PathBuf,
     inode: u64,
     /// The store's key in hexadecimal digits.
@@ -40,19 +43,33 @@ struct Record {
 
 /// Looks the store's id up in the user's records.
 pub(crate) fn of(store: &AnchoredPath, settings: &Settings) -> Result<Born> {
+    let directories = directories(settings);
+    if directories.is_empty() {
+        return Ok(Born::Unrecorded);
+    }
     // An id that cannot be read is none.
     let Some(id) = store.join(FILE).read(MAX_SIZE).ok().and_then(id_in) else { return Ok(Born::Unknown) };
     let stat = store.stat().map_err(|error| Error::io(format!("look at `{}`", store.display()), error))?;
     let mut born = Born::Unknown;
-    for directory in directories(settings) {
+    for directory in directories {
         let Some(record) = record_of(&directory, &id)? else { continue };
         match key_from(&record.key) {
-            Some(key) if stat.st_ino == record.inode => return Ok(Born::Here(Seal::new(key))),
+            Some(key) if stat.st_ino == record.inode && !is_elsewhere(&record, &id, &stat) => {
+                return Ok(Born::Here(Seal::new(key)));
+            }
             Some(_) => born = Born::Copied { from: record.store },
             None => {}
         }
     }
     Ok(born)
+}
+
+/// Whether the store that the record is of still stands where it was made, so that this is another: a copy on another
+/// file system may have the same inode.
+fn is_elsewhere(record: &Record, id: &str, stat: &Stat) -> bool {
+    let Ok(original) = AnchoredPath::open_directory(&record.store) else { return false };
+    let has_id = original.join(FILE).read(MAX_SIZE).ok().and_then(id_in).is_some_and(|found| found == id);
+    has_id && original.stat().is_ok_and(|found| found.st_ino == record.inode && found.st_dev != stat.st_dev)
 }
 
 fn record_of(directory: &Path, id: &str) -> Result<Option<Record>> {
@@ -69,7 +86,8 @@ pub(crate) fn give(making: &AnchoredPath, store: &Path, settings: &Settings) -> 
     let records = make_records(settings)?;
     let (id, key) = (random::<16>()?, random::<64>()?);
     let stat = making.stat().map_err(|error| Error::io(format!("look at `{}`", making.display()), error))?;
-    let record = Record { store: store.to_owned(), inode: stat.st_ino, key: digits(&key) };
+    let store = PathBuf::from(store.to_string_lossy().into_owned());
+    let record = Record { store, inode: stat.st_ino, key: digits(&key) };
     let text = serde_json::to_vec(&record).map_err(|error| Error::new(Code::Io, error.to_string()))?;
     write_new(&records.join(digits(&id)), &text)?;
     write_new(&making.join(FILE), format!("{}\n", digits(&id)).as_bytes())
@@ -109,6 +127,14 @@ fn make_records(settings: &Settings) -> Result<AnchoredPath> {
     let mut problem = Error::new(Code::Usage, "no home directory is known, so no store can be told from a stranger's")
         .with_hint("set HOME or XDG_STATE_HOME");
     for directory in directories(settings) {
+        if let Some(owner) = other_owner(&directory) {
+            let message =
+                format!("`{}` is in a directory of user {owner}, so it cannot say what is yours", directory.display());
+            problem = Error::new(Code::StoreNotOurs, message).with_hint(
+                "under `sudo` use `sudo -H`; elsewhere set HOME or XDG_STATE_HOME to a directory of your own",
+            );
+            continue;
+        }
         match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory) {
             Ok(()) => {
                 let gone = || Error::new(Code::Io, format!("`{}` is gone", directory.display()));
@@ -120,8 +146,16 @@ fn make_records(settings: &Settings) -> Result<AnchoredPath> {
     Err(problem)
 }
 
-/// Where records may be, first choice first. The home directory comes before `$XDG_STATE_HOME`: clients start servers with
-/// `HOME` and without the rest of the user's environment, and both must agree on what is the user's own.
+/// Who owns the nearest directory that exists, when that is another user: making directories there would lock the user out
+/// of a part of their own home.
+fn other_owner(directory: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let owner = directory.ancestors().find_map(|above| above.metadata().ok())?.uid();
+    // What root owns is the system's, and asks for permission by itself.
+    (owner != rustix::process::geteuid().as_raw() && owner != 0).then_some(owner)
+}
+
+/// Where records may be, first choice first.
 fn directories(settings: &Settings) -> Vec<PathBuf> {
     settings.state_directories().into_iter().map(|directory| directory.join("stores")).collect()
 }
@@ -152,6 +186,22 @@ fn key_from(text: &str) -> Option<[u8; 64]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_on_another_file_system_is_another_whatever_its_inode() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = AnchoredPath::open_directory(directory.path()).unwrap();
+        let id = "0123456789abcdef0123456789abcdef";
+        write_new(&store.join(FILE), id.as_bytes()).unwrap();
+        let mut stat = store.stat().unwrap();
+        let record = Record { store: directory.path().to_owned(), inode: stat.st_ino, key: String::new() };
+        assert!(!is_elsewhere(&record, id, &stat));
+        stat.st_dev += 1;
+        assert!(is_elsewhere(&record, id, &stat));
+        // Moved away, or replaced by another store since.
+        assert!(!is_elsewhere(&record, "fedcba9876543210fedcba9876543210", &stat));
+        assert!(!is_elsewhere(&Record { store: directory.path().join("gone"), ..record }, id, &stat));
+    }
 
     #[test]
     fn only_an_id_is_an_id() {

@@ -19,9 +19,11 @@ pub(crate) const MAKING: &str = "making-";
 /// Where an adoption leaves what it did not take over.
 pub(crate) const SET_ASIDE: &str = "set-aside";
 
-/// The places where the store of a workspace may be: inside it, else the user's.
+/// The places where the store of a workspace may be: inside it, else in one of the user's state directories. A client may
+/// know another of them than the terminal in which the store was made.
 pub(crate) fn candidates(root: &Path, settings: &Settings) -> Vec<PathBuf> {
-    [Some(inside(root)), outside(root, settings)].into_iter().flatten().collect()
+    let outside = settings.state_directories().into_iter().filter_map(|state| outside(root, &state));
+    std::iter::once(inside(root)).chain(outside).collect()
 }
 
 /// Whether something stands where the workspace's store would be, ours or not. One that may not be looked at counts:
@@ -38,10 +40,10 @@ fn inside(root: &Path) -> PathBuf {
     root.join(OWN_DIRECTORY).join(STORE)
 }
 
-fn outside(root: &Path, settings: &Settings) -> Option<PathBuf> {
+fn outside(root: &Path, state: &Path) -> Option<PathBuf> {
     let key = object_id(ObjectKind::Blob, root.as_os_str().as_encoded_bytes()).ok()?;
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    Some(settings.state_directory()?.join(format!("{name}-{}", key.short())).join(STORE))
+    Some(state.join(format!("{name}-{}", key.short())).join(STORE))
 }
 
 /// The directory of ours that holds a store: everything in it is checked.
@@ -59,7 +61,9 @@ pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Resul
         None => {
             let wanted = match place {
                 StorePlace::Workspace => inside(root),
-                StorePlace::User => outside(root, settings).ok_or_else(no_home)?,
+                StorePlace::User => {
+                    settings.state_directory().and_then(|state| outside(root, &state)).ok_or_else(no_home)?
+                }
             };
             create(root, &wanted, settings)?;
             let made = gate::find(root, settings)?;
@@ -130,20 +134,22 @@ pub(crate) fn make_directory(own: &AnchoredPath, prefix: &str, store: &Path, set
 /// The files around the store that keep Git's hands off it.
 fn surround(root: &Path, store: &OwnStore) -> std::io::Result<()> {
     // `git clean` spares what looks like a repository.
-    write_if_missing(&store.directory().join(".git"), b"gitdir: snapshots\n")?;
+    write_if_other(&store.directory().join(".git"), b"gitdir: snapshots\n")?;
     match store.directory().path().starts_with(root) {
         true => {
             let own = AnchoredPath::open_directory(&root.join(OWN_DIRECTORY))?;
-            write_if_missing(&own.join(".gitignore"), b"*\n")
+            write_if_other(&own.join(".gitignore"), b"*\n")
         }
         false => Ok(()),
     }
 }
 
-fn write_if_missing(file: &AnchoredPath, text: &[u8]) -> std::io::Result<()> {
-    if file.look()?.is_some() {
+/// Another text there would let the user's Git publish the store.
+fn write_if_other(file: &AnchoredPath, text: &[u8]) -> std::io::Result<()> {
+    if file.read(text.len() as u64).is_ok_and(|found| found == text) {
         return Ok(());
     }
+    file.remove()?;
     match file.create() {
         Ok(mut opened) => opened.write_all(text),
         // Another process was first.

@@ -104,7 +104,9 @@ impl Settings {
         }
     }
 
-    /// Every directory in which something of ours that concerns all workspaces may lie.
+    /// Every directory in which something of ours that concerns all workspaces may lie, first choice first. The home
+    /// directory comes before `$XDG_STATE_HOME`: clients start servers with `HOME` and without the rest of the user's
+    /// environment, and both must agree on where the user's stores are.
     pub(crate) fn state_directories(&self) -> Vec<PathBuf> {
         let home = self.home.as_ref().map(|home| home.join(".local/state"));
         let mut found: Vec<PathBuf> =
@@ -115,8 +117,7 @@ impl Settings {
 
     /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
     pub(crate) fn state_directory(&self) -> Option<PathBuf> {
-        let state = self.state_home.clone().or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
-        Some(state.join("backsight"))
+        self.state_directories().into_iter().next()
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -33,6 +33,11 @@ use row::{Found, find, find_rows, insert_event, insert_step, json, json_text, op
 /// The write-ahead log is folded into the file when it is larger than this: every ten steps or so.
 const LOG_LIMIT: u64 = 256 << 10;
 
+/// No timeline has more rows; more would not fit into the numbers of JSON either.
+const LARGEST_NUMBER: u64 = 1 << 53;
+/// So far beyond the rows names may be: a timeline that was put back from a backup lacks the newest.
+const FARTHEST_NAME: u64 = 1 << 32;
+
 pub(crate) struct Timeline {
     connection: Mutex<Connection>,
     /// SQLite's write-ahead log.
@@ -69,17 +74,19 @@ impl Timeline {
         // FULL: a step that was answered for must survive a power cut.
         connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;").map_err(broken)?;
         if format::of(&connection)? == FORMAT && journal_mode_of(&connection)? == "wal" {
-            return format::check_schema(&connection, file);
+            format::check_schema(&connection, file)?;
+            // Its rows may have been in a write-ahead log that is lost.
+            let is_lost = latest_seq(&connection)? == Seq(0) && (making.is_used)();
+            return if is_lost { Err(lost(file)) } else { Ok(()) };
         }
         // Made by one process at a time. The one that waited here finds it made.
         let _lock = (making.lock)()?;
         let format = format::of(&connection)?;
         if format == 0 && (making.is_used)() {
-            return Err(Error::new(Code::Damaged, format!("`{}` is missing or empty although snapshots were recorded", file.display()))
-                .with_hint("put it back from a backup; or move the store away to begin anew: the files of its snapshots stay readable with git, under refs/backsight/"));
+            return Err(lost(file));
         }
         format::check(format, file)?;
-        connection.execute_batch("PRAGMA journal_mode = WAL;").map_err(broken)?;
+        make_wal(&connection, format == 0)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
         if format != FORMAT {
             format::make(&transaction, format)?;
@@ -105,7 +112,7 @@ impl Timeline {
             Some(known) => known.snapshot.sequence_number,
             None => {
                 let previous = latest_step(&transaction)?;
-                let seq = insert_step(&transaction, step, previous.as_ref(), latest_seq(&transaction)?.max(used))?;
+                let seq = insert_step(&transaction, step, previous.as_ref(), latest_of(&transaction, used)?)?;
                 warning = beside.checkpoint.and_then(|checkpoint| add_beside(&transaction, seq, checkpoint).err());
                 seq
             }
@@ -128,7 +135,7 @@ impl Timeline {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
         for event in events {
-            insert_event(&transaction, event, latest_seq(&transaction)?.max(used))?;
+            insert_event(&transaction, event, latest_of(&transaction, used)?)?;
         }
         transaction.commit().map_err(broken)?;
         drop(connection);
@@ -140,7 +147,7 @@ impl Timeline {
     pub(crate) fn append_event(&self, event: &NewEvent, used: Seq) -> Result<Event> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
-        let seq = insert_event(&transaction, event, latest_seq(&transaction)?.max(used))?;
+        let seq = insert_event(&transaction, event, latest_of(&transaction, used)?)?;
         let appended = find_rows(&transaction, "seq = ?1", &[&seq.0])?.into_iter().next();
         let Some(Found::Event(appended)) = appended else { return Err(broken_text("the appended row is gone")) };
         transaction.commit().map_err(broken)?;
@@ -370,11 +377,44 @@ fn fold(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(broken)
 }
 
+/// Lets the timeline keep a write-ahead log. A new one gets it without a rollback journal, which a stranger's could be
+/// mistaken for: if its making is cut short, it is made again.
+fn make_wal(connection: &Connection, is_new: bool) -> Result<()> {
+    let off = if is_new { "PRAGMA journal_mode = OFF;" } else { "" };
+    connection.execute_batch(&format!("{off} PRAGMA journal_mode = WAL;")).map_err(broken)
+}
+
+fn lost(file: &Path) -> Error {
+    let file = backsight_core::quote(file.as_os_str().as_encoded_bytes());
+    Error::new(Code::Damaged, format!("`{file}` holds no rows although snapshots were recorded"))
+        .with_hint("put it back from a backup, with the files `timeline.db-wal` and `timeline.db-shm` beside it; or move the store away to begin anew")
+}
+
+/// The number after the latest one.
+fn number_after(latest: Seq) -> Result<Seq> {
+    match latest.0.checked_add(1).filter(|number| *number <= LARGEST_NUMBER) {
+        Some(number) => Ok(Seq(number)),
+        None => Err(broken_text("its numbers are used up, which no timeline of ours ever does")),
+    }
+}
+
+/// The latest number given out, by the rows and by `used`, what the names of snapshots say. Names far beyond the rows are
+/// not ours: believing them would use the numbers up.
+fn latest_of(connection: &Connection, used: Seq) -> Result<Seq> {
+    let latest = latest_seq(connection)?;
+    match used.0.saturating_sub(latest.0) > FARTHEST_NAME {
+        true => Err(broken_text(&format!(
+            "a snapshot #{} has a name in `snapshots/packed-refs`, and the latest row is #{}",
+            used.0, latest.0
+        ))),
+        false => Ok(latest.max(used)),
+    }
+}
+
 fn journal_mode_of(connection: &Connection) -> Result<String> {
     connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(broken)
 }
 
-/// SQLite gives its other files the permissions of this one.
 /// Opens a timeline through no symlink. What its tables say runs nothing: functions in a schema are not trusted.
 pub(super) fn connect(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;

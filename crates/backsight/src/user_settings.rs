@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, shell_word};
 use backsight_debug::adapters::Adapter;
 use rustix::fs::OFlags;
 use serde::Deserialize;
@@ -124,7 +124,7 @@ fn check_owner(file: &Path, opened: &File) -> Result<()> {
     }
     if found.mode() & 0o022 != 0 {
         let why = format!("others may write it (mode {:o})", found.mode() & 0o7777);
-        return Err(refused(file, &why, &format!("`chmod go-w {}`", file.display())));
+        return Err(refused(file, &why, &format!("`chmod go-w {}`", shell_word(file.as_os_str().as_encoded_bytes()))));
     }
     Ok(())
 }
@@ -139,7 +139,11 @@ fn check_directories(file: &Path) -> Result<()> {
         let is_open = found.mode() & 0o002 != 0 && found.mode() & 0o1000 == 0;
         if is_open || ![0, user].contains(&found.uid()) {
             let why = format!("others may put another file into `{}`", directory.display());
-            return Err(refused(file, &why, &format!("`chmod o-w {}`, or keep it elsewhere", directory.display())));
+            return Err(refused(
+                file,
+                &why,
+                &format!("`chmod o-w {}`, or keep it elsewhere", shell_word(directory.as_os_str().as_encoded_bytes())),
+            ));
         }
     }
     Ok(())

@@ -8,14 +8,14 @@ use std::process::{Command, ExitStatus, Stdio};
 use backsight::Workspace;
 use backsight::report::{Begun, Tracked};
 use backsight::request::{Begin, Finish};
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, shell_word};
 use serde::Serialize;
 
 use crate::arguments::{UnknownChanges, Who};
 use crate::commands::{Verdict, begin};
 use crate::context::Context;
 use crate::render::tracked;
-use crate::words::{safe, shell};
+use crate::words::safe;
 
 /// Run a command as a tool call: what it writes becomes its step
 ///
@@ -121,6 +121,6 @@ fn aside(context: &Context, human: impl FnOnce(&mut crate::page::Page)) -> Resul
 
 /// As a person would type it.
 fn command_line(words: &[OsString]) -> String {
-    let typed: Vec<String> = words.iter().map(|word| shell(word.as_bytes())).collect();
+    let typed: Vec<String> = words.iter().map(|word| shell_word(word.as_bytes())).collect();
     typed.join(" ")
 }

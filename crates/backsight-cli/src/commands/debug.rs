@@ -151,7 +151,9 @@ impl Desk<'_> {
     /// What to type for another command about the same program.
     fn command(&self, rest: &str) -> String {
         match self.session {
-            Some(session) => format!("`backsight debug {rest} --session {}`", crate::words::shell(session.as_bytes())),
+            Some(session) => {
+                format!("`backsight debug {rest} --session {}`", backsight_core::shell_word(session.as_bytes()))
+            }
             None => format!("`backsight debug {rest}`"),
         }
     }

@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use backsight_core::{Result, quote};
+use backsight_core::{Result, quote, shell_word};
 use serde::Serialize;
 
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
 use crate::running::{self, Ended, Job, Recorded, Recorder, Server};
-use crate::words::{count, safe, shell};
+use crate::words::{count, safe};
 
 /// Run a dev server or a test runner, and hear what it says
 ///
@@ -146,6 +146,6 @@ fn shortened(text: String) -> String {
 
 /// As a person would type it.
 fn command_line(words: &[OsString]) -> String {
-    let typed: Vec<String> = words.iter().map(|word| shell(word.as_bytes())).collect();
+    let typed: Vec<String> = words.iter().map(|word| shell_word(word.as_bytes())).collect();
     typed.join(" ")
 }

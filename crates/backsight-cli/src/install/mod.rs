@@ -24,8 +24,6 @@ use clap::ValueEnum;
 pub use edit::{Edit, Piece};
 pub use write::{FilePlan, plan, write};
 
-use crate::words;
-
 /// How long a client waits for a hook, in seconds. A hook answers within five; the rest is for a machine under load.
 const HOOK_SECONDS: u64 = 30;
 
@@ -164,6 +162,6 @@ impl Places {
 impl Wish {
     /// What a shell runs for an agent's hook.
     fn hook_command(&self, agent: &str) -> String {
-        format!("{} hook {agent}", words::shell(self.program.as_bytes()))
+        format!("{} hook {agent}", backsight_core::shell_word(self.program.as_bytes()))
     }
 }

@@ -10,7 +10,8 @@ use backsight::debug::render::safe;
 use serde_json::Value;
 
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
-use crate::words::{count, duration, enumerate, join, shell, thousands};
+use crate::words::{count, duration, enumerate, join, thousands};
+use backsight_core::shell_word;
 
 /// How many lines of source are shown on each side.
 const AROUND: u64 = 2;
@@ -38,7 +39,7 @@ pub fn moved(page: &mut Page, moved: &Value, start: &Path) {
 /// The command line that was executed, where something was started.
 pub fn started(sheet: &mut Sheet, command: &Value) {
     let words: Vec<String> =
-        list(command).iter().filter_map(Value::as_str).map(|word| shell(word.as_bytes())).collect();
+        list(command).iter().filter_map(Value::as_str).map(|word| shell_word(word.as_bytes())).collect();
     if !words.is_empty() {
         sheet.line(sheet.dim(format_args!("$ {}", words.join(" "))));
     }

@@ -1,17 +1,18 @@
 //! An error as a person sees it: what happened, the conflicts or unknown changes if there are any, then what to do.
 
 use backsight::report::UnknownChange;
-use backsight_core::{Error, RelPath};
+use backsight_core::{Error, RelPath, shell_word};
 use serde_json::Value;
 
 use crate::page::{Page, Sheet};
 use crate::render::changes;
-use crate::words::{safe, shell};
+use crate::words::safe;
 
 /// Puts the error on the page.
 pub fn show(page: &mut Page, error: &Error) {
+    // Further lines stand in: what a program or a file name says begins no line of ours.
     let message: Vec<String> = error.message().lines().map(safe).collect();
-    page.error(message.join("\n"));
+    page.error(message.join("\n  "));
     for conflict in error.details()["conflicts"].as_array().into_iter().flatten() {
         page.talk.line(format_args!("  {}: {}", path(&conflict["path"]), safe(text(&conflict["reason"]))));
         versions(&mut page.talk, conflict);
@@ -29,7 +30,7 @@ fn versions(sheet: &mut Sheet, conflict: &Value) {
     let now = match (conflict["current"].is_null(), RelPath::parse(text(&conflict["path"]))) {
         (false, Ok(path)) => {
             let dashes = if path.as_bytes().starts_with(b"-") { "-- " } else { "" };
-            format!("backsight cat now {dashes}{}", shell(path.as_bytes()))
+            format!("backsight cat now {dashes}{}", shell_word(path.as_bytes()))
         }
         _ => "no file".to_owned(),
     };

@@ -1,11 +1,11 @@
 //! Milestones: made, listed, shown whole, and written to Git.
 
 use backsight::report::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
-use backsight_core::{ObjectId, Timestamp};
+use backsight_core::{ObjectId, Timestamp, shell_word};
 
 use crate::page::{MAGENTA, Page, Sheet, YELLOW};
 use crate::render::{snapshot, unified};
-use crate::words::{age, count, count_of, enumerate, join, local, safe, shell};
+use crate::words::{age, count, count_of, enumerate, join, local, safe};
 
 /// A milestone just made.
 pub fn created(page: &mut Page, milestone: &Milestone) {
@@ -13,7 +13,7 @@ pub fn created(page: &mut Page, milestone: &Milestone) {
     let title = title(&page.data, milestone);
     let summary = page.data.dim(format_args!("({})", summary(&milestone.summary)));
     page.data.line(format_args!("{number} milestone {title}: {} {summary}", range(milestone)));
-    let name = shell(milestone.title.as_bytes());
+    let name = shell_word(milestone.title.as_bytes());
     page.hint(format_args!(
         "see it with `backsight milestone show {name}`, go back to it with `backsight restore {name}`"
     ));
@@ -92,7 +92,7 @@ pub fn show(page: &mut Page, detail: &MilestoneDetail, all: &[Milestone], now: T
     for path in &detail.affected_files {
         page.data.line(format_args!("  {path}"));
     }
-    let name = shell(detail.milestone.title.as_bytes());
+    let name = shell_word(detail.milestone.title.as_bytes());
     page.hint(format_args!(
         "one diff over all of it: add `--diff`; undo all of it: `backsight revert {name} --dry-run`"
     ));
@@ -148,10 +148,10 @@ pub fn exported(page: &mut Page, exported: &ExportedGit, squash: bool) {
         return page.note("this was a dry run, nothing was written");
     }
     page.note("HEAD, the index, the work tree and every other branch are as they were");
-    let branch = shell(exported.branch.as_bytes());
+    let branch = shell_word(exported.branch.as_bytes());
     let range = before.or(exported.onto.as_ref()).map_or_else(String::new, |base| format!("{}..", base.short()));
     page.hint(format_args!(
         "review it with `git -C {} log -p {range}{branch} --`",
-        shell(exported.repository.as_bytes())
+        shell_word(exported.repository.as_bytes())
     ));
 }

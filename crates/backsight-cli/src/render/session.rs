@@ -4,12 +4,12 @@ use backsight::report::{
     Applied, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionReverted,
     SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
 };
-use backsight_core::Timestamp;
+use backsight_core::{Timestamp, shell_word};
 
 use crate::page::{MAGENTA, Page, Sheet, YELLOW};
 use crate::render::applied;
 use crate::render::{calls, changes, snapshot};
-use crate::words::{age, count, count_of, enumerate, join, local, safe, shell};
+use crate::words::{age, count, count_of, enumerate, join, local, safe};
 
 /// The id alone on stdout, so that a script can keep it.
 pub fn started(page: &mut Page, started: &SessionStarted) {
@@ -28,7 +28,7 @@ pub fn started(page: &mut Page, started: &SessionStarted) {
     }
     warnings(page, &started.warnings);
     if started.created {
-        let id = shell(session.id.as_bytes());
+        let id = shell_word(session.id.as_bytes());
         page.hint(format_args!("before a message: `backsight session track {id} --message ID --before`"));
     }
 }
@@ -103,11 +103,11 @@ pub fn show(page: &mut Page, detail: &SessionDetail, now: Timestamp) {
         page.note(format_args!("{} not finished:", count_of(&detail.session.open_calls, "tool call")));
         calls::list(&mut page.talk, &detail.session.open_calls, now);
     }
-    let id = shell(detail.session.id.as_bytes());
+    let id = shell_word(detail.session.id.as_bytes());
     if detail.unrevert.possible {
         page.hint(format_args!("take the revert back with `backsight session unrevert {id}`"));
     } else if let Some(last) = detail.messages.iter().rfind(|message| !message.files.is_empty()) {
-        let message = shell(last.id.as_bytes());
+        let message = shell_word(last.id.as_bytes());
         page.hint(format_args!("go back to before a message: `backsight session revert {id} --message {message}`"));
     }
 }
@@ -230,7 +230,7 @@ pub fn reverted(page: &mut Page, reverted: &SessionReverted) {
     for call in &reverted.finished_calls {
         page.note(format_args!("unfinished work was recorded first: {}", calls::who(call)));
     }
-    let back = format!("backsight session unrevert {}", shell(reverted.session.as_bytes()));
+    let back = format!("backsight session unrevert {}", shell_word(reverted.session.as_bytes()));
     body(page, applied, what, &back);
 }
 

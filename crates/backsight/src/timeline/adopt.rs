@@ -7,7 +7,7 @@ use backsight_core::{Code, Error, Result};
 use backsight_files::AnchoredPath;
 use rusqlite::TransactionBehavior;
 
-use super::{broken, connect, format};
+use super::{broken, connect, find_rows, format};
 
 const TABLES: [&str; 7] = ["rows", "touched", "pinned", "expired", "checkpoints", "sessions", "messages"];
 
@@ -15,8 +15,9 @@ const TABLES: [&str; 7] = ["rows", "touched", "pinned", "expired", "checkpoints"
 pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<u64> {
     new.create().map_err(|error| Error::io(format!("create `{}`", new.display()), error))?;
     let mut connection = connect(&new.path())?;
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL;").map_err(broken)?;
-    connection.execute("ATTACH ?1 AS theirs", [theirs.as_os_str().to_string_lossy()]).map_err(broken)?;
+    connection.execute_batch("PRAGMA synchronous = FULL;").map_err(broken)?;
+    super::make_wal(&connection, true)?;
+    connection.execute("ATTACH ?1 AS theirs", [path_text(theirs)?]).map_err(broken)?;
     let found: i64 = connection.query_row("PRAGMA theirs.user_version", [], |row| row.get(0)).map_err(broken)?;
     if found != format::FORMAT {
         let message = format!("its timeline has format {found}, and only format {} can be adopted", format::FORMAT);
@@ -30,14 +31,21 @@ pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<u64> {
         let sql: String = transaction.query_row(definition, [table], |row| row.get(0)).map_err(broken)?;
         if !format::is_ours(&sql) {
             let message = format!("the table `{table}` of its timeline is not one that Backsight makes");
-            return Err(Error::new(Code::Damaged, message).with_hint(
-                "its snapshots can still be read with git: see `git --git-dir .backsight/store/snapshots`",
-            ));
+            return Err(Error::new(Code::Damaged, message)
+                .with_hint("a history that another program changed cannot be taken over; begin anew without it"));
         }
         transaction.execute(&format!("INSERT INTO main.{table} SELECT * FROM theirs.{table}"), []).map_err(broken)?;
     }
-    let rows = transaction.query_row("SELECT count(*) FROM main.rows", [], |row| row.get(0)).map_err(broken)?;
+    // A row that cannot be read, or a number that leaves none to come, would make every later command fail.
+    let rows = find_rows(&transaction, "1", &[])?.len() as u64;
+    super::number_after(super::latest_seq(&transaction)?)?;
     transaction.commit().map_err(broken)?;
     connection.execute_batch("DETACH theirs; PRAGMA wal_checkpoint(TRUNCATE);").map_err(broken)?;
     Ok(rows)
+}
+
+/// A path as SQLite takes it.
+fn path_text(path: &Path) -> Result<&str> {
+    let problem = || Error::new(Code::InvalidPath, "a store whose path is not UTF-8 cannot be adopted");
+    path.to_str().ok_or_else(|| problem().with_hint("give the workspace another name first"))
 }

@@ -4,7 +4,7 @@ use backsight_core::{ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::Tree;
 use rusqlite::{Connection, Row as SqlRow, TransactionBehavior, params};
 
-use super::row::{id, json, malformed, tree_at};
+use super::row::{id, json, malformed, stored_id, tree_at};
 use super::{Timeline, broken, broken_text, sessions};
 use crate::report::{Call, Checkpoint};
 
@@ -134,7 +134,7 @@ pub(super) fn insert_checkpoint(connection: &Connection, seq: Seq, checkpoint: &
 fn call_of(row: &SqlRow<'_>) -> rusqlite::Result<OpenCall> {
     let start = tree_at(row, 4)?.ok_or_else(|| malformed(4, "a tree id is missing".into()))?;
     let call = Call {
-        id: SnapshotId::from_stored(row.get(0)?),
+        id: stored_id(row, 0)?,
         since: Timestamp(row.get(1)?),
         based_on: Seq(row.get(2)?),
         origin: json(row, 3)?,
@@ -147,9 +147,9 @@ fn checkpoint_of(row: &SqlRow<'_>) -> rusqlite::Result<(Checkpoint, u64)> {
     let paths =
         paths.map(|text| serde_json::from_str(&text).map_err(|error| malformed(4, error.into()))).transpose()?;
     let checkpoint = Checkpoint {
-        id: SnapshotId::from_stored(row.get(0)?),
+        id: stored_id(row, 0)?,
         timestamp: Timestamp(row.get(1)?),
-        snapshot_id: SnapshotId::from_stored(row.get(2)?),
+        snapshot_id: stored_id(row, 2)?,
         sequence_number: Seq(row.get(3)?),
         paths,
     };

@@ -135,6 +135,22 @@ pub(crate) struct Outline {
     pub(crate) expired: bool,
 }
 
+/// An id in a column. A row of a stranger's may hold any text there, and ids are shown as they are.
+pub(super) fn stored_id(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<SnapshotId> {
+    let text: String = row.get(column)?;
+    SnapshotId::from_stored(&text).ok_or_else(|| {
+        let problem = format!("`{}` is no id", backsight_core::one_line(&text));
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, problem.into())
+    })
+}
+
+fn optional_id(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<SnapshotId>> {
+    match row.get_ref(column)? {
+        rusqlite::types::ValueRef::Null => Ok(None),
+        _ => stored_id(row, column).map(Some),
+    }
+}
+
 fn encode<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|error| broken_text(&error.to_string()))
 }
@@ -148,7 +164,7 @@ pub(super) fn insert_step(
 ) -> Result<Seq> {
     let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
     let base = previous.map(|previous| previous.tree);
-    let seq = Seq(latest.0 + 1);
+    let seq = super::number_after(latest)?;
     let sql = format!(
         "INSERT INTO rows ({COLUMNS}, chain) VALUES (?1, NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
          ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, x'')"
@@ -207,7 +223,7 @@ pub(super) fn insert_step(
 
 /// Writes an event after the latest row, with its hash.
 pub(super) fn insert_event(connection: &Connection, event: &NewEvent, latest: Seq) -> Result<Seq> {
-    let seq = Seq(latest.0 + 1);
+    let seq = super::number_after(latest)?;
     connection.execute("DELETE FROM touched WHERE seq = ?1", [seq.0]).map_err(broken)?;
     connection
         .execute(
@@ -286,7 +302,7 @@ impl Found {
 
 fn event_of(row: &SqlRow<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
-        id: SnapshotId::from_stored(row.get(2)?),
+        id: stored_id(row, 2)?,
         sequence_number: Seq(row.get(0)?),
         kind: json_text(row, 3)?,
         timestamp: Timestamp(row.get(4)?),
@@ -311,13 +327,13 @@ fn step_of(row: &SqlRow<'_>) -> rusqlite::Result<Step> {
     let tree = tree_at(row, 10)?.ok_or_else(|| malformed(10, "a tree id is missing".into()))?;
     let (base, start) = (tree_at(row, 13)?, tree_at(row, 16)?);
     let snapshot = Snapshot {
-        id: SnapshotId::from_stored(row.get(2)?),
+        id: stored_id(row, 2)?,
         sequence_number: Seq(row.get(0)?),
         kind: json_text(row, 3)?,
         tree: tree.id,
         base_tree: base.map(|base| base.id),
         start_tree: start.map(|start| start.id),
-        previous_snapshot_id: row.get::<_, Option<String>>(18)?.map(SnapshotId::from_stored),
+        previous_snapshot_id: optional_id(row, 18)?,
         timestamp: Timestamp(row.get(4)?),
         description: row.get(5)?,
         origin: origin_of(row)?,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use backsight_core::{Code, ObjectId, RelPath, Result, Seq};
+use backsight_core::{Code, ObjectId, RelPath, Result, Seq, shell_word};
 use backsight_files::free_bytes;
 
 use super::milestone::milestones_in;
@@ -324,7 +324,7 @@ fn check_permissions(store: &Path) -> Check {
     if mode & 0o077 == 0 {
         return check("permissions", CheckState::Ok, "only you can read the store", None);
     }
-    let hint = format!("close it with `chmod 700 {}`", store.display());
+    let hint = format!("close it with `chmod 700 {}`", shell_word(store.as_os_str().as_encoded_bytes()));
     check("permissions", CheckState::Warning, &format!("others can read the store (mode {mode:04o})"), Some(&hint))
 }
 

@@ -101,7 +101,6 @@ fn without_its_record_every_call_of_the_library_refuses_it() {
         workspace.milestones().map(drop),
         workspace.watch(),
         workspace.browser().map(drop),
-        workspace.debugger().map(drop),
         workspace.store().map(drop),
         workspace.store_path().map(drop),
     ];
@@ -151,7 +150,7 @@ fn a_copy_is_told_from_a_moved_store() {
     let error = user.open().track().unwrap_err();
     assert_eq!(why(&error).0, "copied");
     let original = user.own("store").display().to_string();
-    assert!(error.message().contains(&format!("a copy of the store in `{original}`")), "{error}");
+    assert!(error.message().contains(&format!("the one you made was in `{original}`")), "{error}");
     user.open_at(&moved).track().unwrap();
 }
 
@@ -165,7 +164,7 @@ fn what_others_own_or_can_write_to_is_refused_by_its_path() {
             set_mode(&path, (path.metadata().unwrap().mode() & 0o777) | mode);
             user.assert_refused("writable", &path);
             let said = user.open().track().unwrap_err().hint().unwrap().to_owned();
-            assert!(said.contains(&format!("chmod -R go-w '{}'", path.display())), "{said}");
+            assert!(said.contains(&format!("chmod -R go-w {}`", user.root.join(".backsight").display())), "{said}");
         }
         let user = User::with_store(StorePlace::Workspace);
         let path = user.own(name).components().collect::<PathBuf>();
@@ -276,7 +275,9 @@ fn a_workspace_that_is_held_open_sees_that_its_store_was_replaced() {
     let stranger = User::with_store(StorePlace::Workspace);
     crate::picture::copy(&stranger.own("store"), &user.own("store"));
     fs::write(user.root.join("a.txt"), "two\n").unwrap();
-    assert_eq!(why(&workspace.track().unwrap_err()).0, "unborn");
+    let error = workspace.track().unwrap_err();
+    assert!(error.message().contains("was replaced while this process had it open"), "{error}");
+    assert_eq!(why(&user.open().track().unwrap_err()).0, "unborn");
 }
 
 #[test]
@@ -290,4 +291,139 @@ fn of_many_that_make_the_store_at_once_each_finds_it() {
         assert!(made.contains(&true), "{made:?}");
         assert_eq!(fs::read_dir(user.own("")).unwrap().count(), 2, "the store and .gitignore");
     }
+}
+
+#[test]
+fn without_a_home_directory_nothing_is_called_a_strangers() {
+    let user = User::with_store(StorePlace::Workspace);
+    let homeless = Settings { home: None, state_home: None, ..settings(Disk::new()) };
+    let error = Workspace::open_with(&user.root, homeless).unwrap().track().unwrap_err();
+    assert_eq!(why(&error).0, "no_records");
+    assert!(error.hint().unwrap().contains("HOME") && !error.hint().unwrap().contains("rm "), "{error}");
+}
+
+#[test]
+fn records_are_not_made_in_the_home_of_another_user() {
+    let user = User::new();
+    let home = user.lab.path().join("home");
+    fs::create_dir(&home).unwrap();
+    chown(&home, Some(65534), None).expect("tests of other owners run as root");
+    let borrowed = Settings { home: Some(home.clone()), state_home: None, ..settings(Disk::new()) };
+    let error = Workspace::open_with(&user.root, borrowed).unwrap().track().unwrap_err();
+    assert_eq!(error.code(), Code::StoreNotOurs);
+    assert!(error.hint().unwrap().contains("sudo -H"), "{error}");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
+}
+
+#[test]
+fn a_store_that_the_users_git_tracks_is_refused_and_named() {
+    let user = User::with_store(StorePlace::Workspace);
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(&user.root).args(["-c", "user.name=a", "-c", "user.email=a"]).args(arguments);
+        assert!(command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    user.open().track().unwrap();
+    fs::write(user.own("store/config.toml"), "").unwrap();
+    set_mode(&user.own("store/config.toml"), 0o600);
+    git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        "100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,.backsight/store/config.toml",
+    ]);
+    let error = user.open().track().unwrap_err();
+    assert_eq!(why(&error).0, "tracked");
+    assert!(error.message().contains(".backsight/store/config.toml"), "{error}");
+    git(&["rm", "-q", "-r", "--cached", ".backsight"]);
+    user.open().track().unwrap();
+}
+
+#[test]
+fn what_keeps_the_store_out_of_git_is_put_back() {
+    let user = User::with_store(StorePlace::Workspace);
+    let files = [".gitignore", "store/.git", "store/snapshots/HEAD", "store/snapshots/config"];
+    let before = files.map(|name| fs::read(user.own(name)).unwrap());
+    for name in files {
+        fs::write(user.own(name), "!*\n").unwrap();
+    }
+    user.open().track().unwrap();
+    assert_eq!(files.map(|name| fs::read(user.own(name)).unwrap()), before);
+}
+
+#[test]
+fn a_rollback_journal_is_never_carried_out() {
+    let user = User::with_store(StorePlace::Workspace);
+    let journal = user.own("store/timeline.db-journal");
+    fs::write(&journal, "x").unwrap();
+    set_mode(&journal, 0o600);
+    user.assert_refused("foreign", &journal);
+    fs::remove_file(&journal).unwrap();
+    user.open().track().unwrap();
+}
+
+/// The next step can be followed as it stands, whatever a stranger called things.
+#[test]
+fn a_hint_runs_nothing_that_a_stranger_wrote() {
+    let user = User::new();
+    fs::create_dir_all(user.own("")).unwrap();
+    fs::write(user.own("x';touch RAN;'"), "").unwrap();
+    let hint = user.open().status().unwrap_err().hint().unwrap().to_owned();
+    let command = hint.split('`').nth(1).unwrap();
+    let ran = std::process::Command::new("sh").args(["-c", command]).current_dir(&user.root).status().unwrap();
+    assert!(ran.success(), "{command}");
+    assert!(!user.root.join("RAN").exists(), "{command}");
+    user.open().track().unwrap();
+}
+
+#[test]
+fn rows_that_were_only_in_a_lost_log_are_missed() {
+    let user = User::with_store(StorePlace::Workspace);
+    fs::write(user.own("store/timeline.db-wal"), "").unwrap();
+    for error in [user.open().status().map(drop), user.open().track().map(drop)] {
+        let error = error.unwrap_err();
+        assert_eq!(error.code(), Code::Damaged, "{error}");
+        assert!(error.message().contains("holds no rows although snapshots were recorded"), "{error}");
+    }
+}
+
+#[test]
+fn names_far_beyond_the_rows_use_no_numbers_up() {
+    for number in ["9223372036854775806", "18446744073709551615", "4294967999999"] {
+        let user = User::with_store(StorePlace::Workspace);
+        let names = user.own("store/snapshots/packed-refs");
+        let before = fs::read(&names).unwrap();
+        let text = format!("{}{} refs/backsight/{number}/tree\n", String::from_utf8_lossy(&before), "7".repeat(40));
+        fs::write(&names, text).unwrap();
+        fs::write(user.root.join("a.txt"), "two\n").unwrap();
+        assert_eq!(user.open().track().unwrap_err().code(), Code::Damaged, "{number}");
+        fs::write(&names, &before).unwrap();
+        assert_eq!(user.open().track().unwrap().snapshot.sequence_number.0, 2, "{number}");
+    }
+}
+
+#[test]
+fn adopting_ones_own_store_changes_nothing() {
+    let user = User::with_store(StorePlace::Workspace);
+    user.open().config_set("max_files", "77").unwrap();
+    assert_eq!(user.open().adopt().unwrap_err().code(), Code::Usage);
+    assert_eq!(user.open().config_get("max_files").unwrap().value, "77");
+    assert!(!user.own("set-aside").exists());
+}
+
+#[test]
+fn a_store_of_the_users_is_found_by_a_client_without_the_rest_of_the_environment() {
+    let user = User::new();
+    let (home, state) = (user.lab.path().join("home"), user.lab.path().join("state"));
+    fs::create_dir(&home).unwrap();
+    let known =
+        |state: Option<PathBuf>| Settings { home: Some(home.clone()), state_home: state, ..settings(Disk::new()) };
+    let terminal = Workspace::open_with(&user.root, known(Some(state))).unwrap();
+    terminal.init(&Init { store: StorePlace::User, ..Init::default() }).unwrap();
+    terminal.track().unwrap();
+    // A client that knows only the home directory would make another store beside it if nothing told it of this one.
+    let client = Workspace::open_with(&user.root, known(None)).unwrap();
+    assert_eq!(client.log(&Log::default()).unwrap().rows.len(), 1);
 }

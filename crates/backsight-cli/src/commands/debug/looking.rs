@@ -1,7 +1,7 @@
 //! `backsight debug stack`, `vars`, `eval` and the others that look at the program.
 
 use backsight::debug::capture::Safety;
-use backsight_core::Result;
+use backsight_core::{Result, shell_word};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -9,7 +9,6 @@ use super::Desk;
 use crate::commands::Verdict;
 use crate::render::debug;
 use crate::render::debug::looking;
-use crate::words::shell;
 
 /// What may run to show a value.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -122,7 +121,7 @@ impl Vars {
         desk.context.answer(&found, |page| {
             looking::variables(page, &found);
             if let Some(next) = found["next_start"].as_u64() {
-                let what = self.expression.as_ref().map(|what| format!(" {}", shell(what.as_bytes())));
+                let what = self.expression.as_ref().map(|what| format!(" {}", shell_word(what.as_bytes())));
                 let again = desk.command(&format!("vars{} --from {next}", what.unwrap_or_default()));
                 page.note(format_args!("there are more: {again}"));
             }

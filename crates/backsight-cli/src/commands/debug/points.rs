@@ -52,7 +52,7 @@ impl On {
         desk.context.answer(&point, |page| {
             render::point(page, &point, desk.context.start());
             let name = point["name"].as_str().unwrap_or_default();
-            let series = desk.command(&format!("series {}", crate::words::shell(name.as_bytes())));
+            let series = desk.command(&format!("series {}", backsight_core::shell_word(name.as_bytes())));
             page.hint(format_args!("{}, then {series}", desk.command("continue")));
         })?;
         Ok(Verdict::Done)

@@ -55,7 +55,9 @@ fn whatever_it_is_made_of() {
             if !spoil(&fixture, &entry, malice) {
                 continue;
             }
-            let before = Picture::of(&fixture.base());
+            // A file of many holes is not read for it.
+            let picture = || (malice != Malice::Huge).then(|| Picture::of(&fixture.base()));
+            let before = picture();
             for (name, line, input) in some_lines(&mut round, 2) {
                 let traced = trace(&fixture.command(&format!("--json {line}")), &input);
                 let about = format!("{line} with {malice:?} at {}", entry.display());
@@ -63,7 +65,9 @@ fn whatever_it_is_made_of() {
                 assert_ran_nothing_else(name, &about, &traced.programs);
                 assert_named(name, &about, &traced.output);
             }
-            assert_eq!(before.difference(&Picture::of(&fixture.base())), "", "{malice:?} at {}", entry.display());
+            if let (Some(before), Some(after)) = (before, picture()) {
+                assert_eq!(before.difference(&after), "", "{malice:?} at {}", entry.display());
+            }
             // Below the store nothing is looked at, so one kind of malice is as good as another there.
             if entry.components().count() > 3 && malice == Malice::LinkToFile {
                 break;
@@ -107,7 +111,7 @@ fn a_copy_on_the_same_machine_is_named_and_a_move_is_not_disturbed() {
     assert!(Command::new("cp").arg("-a").arg(&moved).arg(fixture.root()).status().unwrap().success());
     let refused = at(fixture.root());
     let said = String::from_utf8_lossy(&refused.stdout);
-    assert!(said.contains("STORE_NOT_OURS") && said.contains("is a copy of the store"), "{said}");
+    assert!(said.contains("STORE_NOT_OURS") && said.contains("is a copy"), "{said}");
     assert!(at(&moved).status.success());
 }
 
