@@ -713,6 +713,16 @@ def told_whole(value, cls):
     return None
 
 
+def exception_text(value, cls):
+    """What an exception was raised with; its own words only its code can tell."""
+    args = BaseException.__dict__['args'].__get__(value)
+    parts = []
+    for part in args[:4] if type(args) is tuple else ():
+        base = base_of(type(part))
+        parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
+    return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
+
+
 class Walk:
     def __init__(self, config):
         self.depth = config['depth']
@@ -817,7 +827,7 @@ class Walk:
             node['t'] = '%s[%d]' % (node['k'], node['n'])
             return node['n'] > 0 or bool(own and dict.__len__(own))
         if base is BaseException:
-            node['t'] = self.exception_text(value, cls)
+            node['t'] = exception_text(value, cls)
             return True
         view = view_of(value, cls)
         if view is not None and structure_fields(value, cls) is None:
@@ -854,14 +864,6 @@ class Walk:
             if not is_listed(view):
                 node['x'] = 1
         return node['n'] > 0
-
-    def exception_text(self, value, cls):
-        args = BaseException.__dict__['args'].__get__(value)
-        parts = []
-        for part in args[:4] if type(args) is tuple else ():
-            base = base_of(type(part))
-            parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
-        return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
 
     def expand(self, value, node, level, seen, queue, path):
         cls = type(value)
@@ -1496,3 +1498,47 @@ def listen():
 
 
 listen()
+
+
+class Shown:
+    """A frame as the debugger lists it, without the namespace, of which it would ask the program's names."""
+    __slots__ = ('f_code', 'f_lineno', 'IS_PLUGIN_FRAME')
+    f_back = f_trace = None
+
+    def __init__(self, frame):
+        self.f_code, self.f_lineno = frame.f_code, frame.f_lineno
+        self.IS_PLUGIN_FRAME = type(frame) is not types.FrameType and getattr(frame, 'IS_PLUGIN_FRAME', False)
+
+    @property
+    def f_globals(self):
+        return {}
+
+    f_locals = f_globals
+
+
+def hold_frames():
+    """The debugger lists frames with the names and versions of their modules, and with what the causes of an exception say of
+    themselves: both may run code. Nothing here shows the former, and the latter are told as they were raised."""
+    factory = MODULES['_pydevd_bundle.pydevd_net_command_factory_json'].NetCommandFactoryJson
+    usual = getattr(factory._iter_visible_frames_info, 'usual', factory._iter_visible_frames_info)
+
+    def frames_listed(self, debugger, frames, *rest, **named):
+        cause = frames.chained_frames_list
+        while cause is not None:
+            kind = type(cause.exc_desc)
+            if kind is not str:
+                cause.exc_desc = exception_text(cause.exc_desc, kind) if built_in(kind, BaseException) else name_of(kind)
+            cause = cause.chained_frames_list
+        for one in usual(self, debugger, frames, *rest, **named):
+            yield one[:1] + (Shown(one[1]),) + one[2:]
+
+    frames_listed.usual = usual
+    factory._iter_visible_frames_info = frames_listed
+
+
+for hold in (hold_frames,):
+    try:
+        hold()
+    except Exception:
+        # Another version of the debugger, which does it in another way.
+        pass
