@@ -1500,6 +1500,35 @@ def listen():
 listen()
 
 
+def hold_types():
+    """The debugger has a table of types for what it shows. It is made at its first answer, by importing `django` with the paths
+    and the finders of the program: whatever is called so beside the program would run. So it is made here, of what is there
+    already."""
+    xml = MODULES['_pydevd_bundle.pydevd_xml']
+    handler = xml._TYPE_RESOLVE_HANDLER
+    if handler._initialized:
+        return
+    extensions = MODULES['_pydevd_bundle.pydevd_extension_utils']
+    if extensions.EXTENSION_MANAGER_INSTANCE.loaded_extensions is None:
+        # They are loaded when the debugger begins, or not at all.
+        extensions.EXTENSION_MANAGER_INSTANCE.loaded_extensions = []
+    names = dict(MODULE_DICT(xml))
+    names['__builtins__'] = dict(__builtins__, __import__=loaded)
+    handler._default_type_map = types.FunctionType(xml._create_default_type_map.__code__, names)()
+    handler._resolve_providers = extensions.extensions_of_type(xml.TypeResolveProvider)
+    handler._str_providers = extensions.extensions_of_type(xml.StrPresentationProvider)
+    handler._initialized = True
+
+
+def loaded(name, *rest):
+    """What stands in the place of `import` there. Django's classes are left out even if they are there: asking whether a value
+    is one of them may run code of theirs."""
+    found = MODULES.get(name) if name in ('collections', 'ctypes') else None
+    if type(found) is types.ModuleType:
+        return found
+    raise Refused(name)
+
+
 class Shown:
     """A frame as the debugger lists it, without the namespace, of which it would ask the program's names."""
     __slots__ = ('f_code', 'f_lineno', 'IS_PLUGIN_FRAME')
@@ -1536,7 +1565,7 @@ def hold_frames():
     factory._iter_visible_frames_info = frames_listed
 
 
-for hold in (hold_frames,):
+for hold in (hold_types, hold_frames,):
     try:
         hold()
     except Exception:

@@ -2,11 +2,13 @@
 //! modules that are beside the program and have the names of what the debugger would import, threads and namespaces of classes
 //! of the program's. What ran is counted by the program, before and after.
 
-use backsight_debug::session::{BreakpointRequest, Place, Session};
+use std::path::Path;
 
-use super::own_names::{look, safely, written};
+use backsight_debug::session::{BreakpointRequest, Launch, Place, Session};
+
+use super::own_names::{look, printed, safely, written};
 use super::python::python;
-use super::subject::{Subject, go_on, stopped};
+use super::subject::{Subject, at, capture, go_on, stopped};
 
 /// Every look that is said to run nothing; twice, since the first may prepare what the second does.
 fn look_around(session: &Session) {
@@ -83,4 +85,78 @@ fn an_exception_is_not_made_to_speak_again_by_a_look() {
     for words in ["Cause: in its own words", "Speaking: in its own words", "Silent"] {
         assert!(said.iter().any(|said| said == words), "{words} in {said:?}");
     }
+}
+
+/// An audit hook sees every module that is looked for, wherever it would come from.
+const IMPORTING: &str = "\
+import sys
+ran, counting = [], False
+def heard(event, about):
+    if counting and event == 'import':
+        ran.append(about[0])
+sys.addaudithook(heard)
+class Finder:
+    def find_spec(self, *about):
+        if counting:
+            ran.append(about)
+sys.meta_path.insert(0, Finder())
+def hooked(place):
+    if counting:
+        ran.append(place)
+    raise ImportError
+sys.path_hooks.insert(0, hooked)
+def fail():
+    global counting
+    plain = 5
+    counting = True
+    raise ValueError('no')
+try:
+    fail()
+except ValueError:
+    pass
+plain = 5
+plain = 5  # HERE
+print('ran', ran)
+";
+
+fn beside(folder: &Path, name: &str) {
+    let file = folder.join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = format!("print('imported {name}')\n");
+    std::fs::write(file, text).unwrap();
+}
+
+/// The names of what debuggers import for what they show, now or in other versions, and some of Python's own.
+#[test]
+fn a_look_imports_nothing_of_what_is_beside_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    // The debugger itself is started in the working directory, and finds what is there as any Python would.
+    let source = folder.path().join("source");
+    std::fs::create_dir(&source).unwrap();
+    let subject = written(&source, "importing.py", IMPORTING, python());
+    for package in ["django", "django/utils", "django/forms", "django/db", "django/db/models", "numpy", "pandas"] {
+        beside(&source, &format!("{package}/__init__.py"));
+    }
+    let plugins = "pydevd_plugins/extensions/types/pydevd_plugin_beside.py";
+    for module in ["django/utils/datastructures.py", "attr.py", "IPython.py", "jinja2.py", "zipfile.py", plugins] {
+        beside(&source, module);
+    }
+    for package in ["pydevd_plugins", "pydevd_plugins/extensions", "pydevd_plugins/extensions/types"] {
+        let text = "from pkgutil import extend_path\n__path__ = extend_path(__path__, __name__)\n";
+        std::fs::write(source.join(package).join("__init__.py"), text).unwrap();
+    }
+    let request = Launch { directory: folder.path().to_owned(), ..subject.request(with_exceptions(&subject)) };
+    let (session, outcome) = Session::launch(&subject.setup(), request).unwrap();
+    let mut report = stopped(outcome);
+    while report.stop.reason == "exception" {
+        if report.frame.as_ref().is_some_and(|frame| frame.function == "fail") {
+            look_around(&session);
+            assert_eq!(at(&capture(&session, 2), "plain").text, "5");
+        }
+        report = stopped(go_on(&session));
+    }
+    look_around(&session);
+    go_on(&session);
+    let printed = printed(&session);
+    assert!(printed.contains("ran []") && !printed.contains("imported"), "{printed}");
 }
