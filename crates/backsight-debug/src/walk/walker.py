@@ -99,6 +99,8 @@ HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
 POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
 HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
+# What one expression may be made of, make in bytes, and take in seconds.
+EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
 
 
@@ -1207,6 +1209,8 @@ def parts(value, start, count):
 
 
 def evaluate_in(frame, text):
+    if len(text) > EXPRESSION_LIMIT:
+        raise Refused('it is longer than %d characters' % EXPRESSION_LIMIT)
     tree = compile(text.strip(), '<expression>', 'eval', ONLY_PARSED, True)
     return Evaluator(frame).of(tree.body)
 
@@ -1216,8 +1220,28 @@ class Evaluator:
 
     def __init__(self, frame):
         self.frame = frame
+        self.made = 0
+        self.deadline = now() + EVALUATION_LIMIT
+
+    def makes(self, size):
+        """Takes note of so many bytes before they are made."""
+        self.made += size
+        if self.made > MADE_LIMIT:
+            raise Refused('its result would be too large')
+
+    def in_time(self):
+        if now() > self.deadline:
+            raise Refused('it takes too long')
+
+    def timed(self, values):
+        """These values, as long as there is time."""
+        for at, value in enumerate(values):
+            if at % 4096 == 0:
+                self.in_time()
+            yield value
 
     def of(self, tree):
+        self.in_time()
         method = getattr(self, 'of_' + type(tree).__name__, None)
         if method is None:
             raise Refused('%s may run code' % type(tree).__name__)
@@ -1283,9 +1307,12 @@ class Evaluator:
         key = self.of(tree.slice)
         base = base_of(type(value))
         if base in (list, tuple, str, bytes, bytearray) and among(type(key), (int, bool, slice)):
+            if type(key) is slice:
+                width = {str: 4, bytes: 1, bytearray: 1}.get(base, POINTER)
+                self.makes(width * len(range(*key.indices(base.__len__(value)))))
             return base.__getitem__(value, key)
         if base is dict and among(type(key), SCALARS):
-            for name, found in dict.items(value):
+            for name, found in self.timed(dict.items(value)):
                 if type(name) is type(key) and name == key:
                     return found
             raise KeyError(key)
@@ -1324,21 +1351,31 @@ class Evaluator:
             raise Refused('the value is too large to calculate with')
         return value
 
+    def operand(self, value):
+        """A value to calculate with. The result is as large as both together, except where that is asked for."""
+        value = self.scalar(value)
+        self.makes(4 * len(value) if among(type(value), (str, bytes)) else value.bit_length() // 8 if type(value) is int else 0)
+        return value
+
     def of_UnaryOp(self, tree):
         value = self.of(tree.operand)
         kind = type(tree.op).__name__
         if kind == 'Not':
             return not self.truth(value)
-        value = self.scalar(value)
+        value = self.operand(value)
         return {'USub': lambda: -value, 'UAdd': lambda: +value, 'Invert': lambda: ~value}[kind]()
 
     def of_BinOp(self, tree):
-        left, right = self.scalar(self.of(tree.left)), self.scalar(self.of(tree.right))
+        left, right = self.operand(self.of(tree.left)), self.operand(self.of(tree.right))
         kind = type(tree.op).__name__
+        if kind == 'Mod' and among(type(left), (str, bytes)):
+            raise Refused('what is formatted may be too large')
         if kind in ('Mult', 'Pow', 'LShift') and any(among(type(one), (str, bytes)) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
             raise Refused('the result may be too large')
         if kind in ('Pow', 'LShift') and type(right) is int and abs(right) > 1000:
             raise Refused('the result may be too large')
+        if kind in ('Pow', 'LShift'):
+            self.makes(1 << 13)
         work = {'Add': lambda: left + right, 'Sub': lambda: left - right, 'Mult': lambda: left * right,
                 'Div': lambda: left / right, 'FloorDiv': lambda: left // right, 'Mod': lambda: left % right,
                 'Pow': lambda: left ** right, 'BitAnd': lambda: left & right, 'BitOr': lambda: left | right,
@@ -1383,7 +1420,7 @@ class Evaluator:
         if base is str and type(left) is str:
             return str.__contains__(right, left)
         if base in (list, tuple, dict, set, frozenset):
-            return any(among(type(part), SCALARS) and part == left for part in base.__iter__(right))
+            return any(among(type(part), SCALARS) and part == left for part in self.timed(base.__iter__(right)))
         raise Refused('`in` may run code')
 
     def of_Call(self, tree):
@@ -1397,7 +1434,7 @@ class Evaluator:
             if name == 'id':
                 return id(value)
             if name == 'abs':
-                return abs(self.scalar(value))
+                return abs(self.operand(value))
             base = base_of(type(value))
             if base in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray):
                 return base.__len__(value)

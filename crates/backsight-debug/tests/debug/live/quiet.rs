@@ -160,3 +160,69 @@ fn a_look_imports_nothing_of_what_is_beside_the_program() {
     let printed = printed(&session);
     assert!(printed.contains("ran []") && !printed.contains("imported"), "{printed}");
 }
+
+/// A safe expression takes no more memory or time than a look should.
+#[test]
+fn a_safe_expression_is_bounded_in_what_it_makes() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+big = [0] * 4000000
+text, data, number = 'x' * 900000, b'x' * 900000, 1 << 90000
+plain = 5
+plain = 5  # HERE
+";
+    let subject = written(folder.path(), "bounded.py", text, python());
+    let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
+    stopped(outcome);
+    let many = |part: &str| format!("[{}]", vec![part; 9000 / (part.len() + 1)].join(","));
+    let refused = [
+        "'%900000000d' % 1",
+        "b'%900000000d' % 1",
+        "'%*d' % (900000000, 1)",
+        "text % ()",
+        "'a' * 900000000",
+        "900000000 * b'a'",
+        "[0] * 900000000",
+        "(0,) * 900000000",
+        "big + big",
+        "10 ** 900000000",
+        "2 ** 1000 ** 1000",
+        "1 << 900000000",
+        "f'{1:900000000}'",
+        "f'{1:>{900000000}}'",
+        "'{:900000000}'.format(1)",
+        "format(1, '900000000')",
+        "'a'.ljust(900000000)",
+        "','.join(big)",
+        "bytes(900000000)",
+        "str(number)",
+        "[one for one in big]",
+        "{*big}",
+        "[*big]",
+        "big[:]",
+        "text + text + text",
+    ];
+    for expression in refused {
+        let error = safely(&session, expression).map(|value| panic!("{expression}: {value}")).unwrap_err();
+        assert!(error.message().contains("was not evaluated"), "{expression}: {error}");
+    }
+    for part in
+        ["text + text", "text[1:]", "data + data", "number + 1", "-number", "abs(number)", "big[:999999]", "2**999"]
+    {
+        let error = safely(&session, &many(part)).map(|value| panic!("{part}: {value}")).unwrap_err();
+        assert!(error.message().contains("too large"), "{part}: {error}");
+    }
+    let error = safely(&session, &many("7 in big")).map(|value| value.len()).unwrap_err();
+    assert!(error.message().contains("takes too long"), "{error}");
+    let error = safely(&session, &format!("[{}]", vec!["1"; 10_000].join(","))).map(|value| value.len()).unwrap_err();
+    assert!(error.message().contains("longer than"), "{error}");
+    for (expression, value) in [
+        ("17 % 5", "2"),
+        ("text[:3] + 'y'", "'xxxy'"),
+        ("big[5:7]", "list[2] {0, 0}"),
+        ("2 ** 10", "1024"),
+        ("-3 // 2", "-2"),
+    ] {
+        assert_eq!(safely(&session, expression).unwrap(), value, "{expression}");
+    }
+}
