@@ -161,6 +161,97 @@ fn a_look_imports_nothing_of_what_is_beside_the_program() {
     assert!(printed.contains("ran []") && !printed.contains("imported"), "{printed}");
 }
 
+const OF_ITS_OWN: &str = "\
+import gc, threading
+ran, counting = [], False
+def count(what):
+    if counting:
+        ran.append(what)
+class Named(threading.Thread):
+    def __getattribute__(self, name):
+        if name == 'name':
+            count('attribute ' + name)
+        return threading.Thread.__getattribute__(self, name)
+    def __repr__(self):
+        count('repr'); return 'x'
+    def is_alive(self):
+        count('alive'); return True
+class Names(dict):
+    def get(self, *all):
+        count('get'); return dict.get(self, *all)
+    def __getitem__(self, name):
+        count('item'); return dict.__getitem__(self, name)
+class Version:
+    def __str__(self):
+        count('version'); return '1'
+wait = threading.Event()
+named = Named(target=wait.wait, daemon=True)
+named._name = 'by itself'
+named.start()
+__version__ = __package__ = Version()
+names = Names(__name__=Version(), __version__=Version(), __package__=Version())
+exec(compile('def within(then):\\n    plain = 5\\n    then()\\n', __file__.replace('own.py', 'within.py'), 'exec'), names)
+def then():
+    global counting
+    plain = 5
+    counting = True
+    plain = 5  # HERE
+dict.__getitem__(names, 'within')(then)
+";
+
+/// Threads are listed by what is stored of them, frames without the namespaces they are in.
+#[test]
+fn threads_and_frames_are_listed_without_asking_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = written(folder.path(), "own.py", OF_ITS_OWN, python());
+    let (session, outcome) = subject.launch(vec![subject.at("HERE")]);
+    stopped(outcome);
+    // When it pauses, the debugger notes the names of threads.
+    let before = ran(&session);
+    look_around(&session);
+    let names: Vec<String> = session.threads().unwrap().into_iter().map(|thread| thread.name).collect();
+    assert_eq!(names, ["MainThread", "by itself"]);
+    let frames = session.stack(None, 0, 50).unwrap().frames;
+    let functions: Vec<&str> = frames.iter().map(|frame| frame.function.as_str()).collect();
+    assert_eq!(functions[..3], ["then", "within", "<module>"]);
+    assert_eq!(ran(&session), before, "{}", safely(&session, "ran").unwrap());
+}
+
+/// Garbage is not collected during a walk, and collecting is left as it was.
+#[test]
+fn a_walk_collects_no_garbage_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+import gc, sys
+ran = []
+def collected(phase, about):
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename == '<backsight>' and frame.f_code.co_name == 'answer':
+            ran.append(phase)
+        frame = frame.f_back
+gc.callbacks.append(collected)
+values = [[one] for one in range(3000)]
+gc.set_threshold(1)
+plain = 5
+plain = 5  # HERE
+gc.callbacks.clear()
+print('ran', ran, gc.isenabled())
+gc.disable()
+plain = 5  # AGAIN
+print('still', gc.isenabled())
+";
+    let subject = written(folder.path(), "garbage.py", text, python());
+    let (session, outcome) = subject.launch(vec![subject.at("HERE"), subject.at("AGAIN")]);
+    stopped(outcome);
+    look_around(&session);
+    stopped(go_on(&session));
+    look_around(&session);
+    go_on(&session);
+    let printed = printed(&session);
+    assert!(printed.contains("ran [] True") && printed.contains("still False"), "{printed}");
+}
+
 /// A safe expression takes no more memory or time than a look should.
 #[test]
 fn a_safe_expression_is_bounded_in_what_it_makes() {
