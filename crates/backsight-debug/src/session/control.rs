@@ -23,6 +23,9 @@ const CODE: Duration = Duration::from_secs(2);
 /// How long a stop may be on its way when a debugger says that there is nothing to pause.
 const REFUSED: Duration = Duration::from_secs(2);
 
+/// What debugpy says of an exception that says nothing.
+const NO_DESCRIPTION: &str = "exception: no description";
+
 /// What the program shall do.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,8 +183,13 @@ impl Engine {
             Some(thread) => self.stack(paused, thread, 1).await?.first().map(|frame| view(0, frame)),
             None => None,
         };
-        if stop.reason == "exception" {
-            stop.description = self.exception(paused).await?.or(stop.description);
+        if stop.reason == "exception" && !stop.is_described {
+            let about = self.exception(paused).await?;
+            self.change_moment(|moment| {
+                moment.describe(paused.epoch, stop.thread_id, about.clone());
+                false
+            });
+            stop.description = about.or(stop.description);
         }
         self.still(paused)?;
         let (file, line) = frame.as_ref().map_or((None, None), |frame| (frame.file.as_deref(), frame.line));
@@ -201,16 +209,7 @@ impl Engine {
             return Ok(None);
         };
         let info: types::ExceptionInfo = types::read(body);
-        // What debugpy adds is about itself.
-        let about = info
-            .description
-            .map(|text| text.split("(note: full exception trace").next().unwrap_or_default().trim_end().to_owned());
-        let about = about.filter(|text| !text.trim().is_empty() && *text != info.exception_id);
-        Ok(match (info.exception_id.is_empty(), about) {
-            (true, about) => about,
-            (false, Some(about)) => Some(format!("{}: {about}", info.exception_id)),
-            (false, None) => Some(info.exception_id),
-        })
+        Ok(exception_words(info.exception_id, info.description))
     }
 
     async fn resume(&self, command: &str, thread: Option<i64>) -> Result<()> {
@@ -331,6 +330,19 @@ impl Engine {
                 Err(Error::new(Code::Busy, message).with_hint("wait a moment, or end the session"))
             }
         }
+    }
+}
+
+/// An exception in one text: its name, and what it says.
+pub(crate) fn exception_words(name: String, about: Option<String>) -> Option<String> {
+    // What debugpy adds is about itself.
+    let own = |text: String| text.split("(note: full exception trace").next().unwrap_or_default().trim_end().to_owned();
+    let name = own(name);
+    let about = about.map(own).filter(|text| !text.trim().is_empty() && *text != name && text != NO_DESCRIPTION);
+    match (name.is_empty(), about) {
+        (true, about) => about,
+        (false, Some(about)) => Some(format!("{name}: {about}")),
+        (false, None) => Some(name),
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::breakpoints::Breakpoints;
+use super::control::exception_words;
 use super::link::{Link, Sink, with_words};
 use super::state::{Change, Moment, State, Stop};
 use super::visit::{Entering, Visitor};
@@ -343,10 +344,17 @@ impl Engine {
     }
 
     fn hear_stop(self: &Arc<Self>, body: types::StoppedBody) {
-        let description = body.text.filter(|text| !text.is_empty()).or(body.description);
+        // A debugger inside the program asks the exception what it says, which runs the program's code. It did so when the
+        // program came here; whoever only looks must not make it do so again.
+        let is_described = body.reason == "exception" && self.adapter.quirks.runs_code;
+        let description = match is_described {
+            true => exception_words(body.text.unwrap_or_default(), body.description),
+            false => body.text.filter(|text| !text.is_empty()).or(body.description),
+        };
         let stop = Stop {
             reason: body.reason,
             description,
+            is_described,
             thread_id: body.thread_id,
             all_threads: body.all_threads_stopped.unwrap_or(false),
             known_hits: self.breakpoints().numbered(&body.hit_breakpoint_ids),

@@ -45,6 +45,9 @@ pub struct Stop {
     /// Which of ours these were when it paused; debuggers number them anew when others are set.
     #[serde(skip)]
     pub(crate) known_hits: Vec<String>,
+    /// Of an exception, all that can be said is in the description.
+    #[serde(skip)]
+    pub(crate) is_described: bool,
 }
 
 /// A state and the epoch it belongs to.
@@ -105,6 +108,17 @@ impl Moment {
     /// Whether nothing can come any more.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.state, State::Exited { .. } | State::Disconnected { .. })
+    }
+
+    /// Keeps what was found out about an exception with the stop, where that is still the present one: it is asked for once.
+    pub(crate) fn describe(&mut self, epoch: u64, thread: Option<i64>, description: Option<String>) {
+        match &mut self.state {
+            State::Stopped(stop) if self.epoch == epoch && stop.thread_id == thread => {
+                stop.description = description.or(stop.description.take());
+                stop.is_described = true;
+            }
+            _ => {}
+        }
     }
 
     /// Takes note of a change; false: it changes nothing.
@@ -194,6 +208,27 @@ mod tests {
         assert!(moment.change(Change::Continued { thread: Some(2), all: false }));
         assert!(matches!(&moment.state, State::Stopped(stop) if !stop.all_threads));
         assert!(moment.epoch > epoch, "another thread may change what this one sees");
+    }
+
+    #[test]
+    fn what_was_said_of_an_exception_stays_with_its_stop_and_with_no_other() {
+        let mut moment = Moment::new();
+        moment.visit_stops();
+        assert!(moment.change(Change::Started) && moment.change(stopped(1)));
+        let epoch = moment.epoch;
+        let said = |moment: &Moment| match &moment.state {
+            State::Stopped(stop) => (stop.description.clone(), stop.is_described),
+            _ => (None, false),
+        };
+        for (epoch, thread) in [(epoch - 1, 1), (epoch, 2)] {
+            moment.describe(epoch, Some(thread), Some("another".to_owned()));
+            assert_eq!(said(&moment), (None, false));
+        }
+        moment.describe(epoch, Some(1), Some("ValueError: no".to_owned()));
+        assert!(moment.change(Change::Shown));
+        assert_eq!(said(&moment), (Some("ValueError: no".to_owned()), true));
+        assert!(moment.change(Change::Resuming) && moment.change(stopped(1)));
+        assert_eq!(said(&moment), (None, false));
     }
 
     #[test]

@@ -53,6 +53,12 @@ def native(name, *places):
 crc32 = native('zlib.crc32', ('zlib', 'crc32'))
 to_base64 = native('binascii.b2a_base64', ('binascii', 'b2a_base64'))
 referents = native('gc.get_referents', ('gc', 'get_referents'))
+def optional(name, called):
+    found = getattr(module(name), called, None)
+    return found if type(found) is NATIVE else None
+
+
+GC_ENABLED, GC_DISABLE, GC_ENABLE = (optional('gc', called) for called in ('isenabled', 'disable', 'enable'))
 marshal_bytes = native('marshal.dumps', ('marshal', 'dumps'))
 unpack_from = native('struct.unpack_from', ('_struct', 'unpack_from'))
 # What makes tests believe in another time leaves the clock of locks alone.
@@ -99,6 +105,8 @@ HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
 POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
 HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
+# What one expression may be made of, make in bytes, and take in seconds.
+EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
 
 
@@ -713,6 +721,16 @@ def told_whole(value, cls):
     return None
 
 
+def exception_text(value, cls):
+    """What an exception was raised with; its own words only its code can tell."""
+    args = BaseException.__dict__['args'].__get__(value)
+    parts = []
+    for part in args[:4] if type(args) is tuple else ():
+        base = base_of(type(part))
+        parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
+    return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
+
+
 class Walk:
     def __init__(self, config):
         self.depth = config['depth']
@@ -817,7 +835,7 @@ class Walk:
             node['t'] = '%s[%d]' % (node['k'], node['n'])
             return node['n'] > 0 or bool(own and dict.__len__(own))
         if base is BaseException:
-            node['t'] = self.exception_text(value, cls)
+            node['t'] = exception_text(value, cls)
             return True
         view = view_of(value, cls)
         if view is not None and structure_fields(value, cls) is None:
@@ -854,14 +872,6 @@ class Walk:
             if not is_listed(view):
                 node['x'] = 1
         return node['n'] > 0
-
-    def exception_text(self, value, cls):
-        args = BaseException.__dict__['args'].__get__(value)
-        parts = []
-        for part in args[:4] if type(args) is tuple else ():
-            base = base_of(type(part))
-            parts.append(scalar_text(part, base) if among(type(part), SCALARS) else name_of(type(part)))
-        return cut('%s(%s)' % (name_of(cls), ', '.join(parts)))
 
     def expand(self, value, node, level, seen, queue, path):
         cls = type(value)
@@ -1205,6 +1215,8 @@ def parts(value, start, count):
 
 
 def evaluate_in(frame, text):
+    if len(text) > EXPRESSION_LIMIT:
+        raise Refused('it is longer than %d characters' % EXPRESSION_LIMIT)
     tree = compile(text.strip(), '<expression>', 'eval', ONLY_PARSED, True)
     return Evaluator(frame).of(tree.body)
 
@@ -1214,8 +1226,28 @@ class Evaluator:
 
     def __init__(self, frame):
         self.frame = frame
+        self.made = 0
+        self.deadline = now() + EVALUATION_LIMIT
+
+    def makes(self, size):
+        """Takes note of so many bytes before they are made."""
+        self.made += size
+        if self.made > MADE_LIMIT:
+            raise Refused('its result would be too large')
+
+    def in_time(self):
+        if now() > self.deadline:
+            raise Refused('it takes too long')
+
+    def timed(self, values):
+        """These values, as long as there is time."""
+        for at, value in enumerate(values):
+            if at % 4096 == 0:
+                self.in_time()
+            yield value
 
     def of(self, tree):
+        self.in_time()
         method = getattr(self, 'of_' + type(tree).__name__, None)
         if method is None:
             raise Refused('%s may run code' % type(tree).__name__)
@@ -1281,9 +1313,12 @@ class Evaluator:
         key = self.of(tree.slice)
         base = base_of(type(value))
         if base in (list, tuple, str, bytes, bytearray) and among(type(key), (int, bool, slice)):
+            if type(key) is slice:
+                width = {str: 4, bytes: 1, bytearray: 1}.get(base, POINTER)
+                self.makes(width * len(range(*key.indices(base.__len__(value)))))
             return base.__getitem__(value, key)
         if base is dict and among(type(key), SCALARS):
-            for name, found in dict.items(value):
+            for name, found in self.timed(dict.items(value)):
                 if type(name) is type(key) and name == key:
                     return found
             raise KeyError(key)
@@ -1322,21 +1357,31 @@ class Evaluator:
             raise Refused('the value is too large to calculate with')
         return value
 
+    def operand(self, value):
+        """A value to calculate with. The result is as large as both together, except where that is asked for."""
+        value = self.scalar(value)
+        self.makes(4 * len(value) if among(type(value), (str, bytes)) else value.bit_length() // 8 if type(value) is int else 0)
+        return value
+
     def of_UnaryOp(self, tree):
         value = self.of(tree.operand)
         kind = type(tree.op).__name__
         if kind == 'Not':
             return not self.truth(value)
-        value = self.scalar(value)
+        value = self.operand(value)
         return {'USub': lambda: -value, 'UAdd': lambda: +value, 'Invert': lambda: ~value}[kind]()
 
     def of_BinOp(self, tree):
-        left, right = self.scalar(self.of(tree.left)), self.scalar(self.of(tree.right))
+        left, right = self.operand(self.of(tree.left)), self.operand(self.of(tree.right))
         kind = type(tree.op).__name__
+        if kind == 'Mod' and among(type(left), (str, bytes)):
+            raise Refused('what is formatted may be too large')
         if kind in ('Mult', 'Pow', 'LShift') and any(among(type(one), (str, bytes)) or type(one) is int and abs(one) > 1 << 64 for one in (left, right)):
             raise Refused('the result may be too large')
         if kind in ('Pow', 'LShift') and type(right) is int and abs(right) > 1000:
             raise Refused('the result may be too large')
+        if kind in ('Pow', 'LShift'):
+            self.makes(1 << 13)
         work = {'Add': lambda: left + right, 'Sub': lambda: left - right, 'Mult': lambda: left * right,
                 'Div': lambda: left / right, 'FloorDiv': lambda: left // right, 'Mod': lambda: left % right,
                 'Pow': lambda: left ** right, 'BitAnd': lambda: left & right, 'BitOr': lambda: left | right,
@@ -1381,7 +1426,7 @@ class Evaluator:
         if base is str and type(left) is str:
             return str.__contains__(right, left)
         if base in (list, tuple, dict, set, frozenset):
-            return any(among(type(part), SCALARS) and part == left for part in base.__iter__(right))
+            return any(among(type(part), SCALARS) and part == left for part in self.timed(base.__iter__(right)))
         raise Refused('`in` may run code')
 
     def of_Call(self, tree):
@@ -1395,7 +1440,7 @@ class Evaluator:
             if name == 'id':
                 return id(value)
             if name == 'abs':
-                return abs(self.scalar(value))
+                return abs(self.operand(value))
             base = base_of(type(value))
             if base in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray):
                 return base.__len__(value)
@@ -1410,10 +1455,17 @@ ASKED = 'backsight! '
 def answer(question):
     name, _, text = question.partition(' ')
     MET.clear()
+    # Collecting garbage would run what the program wants to run at the end of its values.
+    collects = GC_ENABLED and GC_DISABLE and GC_ENABLE and GC_ENABLED()
+    if collects:
+        GC_DISABLE()
     try:
         return WORK[name](read_json(text, 0)[0])
     except Exception as error:
         return pack({'error': 'the walker failed: %s: %s' % (type(error).__name__, error)})
+    finally:
+        if collects:
+            GC_ENABLE()
 
 
 # The threads that evaluate an expression with everything it runs, and what guards that none of them is ended too late.
@@ -1496,3 +1548,129 @@ def listen():
 
 
 listen()
+
+
+def hold_types():
+    """The debugger has a table of types for what it shows. It is made at its first answer, by importing `django` with the paths
+    and the finders of the program: whatever is called so beside the program would run. So it is made here, of what is there
+    already."""
+    xml = MODULES['_pydevd_bundle.pydevd_xml']
+    handler = xml._TYPE_RESOLVE_HANDLER
+    if handler._initialized:
+        return
+    extensions = MODULES['_pydevd_bundle.pydevd_extension_utils']
+    if extensions.EXTENSION_MANAGER_INSTANCE.loaded_extensions is None:
+        # They are loaded when the debugger begins, or not at all.
+        extensions.EXTENSION_MANAGER_INSTANCE.loaded_extensions = []
+    names = dict(MODULE_DICT(xml))
+    names['__builtins__'] = dict(__builtins__, __import__=loaded)
+    handler._default_type_map = types.FunctionType(xml._create_default_type_map.__code__, names)()
+    handler._resolve_providers = extensions.extensions_of_type(xml.TypeResolveProvider)
+    handler._str_providers = extensions.extensions_of_type(xml.StrPresentationProvider)
+    handler._initialized = True
+
+
+def loaded(name, *rest):
+    """What stands in the place of `import` there. Django's classes are left out even if they are there: asking whether a value
+    is one of them may run code of theirs."""
+    found = MODULES.get(name) if name in ('collections', 'ctypes') else None
+    if type(found) is types.ModuleType:
+        return found
+    raise Refused(name)
+
+
+class Shown:
+    """A frame as the debugger lists it, without the namespace, of which it would ask the program's names."""
+    __slots__ = ('f_code', 'f_lineno', 'IS_PLUGIN_FRAME')
+    f_back = f_trace = None
+
+    def __init__(self, frame):
+        self.f_code, self.f_lineno = frame.f_code, frame.f_lineno
+        self.IS_PLUGIN_FRAME = type(frame) is not types.FrameType and getattr(frame, 'IS_PLUGIN_FRAME', False)
+
+    @property
+    def f_globals(self):
+        return {}
+
+    f_locals = f_globals
+
+
+def hold_frames():
+    """The debugger lists frames with the names and versions of their modules, and with what the causes of an exception say of
+    themselves: both may run code. Nothing here shows the former, and the latter are told as they were raised."""
+    factory = MODULES['_pydevd_bundle.pydevd_net_command_factory_json'].NetCommandFactoryJson
+    usual = getattr(factory._iter_visible_frames_info, 'usual', factory._iter_visible_frames_info)
+
+    def frames_listed(self, debugger, frames, *rest, **named):
+        cause = frames.chained_frames_list
+        while cause is not None:
+            kind = type(cause.exc_desc)
+            if kind is not str:
+                cause.exc_desc = exception_text(cause.exc_desc, kind) if built_in(kind, BaseException) else name_of(kind)
+            cause = cause.chained_frames_list
+        for one in usual(self, debugger, frames, *rest, **named):
+            yield one[:1] + (Shown(one[1]),) + one[2:]
+
+    frames_listed.usual = usual
+    factory._iter_visible_frames_info = frames_listed
+
+
+class Listed:
+    """A thread as the debugger lists it."""
+    __slots__ = ('ident', 'name', 'alive')
+
+
+class NotToldOf:
+    """Stands for the debugger where it would be told of threads: those it does not know yet it finds by itself."""
+
+    def notify_thread_created(self, *all):
+        pass
+
+
+def listed_threads():
+    """The threads of the program. They may be of classes of the program's, whose names and states are computed by code."""
+    threading = MODULES['threading']
+    prefix = 'pid_%s_id_' % MODULES['_pydevd_bundle.pydevd_constants'].get_pid()
+    found = []
+    for thread in list(dict.values(threading._active)):
+        own = instance_dict(thread)
+        if own is None or static(type(thread), 'is_pydev_daemon_thread') or dict.get(own, 'is_pydev_daemon_thread'):
+            continue
+        one = Listed()
+        known = dict.get(own, '__pydevd_id__')
+        one.ident = known if type(known) is str else prefix + str(id(thread))
+        name = dict.get(own, '_name')
+        one.name = name if type(name) is str else name_of(type(thread))
+        one.alive = dict.get(own, '_is_stopped') is not True
+        found.append(one)
+    return found
+
+
+def hold_threads():
+    factory = MODULES['_pydevd_bundle.pydevd_net_command_factory_json'].NetCommandFactoryJson
+    usual = getattr(factory.make_list_threads_message, 'usual', factory.make_list_threads_message)
+    names = dict(MODULE_DICT(MODULES['_pydevd_bundle.pydevd_net_command_factory_json']))
+    for name in ('get_non_pydevd_threads', 'is_thread_alive', 'get_thread_id'):
+        names[name]
+    names['get_non_pydevd_threads'] = listed_threads
+    names['is_thread_alive'] = lambda thread: thread.alive
+    names['get_thread_id'] = lambda thread: thread.ident
+    purely = types.FunctionType(usual.__code__, names)
+
+    def make_list_threads_message(self, debugger, seq):
+        try:
+            return purely(self, NotToldOf(), seq)
+        except AttributeError:
+            # Another version of the debugger, which asks more of a thread.
+            return usual(self, debugger, seq)
+
+    make_list_threads_message.usual = usual
+    factory.make_list_threads_message = make_list_threads_message
+
+
+for hold in (hold_types, hold_frames, hold_threads):
+    try:
+        hold()
+    except Exception:
+        # Another version of the debugger, which does it in another way.
+        pass

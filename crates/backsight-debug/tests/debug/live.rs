@@ -15,5 +15,6 @@ mod native;
 mod own_names;
 mod pages;
 mod python;
+mod quiet;
 mod started;
 mod subject;

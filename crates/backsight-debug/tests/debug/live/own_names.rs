@@ -14,20 +14,20 @@ use backsight_debug::walk::{CapturePlan, Frames};
 use super::python::python;
 use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, installed, stopped};
 
-fn written(folder: &Path, name: &str, text: &str, runtime: std::path::PathBuf) -> Subject {
+pub fn written(folder: &Path, name: &str, text: &str, runtime: std::path::PathBuf) -> Subject {
     let source = folder.join(name);
     std::fs::write(&source, text).unwrap();
     Subject { program: source.clone(), source, runtime: Some(runtime), rust_sysroot: None }
 }
 
-fn safely(session: &Session, expression: &str) -> backsight_core::Result<String> {
+pub fn safely(session: &Session, expression: &str) -> backsight_core::Result<String> {
     let request =
         EvaluateRequest { expression: expression.to_owned(), thread: None, frame: 0, safe: true, timeout_ms: None };
     session.evaluate(request).map(|view| view.value)
 }
 
 /// Everything that says it only looks.
-fn look(session: &Session, variable: &str, value: &str) {
+pub fn look(session: &Session, variable: &str, value: &str) {
     assert_eq!(at(&capture(session, 2), variable).text, value);
     let all = CapturePlan {
         frames: Frames::All,
@@ -46,7 +46,7 @@ fn look(session: &Session, variable: &str, value: &str) {
     assert!(safely(session, &format!("[{variable}, {variable}]")).unwrap().starts_with("list[2]"));
 }
 
-fn printed(session: &Session) -> String {
+pub fn printed(session: &Session) -> String {
     session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect()
 }
 
