@@ -394,7 +394,9 @@ impl Engine {
             return None;
         }
         let mut exit = lock(&self.process).as_ref().map(Process::exit)?;
-        let status = tokio::time::timeout(EXIT, exit.wait_for(Option::is_some)).await.ok()?.ok()?;
+        // That it is over is known already, or nothing is known until then.
+        let patience = if self.moment.borrow().is_over() { PATIENCE } else { EXIT };
+        let status = tokio::time::timeout(patience, exit.wait_for(Option::is_some)).await.ok()?.ok()?;
         (*status).and_then(exit_code)
     }
 

@@ -50,19 +50,21 @@ def native(name, *places):
     raise Refused('the program replaced `%s` of Python itself' % name)
 
 
-crc32 = native('zlib.crc32', ('zlib', 'crc32'))
-to_base64 = native('binascii.b2a_base64', ('binascii', 'b2a_base64'))
-referents = native('gc.get_referents', ('gc', 'get_referents'))
 def optional(name, called):
     found = getattr(module(name), called, None)
     return found if type(found) is NATIVE else None
 
 
+crc32 = native('zlib.crc32', ('zlib', 'crc32'))
+to_base64 = native('binascii.b2a_base64', ('binascii', 'b2a_base64'))
+referents = native('gc.get_referents', ('gc', 'get_referents'))
 GC_ENABLED, GC_DISABLE, GC_ENABLE = (optional('gc', called) for called in ('isenabled', 'disable', 'enable'))
 marshal_bytes = native('marshal.dumps', ('marshal', 'dumps'))
 unpack_from = native('struct.unpack_from', ('_struct', 'unpack_from'))
 # What makes tests believe in another time leaves the clock of locks alone.
 now = native('time.monotonic', ('time', 'monotonic'), ('threading', '_time'))
+# Of this thread: a machine that is busy with other things makes the clock run, but not the work.
+worked = optional('time', 'thread_time') or now
 this_frame = native('sys._getframe', ('sys', '_getframe'))
 current_frames = native('sys._current_frames', ('sys', '_current_frames'))
 encode_text = native('json', ('_json', 'encode_basestring'))
@@ -104,7 +106,7 @@ ONLY_PARSED = 1 << 10
 HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
 POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
-HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
+HASH_PER_VALUE, HASH_IN_ALL, HASH_SECONDS = 20000, 200000, 1.0
 # What one expression may be made of, make in bytes, and take in seconds.
 EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
@@ -444,19 +446,23 @@ def key_text(key):
 class Fingerprints:
     """Hashes of whole values: the same content has the same hash, whatever was captured of it."""
 
-    def __init__(self, deadline):
+    def __init__(self, work, deadline):
+        self.enough = worked() + work
         self.memo = {}
         self.memo_unread = {}
         self.kept = []
         self.total = 0
         self.deadline = deadline
 
+    def late(self):
+        return worked() > self.enough or now() > self.deadline
+
     def of(self, value):
         """The hash; none if there is too much to hash. What could not be looked into is in `unread`."""
         self.count = 0
         self.stack = {}
         self.unread = []
-        if self.total > HASH_IN_ALL or now() > self.deadline:
+        if self.total > HASH_IN_ALL or self.late():
             return None
         try:
             result, _ = self.node(value)
@@ -468,7 +474,7 @@ class Fingerprints:
 
     def node(self, value):
         self.count += 1
-        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 1024 == 0 and now() > self.deadline:
+        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 1024 == 0 and self.late():
             raise TooMuch()
         cls = type(value)
         base = base_of(cls)
@@ -736,8 +742,8 @@ class Walk:
         self.depth = config['depth']
         self.nodes = config['nodes']
         self.deadline = now() + config['ms'] / 1000.0
-        hashing = min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0
-        self.fingerprints = Fingerprints(now() + hashing)
+        hashing = config['ms'] / 2000.0 if config.get('hash', True) else -1.0
+        self.fingerprints = Fingerprints(min(hashing, HASH_SECONDS), now() + hashing)
         self.incomplete = []
         self.unhashed = []
         self.unread = []

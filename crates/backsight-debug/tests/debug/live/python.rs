@@ -12,7 +12,9 @@ use backsight_debug::walk::CapturePlan;
 
 use super::expectations::{self, Ways};
 use super::pages;
-use super::subject::{PATIENCE, Running, Subject, at, capture, free_port, go_on, names, plan, stopped};
+use super::subject::{
+    PATIENCE, Running, Subject, at, capture, free_port, go_on, names, plan, stopped, to_the_end, until_listening,
+};
 
 const WAYS: Ways = Ways {
     nothing: &["None"],
@@ -187,7 +189,7 @@ fn state_beside_fields_is_compared_or_said_not_to_be() {
         assert!(told.contains(&path), "`{path}` is missing in {told:#?}");
     }
     assert!(diff.summary.not_compared >= 2, "{diff:#?}");
-    assert_eq!(go_on(&session), Outcome::Exited { code: Some(0) });
+    assert_eq!(to_the_end(&session), Outcome::Exited { code: Some(0) });
     let printed: String = session.output(0, 1 << 20).pieces.into_iter().map(|piece| piece.text).collect();
     assert!(printed.contains("ran 0"), "{printed}");
 }
@@ -289,6 +291,8 @@ fn a_program_that_waits_for_a_debugger_is_attached_to() {
     ]);
     command.arg(&subject.program).stdout(Stdio::null()).stderr(Stdio::null());
     let mut running = Running(command.spawn().unwrap());
+    // Whoever attaches is told at once that nobody waits; here somebody is about to.
+    until_listening(port);
     let attach = Attach {
         adapter: "debugpy".to_owned(),
         port: Some(port),
@@ -310,7 +314,20 @@ fn a_program_that_waits_for_a_debugger_is_attached_to() {
 fn other_threads_are_where_the_program_is() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("busy.py");
-    let text = "import threading\ndef work(mine):\n    while True:\n        mine += 1\nfor start in (10, 20):\n    threading.Thread(target=work, args=(start,), daemon=True).start()\nhere = 1\nhere = 2  # HERE\n";
+    let text = "\
+import threading, time
+begun = []
+def work(mine):
+    begun.append(mine)
+    while True:
+        mine += 1
+for start in (10, 20):
+    threading.Thread(target=work, args=(start,), daemon=True).start()
+while len(begun) < 2:
+    time.sleep(0.01)
+here = 1
+here = 2  # HERE
+";
     std::fs::write(&source, text).unwrap();
     let subject = Subject { program: source.clone(), source, runtime: Some(python()), rust_sysroot: None };
     let (session, outcome) = subject.launch(vec![subject.at("HERE")]);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use backsight_core::Timestamp;
 use backsight_debug::capture::{Capture, Inside, Node, Scope};
@@ -70,6 +70,21 @@ pub fn free_port() -> u16 {
     std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
+/// Waits until somebody listens at a port, by what the system knows: asking the port would be taken for a debugger.
+pub fn until_listening(port: u16) {
+    let started = Instant::now();
+    let wanted = format!(":{port:04X}");
+    let is_there = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let local = words.next().is_some_and(|local| local.ends_with(&wanted));
+        local && words.nth(1) == Some("0A")
+    };
+    while !std::fs::read_to_string("/proc/net/tcp").unwrap().lines().any(is_there) {
+        assert!(started.elapsed() < PATIENCE, "nobody listens at port {port}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A program that was started by a test, and ends with it.
 pub struct Running(pub std::process::Child);
 
@@ -102,6 +117,16 @@ pub fn stopped(outcome: Outcome) -> StopReport {
 
 pub fn go_on(session: &Session) -> Outcome {
     session.control(Control::Continue, None, PATIENCE).unwrap()
+}
+
+/// Goes on to the end. On a busy machine its code comes a while after it.
+pub fn to_the_end(session: &Session) -> Outcome {
+    let started = Instant::now();
+    let mut outcome = go_on(session);
+    while outcome == (Outcome::Exited { code: None }) && started.elapsed() < PATIENCE {
+        outcome = session.outcome().unwrap();
+    }
+    outcome
 }
 
 pub fn plan(depth: u32) -> CapturePlan {
