@@ -284,7 +284,8 @@ fn node() -> Adapter {
             is_program: true,
             exceptions: filters(&[("all", &["all"]), ("uncaught", &["uncaught"])]),
             walker: Walker::Inspector,
-            runs_code: false,
+            // V8 describes what it hands out: of an error it reads the trace, of others it asks their prototypes.
+            runs_code: true,
             ..Quirks::default()
         },
         ..Adapter::default()

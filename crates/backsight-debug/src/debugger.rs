@@ -2,6 +2,7 @@
 //! name. Snapshots live as long as their session: when the program ends or the debugger goes, they are cleared and counted.
 
 mod answer;
+mod beginnings;
 mod held;
 mod points;
 mod shelf;
@@ -27,8 +28,9 @@ use crate::capture::Safety;
 use crate::redact::Redactor;
 use crate::session::{
     Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
-    Purpose, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
+    Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
+use beginnings::{Beginnings, Origin};
 use held::{Held, Since};
 use shelf::Shelf;
 
@@ -63,8 +65,8 @@ pub struct Options {
 pub struct Debugger {
     options: Options,
     sessions: Mutex<Vec<Arc<Held>>>,
-    /// Held while a session begins, which takes long: two of one name must not.
-    beginning: Mutex<()>,
+    /// The sessions that are being opened, which may take long.
+    beginnings: Beginnings,
     notables: Arc<Mutex<Notables<NotableKind>>>,
 }
 
@@ -73,7 +75,7 @@ impl Debugger {
     pub fn new(mut options: Options) -> Self {
         // Debuggers are those of the machine: a workspace that puts programs on the search path chooses none.
         options.setup.search = adapters::outside(&options.setup.search, &options.root);
-        Debugger { options, sessions: Mutex::default(), beginning: Mutex::default(), notables: Arc::default() }
+        Debugger { options, sessions: Mutex::default(), beginnings: Beginnings::default(), notables: Arc::default() }
     }
 
     /// What belongs into the timeline and was not taken yet.
@@ -93,7 +95,8 @@ impl Debugger {
         self.locate(launch.breakpoints.iter_mut())?;
         let (wait, program) = (launch.wait, launch.program.display().to_string());
         launch.wait = Duration::ZERO;
-        self.begin(name, program, wait, cancelled, |setup| Session::launch(setup, launch))
+        let open = |recall: &Recall, setup: &Setup| Session::launch_unless(recall, setup, launch);
+        self.begin(name, Origin::Launched, program, wait, cancelled, open)
     }
 
     /// Attaches to a program that runs already.
@@ -107,22 +110,24 @@ impl Debugger {
         };
         let wait = attach.wait;
         attach.wait = Duration::ZERO;
-        self.begin(name, program, wait, cancelled, |setup| Session::attach(setup, attach))
+        let open = |recall: &Recall, setup: &Setup| Session::attach_unless(recall, setup, attach);
+        self.begin(name, Origin::Attached, program, wait, cancelled, open)
     }
 
     fn begin(
         &self,
         name: Option<&str>,
+        origin: Origin,
         program: String,
         wait: Duration,
         cancelled: &dyn Fn() -> bool,
-        open: impl FnOnce(&Setup) -> Result<(Session, Outcome)>,
+        open: impl FnOnce(&Recall, &Setup) -> Result<(Session, Outcome)>,
     ) -> Result<Moved> {
         let name = name.unwrap_or(MAIN);
         check_name(name)?;
-        let beginning = lock(&self.beginning);
-        self.check_room(name)?;
-        let (session, outcome) = open(&self.options.setup).map_err(|error| self.without_secrets(error))?;
+        let beginning = self.beginnings.enter(name, origin, |others| self.check_room(name, others))?;
+        let opened = open(beginning.recall(), &self.options.setup);
+        let (session, outcome) = opened.map_err(|error| self.without_secrets(error))?;
         let shelf = Shelf::new(
             name.to_owned(),
             self.options.salt,
@@ -132,7 +137,7 @@ impl Debugger {
         );
         let held = Arc::new(Held::new(program, session, shelf));
         let gone = self.replace(Arc::clone(&held));
-        // Others need not wait for this one's first stop, nor for a debugger that is slow to go.
+        // From now on it is found as a session.
         drop(beginning);
         gone.iter().for_each(|other| other.end("another one has its name"));
         drop(gone);
@@ -167,9 +172,11 @@ impl Debugger {
         gone
     }
 
-    fn check_room(&self, name: &str) -> Result<()> {
+    /// Whether another session may begin, beside those that live and those that are being opened.
+    fn check_room(&self, name: &str, opening: &[&str]) -> Result<()> {
         let sessions = self.sessions();
-        let live: Vec<&str> = sessions.iter().filter(|held| !held.is_over()).map(|held| held.name()).collect();
+        let live = sessions.iter().filter(|held| !held.is_over()).map(|held| held.name());
+        let live: Vec<&str> = live.filter(|name| !opening.contains(name)).chain(opening.iter().copied()).collect();
         if live.contains(&name) {
             let message = format!("session `{name}` is being debugged already");
             return Err(Error::new(Code::Conflict, message)
@@ -226,8 +233,13 @@ impl Debugger {
     }
 
     /// Ends a session: a program that was started ends unless it shall go on, one that was attached to goes on unless it
-    /// shall end. Its snapshots are cleared.
+    /// shall end. Its snapshots are cleared. One that is still being opened is taken back, and what was started for it is
+    /// ended.
     pub fn disconnect(&self, name: Option<&str>, end_program: Option<bool>) -> Result<Disconnected> {
+        if let Some((session, origin)) = self.beginnings.take_back(name, self.is_used()) {
+            let ended_program = origin == Origin::Launched;
+            return Ok(Disconnected { session, ended_program, cleared_snapshots: 0 });
+        }
         let held = self.session(name)?;
         let ended = end_program.unwrap_or(!held.session.status().attached);
         // Before the program hears of it, whose end would else be the reason.
@@ -240,6 +252,7 @@ impl Debugger {
 
     /// Ends all sessions.
     pub fn disconnect_all(&self) {
+        self.beginnings.close();
         let sessions = std::mem::take(&mut *self.sessions());
         // All at once: whoever ends them has no time to wait for one debugger after the other.
         std::thread::scope(|scope| {
@@ -328,6 +341,7 @@ impl Debugger {
 
     /// The session of a name; without one the only one that lives, the one without a name, or the last one that lived.
     fn session(&self, name: Option<&str>) -> Result<Arc<Held>> {
+        self.beginnings.refuse(name, self.is_used())?;
         let sessions = self.sessions();
         let named = |name: &str| sessions.iter().find(|held| held.name() == name).cloned();
         let names: Vec<&str> = sessions.iter().map(|held| held.name()).collect();
@@ -352,6 +366,11 @@ impl Debugger {
                     .with_hint("name one with `session`")
             }),
         }
+    }
+
+    /// Whether a program is being debugged.
+    fn is_used(&self) -> bool {
+        self.sessions().iter().any(|held| !held.is_over())
     }
 
     fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Held>>> {

@@ -9,6 +9,7 @@ mod handshake;
 pub(crate) mod inspect;
 mod link;
 mod output;
+mod recall;
 mod state;
 mod visit;
 
@@ -31,6 +32,7 @@ pub use inspect::{
     EvaluateRequest, EvaluatedView, StackView, ThreadView, VariableView, VariablesPage, VariablesRequest,
 };
 pub use output::{OutputPage, Piece};
+pub(crate) use recall::Recall;
 pub use state::{State, Stop};
 pub use visit::{Onward, Visit, Visitor};
 
@@ -153,6 +155,11 @@ pub struct Session {
 impl Session {
     /// Starts a program under its debugger and waits for its first stop.
     pub fn launch(setup: &Setup, launch: Launch) -> Result<(Session, Outcome)> {
+        Session::launch_unless(&Recall::default(), setup, launch)
+    }
+
+    /// The same, unless it is taken back before the program is there.
+    pub(crate) fn launch_unless(recall: &Recall, setup: &Setup, launch: Launch) -> Result<(Session, Outcome)> {
         let adapter = adapters::choose(&setup.adapters, launch.adapter.as_deref(), &launch.program)?.clone();
         if !launch.program.exists() {
             let message = format!("there is no program at `{}`", launch.program.display());
@@ -161,17 +168,22 @@ impl Session {
         let runtime = adapters::locate(&adapter, launch.runtime.as_deref(), &launch.directory, &setup.search)?;
         let setup = setup.clone();
         let wait = launch.wait;
-        let session = Session::start(move || async move { launched(setup, adapter, runtime, launch).await })?;
+        let session = Session::start(recall, move || async move { launched(setup, adapter, runtime, launch).await })?;
         let outcome = session.wait(wait)?;
         Ok((session, outcome))
     }
 
     /// Attaches to a program that runs already.
     pub fn attach(setup: &Setup, attach: Attach) -> Result<(Session, Outcome)> {
+        Session::attach_unless(&Recall::default(), setup, attach)
+    }
+
+    /// The same, unless it is taken back before the debugger has answered.
+    pub(crate) fn attach_unless(recall: &Recall, setup: &Setup, attach: Attach) -> Result<(Session, Outcome)> {
         let adapter = adapters::choose(&setup.adapters, Some(&attach.adapter), Path::new(""))?.clone();
         let setup = setup.clone();
         let wait = attach.wait;
-        let session = Session::start(move || async move { attached(setup, adapter, attach).await })?;
+        let session = Session::start(recall, move || async move { attached(setup, adapter, attach).await })?;
         let outcome = session.wait(wait)?;
         Ok((session, outcome))
     }
@@ -283,7 +295,7 @@ impl Session {
         })
     }
 
-    fn start<F, T>(open: F) -> Result<Session>
+    fn start<F, T>(recall: &Recall, open: F) -> Result<Session>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Future<Output = Result<Arc<Engine>>> + Send + 'static,
@@ -302,17 +314,21 @@ impl Session {
                 let _ = runtime.block_on(stopped);
             })
             .map_err(|error| Error::io("start a thread for the debugger", error))?;
+        recall.begin(stop);
         let (answer, answered) = sync_channel(1);
         handle.spawn(async move {
             let _ = answer.send(open().await);
         });
         let opened = answered.recv().unwrap_or_else(|_| Err(gone()));
-        match opened {
-            Ok(engine) => Ok(Session { engine, runtime: handle, stop: Some(stop), thread: Some(thread) }),
-            Err(error) => {
+        match (opened, recall.settle()) {
+            (Ok(engine), Some(stop)) => Ok(Session { engine, runtime: handle, stop: Some(stop), thread: Some(thread) }),
+            (opened, stop) => {
+                let taken_back = stop.is_none();
                 drop(stop);
+                // What was started for it is gone when its thread is.
                 let _ = thread.join();
-                Err(error)
+                let failure = opened.map(|engine| drop(engine.take_process())).err().filter(|_| !taken_back);
+                Err(failure.unwrap_or_else(recall::taken_back))
             }
         }
     }

@@ -258,6 +258,6 @@ fn effect(effect: Effect) -> &'static str {
         Effect::AddsFile => "It writes a new file and overwrites none.",
         Effect::Removes => "It may remove something that Backsight keeps; it changes no file.",
         Effect::Runs => "It runs programs or code of one, which may do and reach anything; clients should ask first.",
-        Effect::Stops => "It ends a program, or lets go of it.",
+        Effect::Stops => "It ends a program, or lets go of it: a paused one that is let go of runs on.",
     }
 }

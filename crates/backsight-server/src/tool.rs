@@ -217,7 +217,7 @@ pub enum Effect {
     AddsFile,
     /// It starts a program, or lets code of one run: that may do and reach anything.
     Runs,
-    /// It ends a program, or lets go of it.
+    /// It ends a program, or lets go of it: a paused one that is let go of runs on.
     Stops,
 }
 
@@ -229,17 +229,17 @@ impl Effect {
 
     /// Whether programs or code of one may run.
     pub fn runs_programs(self) -> bool {
-        self == Effect::Runs
+        matches!(self, Effect::Runs | Effect::Stops)
     }
 
     /// Whether files of the workspace may be written.
     pub fn writes_files(self) -> bool {
-        matches!(self, Effect::ChangesFiles | Effect::AddsFile | Effect::Runs)
+        matches!(self, Effect::ChangesFiles | Effect::AddsFile) || self.runs_programs()
     }
 
     /// Whether something beyond the workspace may be reached.
     pub fn reaches_out(self) -> bool {
-        self == Effect::Runs
+        self.runs_programs()
     }
 
     /// Whether something may be lost, changed or ended by it.
@@ -469,13 +469,13 @@ mod tests {
             (
                 "-",
                 "files_track milestone_create workspace_reset checkpoint_create checkpoint_delete noise_rules \
-                baseline debug_disconnect breakpoint_remove snapshot_delete snapshot_clear",
+                baseline breakpoint_remove snapshot_delete snapshot_clear",
             ),
             ("writes", "files_revert files_restore files_undo files_redo snapshot_export"),
             (
                 "runs writes reaches",
-                "browser_attach debug_launch debug_attach debug_control breakpoint_set evaluate snapshot_create \
-                step_and_diff snapshot_on",
+                "browser_attach debug_launch debug_attach debug_control debug_disconnect breakpoint_set evaluate \
+                snapshot_create step_and_diff snapshot_on",
             ),
         ];
         let said = |tool: &Tool| {

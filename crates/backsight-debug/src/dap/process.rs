@@ -55,12 +55,19 @@ impl Life {
     }
 }
 
+/// Waits until nobody holds the other end of its input, then ends a group and removes a directory. `/bin/sh` is dash, bash or
+/// busybox: `kill -KILL -- -1` is an error in dash.
+const GUARD: &str = "read -r _; kill -s KILL -- \"-$0\"; [ -z \"$1\" ] || rm -rf -- \"$1\"";
+
 /// Ends a group when we are gone, also when we had no time to: it reads from a pipe whose other end only we hold. What was
 /// made for the group goes with it.
 fn guard(group: Option<Pid>, scratch: Option<&Path>) -> Option<Child> {
+    guarded_by(Command::new("/bin/sh"), group, scratch)
+}
+
+fn guarded_by(mut shell: Command, group: Option<Pid>, scratch: Option<&Path>) -> Option<Child> {
     let group = group?.as_raw_nonzero().to_string();
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "read -r _; kill -KILL -- \"-$0\"; [ -z \"$1\" ] || rm -rf -- \"$1\"", &group]);
+    shell.args(["-c", GUARD, &group]);
     shell.arg(scratch.unwrap_or(Path::new(""))).process_group(0).current_dir("/");
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // Without a shell there is only the orderly end.
@@ -287,6 +294,38 @@ mod tests {
             assert!(started.elapsed() < Duration::from_secs(10), "{child} lives");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+
+    #[test]
+    fn every_shell_can_be_the_guard() {
+        let words = [vec!["/bin/sh"], vec!["dash"], vec!["bash"], vec!["busybox", "sh"]];
+        let mut tried = 0;
+        for words in words {
+            let directory = tempfile::tempdir().unwrap();
+            let scratch = directory.path().join("scratch");
+            std::fs::create_dir(&scratch).unwrap();
+            let mut program = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
+            let group = Pid::from_raw(i32::try_from(program.id()).unwrap());
+            let mut shell = Command::new(words[0]);
+            shell.args(&words[1..]);
+            let Some(mut guard) = guarded_by(shell, group, Some(&scratch)) else {
+                program.kill().unwrap();
+                program.wait().unwrap();
+                continue;
+            };
+            tried += 1;
+            drop(guard.stdin.take());
+            guard.wait().unwrap();
+            let started = std::time::Instant::now();
+            let mut ended = program.try_wait().unwrap();
+            while ended.is_none() && started.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(2));
+                ended = program.try_wait().unwrap();
+            }
+            let _ = program.kill();
+            assert_eq!((ended.is_some(), scratch.exists()), (true, false), "{words:?}");
+        }
+        assert!(tried > 0);
     }
 
     #[tokio::test]

@@ -35,8 +35,8 @@ pub(super) enum Root {
     Variable(usize),
     /// Whatever an expression yields.
     Expression(String),
-    /// All that a module holds, which only Python's walker knows as one value.
-    Globals,
+    /// All that a scope holds, which only the walkers in Python and V8 know as one value.
+    Scope(String),
 }
 
 /// A value with some of what is inside it.
@@ -89,6 +89,9 @@ pub(crate) async fn variables(engine: &Engine, request: &VariablesRequest) -> Re
         (Some(path), _) => reader.inside(path, request.start, count, &mut page).await?,
         (None, Some(scope)) if reader.walks(Walker::Python) && !is_local(scope) => {
             reader.globals(&scope.name, request.start, count, &mut page).await?;
+        }
+        (None, Some(scope)) if reader.walks(Walker::Inspector) => {
+            reader.scope(scope.name.clone(), request.start, count, &mut page).await?;
         }
         (None, _) => reader.listing(request.start, count, &mut page).await?,
     }
@@ -160,8 +163,12 @@ impl<'a> Reader<'a> {
         if !scope.eq_ignore_ascii_case("globals") {
             return Err(runs_code(self.engine));
         }
-        let part = self.page(&Root::Globals, &[], start, count).await?;
-        let Inside::Entries(entries) = &part.node.inside else { return Ok(()) };
+        self.scope("globals".to_owned(), start, count, page).await
+    }
+
+    async fn scope(&mut self, name: String, start: u64, count: u64, page: &mut VariablesPage) -> Result<()> {
+        let part = self.page(&Root::Scope(name), &[], start, count).await?;
+        let (Inside::Entries(entries) | Inside::Fields(entries)) = &part.node.inside else { return Ok(()) };
         page.variables = entries.iter().map(|(name, node)| view(name.clone(), name.clone(), node)).collect();
         page.counted(start, part.total);
         Ok(())
@@ -336,7 +343,7 @@ impl<'a> Reader<'a> {
         match root {
             Root::Variable(position) => arguments["root"] = json!(position),
             Root::Expression(expression) => arguments["expression"] = json!(expression),
-            Root::Globals => arguments["scope"] = json!("globals"),
+            Root::Scope(name) => arguments["scope"] = json!(name),
         }
         let patience = LIMIT + GRACE;
         let answer = match walker {

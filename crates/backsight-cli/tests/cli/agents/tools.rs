@@ -85,7 +85,9 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
         assert_eq!(hints["readOnlyHint"], reviewed == Looks, "{name}");
         let harmless = matches!(reviewed, Looks | Adds | AddsFile);
         assert_eq!(hints["destructiveHint"], !harmless, "{name}");
-        assert_eq!(hints["openWorldHint"], reviewed == RunsPrograms, "{name}");
+        // What lets go of a paused program lets it run.
+        let runs = matches!(reviewed, RunsPrograms | EndsPrograms);
+        assert_eq!(hints["openWorldHint"], runs, "{name}");
         assert!(reviewed != RunsPrograms || hints["idempotentHint"] == false, "{name}");
         assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");

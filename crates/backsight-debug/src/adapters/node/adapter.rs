@@ -156,13 +156,17 @@ impl Node {
 
     async fn begin(&self, arguments: &Value, attached: bool) -> Answer {
         self.state().stop_on_entry = arguments["stopOnEntry"].as_bool().unwrap_or(false);
-        // An old Node does not have it, and says that it is ending in another way.
-        let _ = self.inspector.ask("NodeRuntime.notifyWhenWaitingForDisconnect", json!({ "enabled": true })).await;
-        self.inspector.ask("Runtime.enable", json!({})).await?;
+        let waits = self.inspector.ask("NodeRuntime.notifyWhenWaitingForDisconnect", json!({ "enabled": true })).await;
+        if waits.is_err() {
+            // An old Node says that it is ending only with everything else: V8 then describes whatever the program prints.
+            self.inspector.ask("Runtime.enable", json!({})).await?;
+        }
         self.inspector.ask("Debugger.enable", json!({ "maxScriptsCacheSize": 100_000_000 })).await?;
         let _ = self.inspector.ask("Debugger.setBlackboxPatterns", json!({ "patterns": ["^node:"] })).await;
         self.state().attached = attached;
         if attached {
+            // At once, so that later looks run nothing that the program put in the place of what takes the walker in.
+            let _ = self.prepare().await;
             self.began.send_replace(true);
         }
         Ok(json!({}))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::adapter::{Node, function_name};
 use super::inspector::Answer;
-use super::place;
+use super::{expression, place};
 
 const WALKER: &str = include_str!("../../walk/walker.js");
 /// Takes the walker in, with what only V8 can tell. That can only be asked in a syntax that is switched on for a moment. Numbers
@@ -69,7 +69,8 @@ const PREPARE: &str = "(() => {
         for (let at = 0; alike !== null && at < 6; at++) if (alike(list, bare[at])) return true;
         return false;
     };
-    return vm.runInNewContext(SOURCE)(get('util').types, { ofNumbers, ofBytes, isBare, privates });
+    const own = { get: getOwnPropertyDescriptor(globalThis, 'process').get, value: process };
+    return vm.runInNewContext(SOURCE)(get('util').types, { ofNumbers, ofBytes, isBare, privates, process: own });
 })()";
 /// What Node wraps every module in.
 const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dirname", "arguments"];
@@ -89,12 +90,10 @@ impl Node {
             let kind = scope["type"].as_str().unwrap_or_default();
             let Some(object) = scope["object"]["objectId"].as_str() else { continue };
             let hint = matches!(kind, "local" | "block" | "catch").then_some("locals");
-            let mut name = kind.to_owned();
-            if let Some(first) = name.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            told.push(json!({ "name": name, "presentationHint": hint, "variablesReference": self.number(object),
-                "expensive": kind == "global" }));
+            told.push(
+                json!({ "name": scope_name(scope), "presentationHint": hint, "variablesReference": self.number(object),
+                "expensive": kind == "global" }),
+            );
         }
         Ok(json!({ "scopes": told }))
     }
@@ -200,47 +199,39 @@ impl Node {
         Ok(told)
     }
 
+    /// The value of an expression that the walker follows; V8 is not asked for it, which would describe it by running code.
     pub(super) async fn evaluate_safely(&self, arguments: &Value) -> Answer {
         let frame = self.frame(&arguments["frameId"])?;
-        let value = match self
-            .watch(&frame, arguments["expression"].as_str().unwrap_or_default(), limit(arguments))
-            .await
-        {
-            Ok(value) => value,
-            Err(why) if why.contains("side-effect") => return Ok(json!({ "refused": "it would change the program" })),
-            Err(why) => return Ok(json!({ "error": why })),
+        let tree = match expression::parse(arguments["expression"].as_str().unwrap_or_default()) {
+            Ok(tree) => tree,
+            Err(problem) => return Ok(problem.told()),
         };
-        let told = self.walk(config_of_value(), json!({}), vec![value]).await?;
-        Ok(json!({ "v": told["v"][0]["v"] }))
+        let (mut config, this, scopes) = self.described(&frame).await;
+        (config["value"], config["trees"]) = (json!(true), json!([tree]));
+        for (name, amount) in [("depth", 1), ("nodes", 200), ("ms", 1000), ("head", 8), ("tail", 4)] {
+            config[name] = json!(amount);
+        }
+        self.walk(config, this, scopes).await
     }
 
     /// A value and some of what is directly inside it.
     pub(super) async fn page(&self, arguments: &Value) -> Answer {
         let frame = self.frame(&arguments["frameId"])?;
-        let (mut config, this, values) = match arguments["expression"].as_str() {
-            None => self.described(&frame).await,
-            Some(expression) => match self.watch(&frame, expression, LIMIT).await {
-                Ok(value) => (config_of_value(), json!({}), vec![value]),
-                Err(why) if why.contains("side-effect") => {
-                    return Ok(json!({ "refused": "it would change the program" }));
-                }
-                Err(why) => return Ok(json!({ "error": why })),
-            },
-        };
+        let (mut config, this, scopes) = self.described(&frame).await;
+        if let Some(expression) = arguments["expression"].as_str() {
+            match expression::parse(expression) {
+                Ok(tree) => (config["value"], config["trees"]) = (json!(true), json!([tree])),
+                Err(problem) => return Ok(problem.told()),
+            }
+        }
+        if let Some(wanted) = arguments["scope"].as_str() {
+            let kinds = frame["scopeChain"].as_array().into_iter().flatten().filter(|scope| has_object(scope));
+            let at = kinds.map(scope_name).position(|name| name.eq_ignore_ascii_case(wanted));
+            config["at"] = json!(at.ok_or("there is no such scope")?);
+        }
         config["page"] = arguments.clone();
         (config["depth"], config["ms"], config["hash"]) = (json!(0), json!(0), json!(false));
-        self.walk(config, this, values).await
-    }
-
-    /// The value of an expression that changes nothing, as an argument of a call.
-    async fn watch(&self, frame: &Value, expression: &str, limit: u64) -> Result<Value, String> {
-        let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true,
-            "throwOnSideEffect": true, "timeout": limit });
-        let answer = self.inspector.ask("Debugger.evaluateOnCallFrame", params).await?;
-        match answer.get("exceptionDetails") {
-            Some(_) => Err(first_line(&answer["result"])),
-            None => Ok(argument(&answer["result"])),
-        }
+        self.walk(config, this, scopes).await
     }
 
     pub(super) async fn capture(&self, plan: &Value) -> Answer {
@@ -262,19 +253,23 @@ impl Node {
     }
 
     async fn capture_frame(&self, plan: &Value, index: usize, frame: &Value, watched: bool) -> Answer {
-        let (mut config, this, objects) = self.described(frame).await;
+        let (mut config, this, scopes) = self.described(frame).await;
         let expressions: Vec<&str> =
             plan["watches"].as_array().into_iter().flatten().filter_map(Value::as_str).filter(|_| watched).collect();
-        // V8 evaluates one after the other.
-        let each = plan["ms"].as_u64().unwrap_or(LIMIT) / expressions.len().max(1) as u64;
-        let watches = join_all(expressions.iter().map(|expression| self.watch(frame, expression, each))).await;
-        let failed: Vec<Option<&str>> = watches.iter().map(|watch| watch.as_ref().err().map(String::as_str)).collect();
+        let (mut trees, mut failed) = (Vec::new(), Vec::new());
+        for expression in &expressions {
+            let parsed = expression::parse(expression);
+            failed.push(parsed.as_ref().err().map(|problem| problem.words().to_owned()));
+            trees.push(parsed.unwrap_or_default());
+        }
         for name in ["depth", "nodes", "ms", "head", "tail", "hash"] {
             config[name] = plan[name].clone();
         }
-        (config["watches"], config["failed"]) = (json!(expressions), json!(failed));
-        let values = watches.iter().map(|watch| watch.clone().unwrap_or_else(|_| json!({}))).chain(objects).collect();
-        let mut told = self.walk(config, this, values).await?;
+        (config["watches"], config["trees"], config["failed"]) = (json!(expressions), json!(trees), json!(failed));
+        let mut told = self.walk(config, this, scopes).await?;
+        if let Some(error) = told["error"].as_str() {
+            return Err(format!("the walker failed: {error}"));
+        }
         let (file, line) = self.position(frame);
         told["thread"] = json!(1);
         told["index"] = json!(index);
@@ -293,32 +288,34 @@ impl Node {
         let start = &frame["functionLocation"];
         let begins = place::offset(&source, number(&start["lineNumber"]), number(&start["columnNumber"]));
         let arguments = if is_module { Vec::new() } else { place::arguments(source.get(begins..).unwrap_or_default()) };
-        let (kinds, mut objects, unset) = scopes_of(frame, &source, is_module);
+        let (mut config, mut objects) = scopes_of(frame, &source, is_module);
         let this = &frame["this"];
         let has_this = !is_module && this["type"] == json!("object") && this["className"] != json!("global");
-        let mut config = json!({ "hasThis": has_this, "scopes": kinds, "skip": WRAPPER, "arguments": arguments,
-            "unset": unset, "watches": [], "failed": [] });
-        if let Some(fresh) = self.fresh(frame, &objects).await {
+        (config["hasThis"], config["skip"], config["arguments"]) = (json!(has_this), json!(WRAPPER), json!(arguments));
+        (config["watches"], config["failed"]) = (json!([]), json!([]));
+        if let Some(fresh) = self.fresh(frame, &config, &objects).await {
             config["fresh"] = json!(true);
             objects.push(fresh);
         }
-        (config, if has_this { argument(this) } else { json!({}) }, objects)
+        (config, argument(this), objects)
     }
 
     /// An object with the present values of a frame's variables, when code ran since V8 told of its scopes.
-    async fn fresh(&self, frame: &Value, scopes: &[Value]) -> Option<Value> {
+    async fn fresh(&self, frame: &Value, scopes: &Value, objects: &[Value]) -> Option<Value> {
         if !self.pause().ok()?.touched.load(Ordering::Relaxed) {
             return None;
         }
+        // Between a name and its variable stands an object of the program, which may compute what it has.
+        if scopes["scopes"].as_array().is_some_and(|kinds| kinds.contains(&json!("with"))) {
+            return None;
+        }
+        let config = json!({ "names": true, "scopes": scopes["scopes"], "live": scopes["live"] });
+        let told = self.walk(config, json!({}), objects.to_vec()).await.ok()?;
+        let names = told["names"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
         let mut reads = String::new();
-        for scope in scopes {
-            let params = json!({ "objectId": scope["objectId"], "ownProperties": true });
-            let answer = self.inspector.ask("Runtime.getProperties", params).await.ok()?;
-            let names = answer["result"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str());
-            for name in names.filter(|name| place::is_name(name)) {
-                // What has no value yet cannot be read.
-                _ = write!(reads, "try {{ $backsight.{name} = {name}; }} catch {{}} ");
-            }
+        for name in names.filter_map(Value::as_str).filter(|name| place::is_name(name)) {
+            // What has no value yet cannot be read.
+            _ = write!(reads, "try {{ $backsight.{name} = {name}; }} catch {{}} ");
         }
         let expression = format!("(() => {{ const $backsight = {{ __proto__: null }}; {reads}return $backsight; }})()");
         let params = json!({ "callFrameId": frame["callFrameId"], "expression": expression, "silent": true,
@@ -372,6 +369,7 @@ pub(super) fn translate(told: &Value, source: &str) {
     }
     for frame in told["callFrames"].as_array().into_iter().flatten().chain([told]) {
         let _ = (function_name(frame), scopes_of(frame, source, true), scopes_of(frame, source, false));
+        let _ = expression::parse(source);
         let start = &frame["functionLocation"];
         let begins = place::offset(source, number(&start["lineNumber"]), number(&start["columnNumber"]));
         place::arguments(source.get(begins..).unwrap_or_default());
@@ -383,30 +381,40 @@ fn limit(arguments: &Value) -> u64 {
     arguments["timeout"].as_u64().unwrap_or(LIMIT).max(1)
 }
 
-/// What the walker is told about one value that is no variable.
-fn config_of_value() -> Value {
-    json!({ "depth": 1, "nodes": 200, "ms": 1000, "head": 8, "tail": 4, "hasThis": false, "scopes": [], "skip": [],
-        "arguments": [], "unset": [], "watches": ["value"], "failed": [null] })
-}
-
-/// A frame's own scopes: what they are, the objects that hold them, and what is declared in each only further below.
-fn scopes_of(frame: &Value, source: &str, is_module: bool) -> (Vec<String>, Vec<Value>, Vec<Vec<String>>) {
+/// A frame's scopes, innermost first, as the walker is told of them, and the objects that hold them. Those that are not the
+/// frame's own only matter to expressions; what is `live` is no copy that V8 made.
+fn scopes_of(frame: &Value, source: &str, is_module: bool) -> (Value, Vec<Value>) {
     let (mut kinds, mut objects, mut unset) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut own, mut live) = (Vec::new(), Vec::new());
     let here = &frame["location"];
     let here = place::offset(source, number(&here["lineNumber"]), number(&here["columnNumber"]));
-    for scope in frame["scopeChain"].as_array().into_iter().flatten() {
+    for scope in frame["scopeChain"].as_array().into_iter().flatten().filter(|scope| has_object(scope)) {
         let kind = scope["type"].as_str().unwrap_or_default();
-        let own = matches!(kind, "local" | "block" | "catch" | "closure" | "eval" | "wasm-expression-stack");
-        let outermost = is_module && matches!(kind, "module" | "script");
-        let Some(object) = scope["object"]["objectId"].as_str().filter(|_| own || outermost) else { continue };
+        let is_own = matches!(kind, "local" | "block" | "catch" | "closure" | "eval" | "wasm-expression-stack")
+            || (is_module && matches!(kind, "module" | "script"));
         let end = &scope["endLocation"];
         let end = place::offset(source, number(&end["lineNumber"]), number(&end["columnNumber"]));
         let below = source.get(here..end.max(here)).unwrap_or_default();
-        unset.push(if kind == "closure" { Vec::new() } else { place::declared(below) });
-        kinds.push(kind.to_owned());
-        objects.push(json!({ "objectId": object }));
+        unset.push(if kind == "closure" || !is_own { Vec::new() } else { place::declared(below) });
+        own.push(is_own);
+        live.push(matches!(kind, "global" | "with"));
+        kinds.push(kind);
+        objects.push(json!({ "objectId": scope["object"]["objectId"] }));
     }
-    (kinds, objects, unset)
+    (json!({ "scopes": kinds, "own": own, "live": live, "unset": unset }), objects)
+}
+
+fn has_object(scope: &Value) -> bool {
+    scope["object"]["objectId"].is_string()
+}
+
+/// What a scope is called.
+fn scope_name(scope: &Value) -> String {
+    let mut name = scope["type"].as_str().unwrap_or_default().to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    name
 }
 
 fn number(value: &Value) -> u64 {

@@ -61,7 +61,7 @@ impl<'a> Asked<'a> {
         let mut slot = match root {
             Root::Variable(position) => self.roots.get(*position).map(|root| root.slot).ok_or_else(moved)?,
             Root::Expression(expression) => self.evaluated(expression).await?,
-            Root::Globals => return Err(runs_code(self.engine)),
+            Root::Scope(_) => return Err(runs_code(self.engine)),
         };
         for position in at {
             self.fill(slot, *position, 1).await?;
