@@ -154,6 +154,11 @@ fn by_last(last: &str, before: &str) -> Option<Strength> {
     let qualified = QUALIFIERS.contains(&before);
     let found = match last {
         "password" | "passwd" | "pwd" | "passcode" | "passphrase" | "passwords" => Always,
+        // In the languages that most programs speak to their users.
+        "passwort" | "passwörter" | "kennwort" | "contraseña" | "contrasena" | "senha" | "wachtwoord" | "hasło"
+        | "haslo" | "heslo" | "lösenord" | "adgangskode" | "salasana" | "parola" | "пароль" | "密码" | "密碼"
+        | "パスワード" | "비밀번호" => Always,
+        "passe" if before == "de" => Always,
         "pass" | "pw" if qualified => Always,
         "mnemonic" => Text,
         "phrase" if matches!(before, "seed" | "recovery" | "secret" | "pass") => Text,

@@ -9,6 +9,10 @@ use super::{Redactor, forms, names};
 pub(super) const SECRET: &str = "secret";
 /// What may stand before the secret in a header.
 const SCHEMES: [&str; 5] = ["bearer", "basic", "digest", "token", "negotiate"];
+/// What joins a name and what it is.
+const VERBS: [&str; 3] = ["is", "was", "of"];
+/// So many words may say whose secret it is.
+const MOST_BETWEEN: usize = 4;
 /// Longer names are no names.
 const LONGEST_NAME: usize = 64;
 
@@ -63,7 +67,14 @@ fn next(text: &str, from: usize) -> Option<Secret> {
         {
             return Some(Secret { start, end, kind: "password" });
         }
-        if !begins_word || !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        if !byte.is_ascii() {
+            if let Some(secret) = named_in_letters(text, at) {
+                return Some(secret);
+            }
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        }
+        if !begins_word || !is_name(byte) {
             at += 1;
             continue;
         }
@@ -71,14 +82,57 @@ fn next(text: &str, from: usize) -> Option<Secret> {
             return Some(Secret { start: at, end: at + length, kind });
         }
         let length = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
-        if let Some(secret) =
-            after_scheme(text, at, length).or_else(|| assigned(text, at, length)).or_else(|| spoken(text, at, length))
-        {
+        if let Some(secret) = after_scheme(text, at, length).or_else(|| named(text, at, length)) {
+            return Some(secret);
+        }
+        if let Some(secret) = named_in_letters(text, at) {
             return Some(secret);
         }
         at += length.max(1);
     }
     None
+}
+
+/// What stands behind a name.
+fn named(text: &str, start: usize, length: usize) -> Option<Secret> {
+    if length > LONGEST_NAME {
+        return None;
+    }
+    let end = start + length;
+    assigned(text, start, length).or_else(|| {
+        let name = names::judge(phrase(text, start, end)).filter(|_| past_blanks(text, end) > end)?;
+        spoken(text, end, name).or_else(|| spoken_of(text, end, name))
+    })
+}
+
+/// Likewise behind a name with letters that are not English.
+fn named_in_letters(text: &str, start: usize) -> Option<Secret> {
+    let before = text[..start].chars().next_back();
+    let is_letter = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+    let name: usize = text[start..].chars().take_while(|letter| is_letter(*letter)).map(char::len_utf8).sum();
+    let is_foreign = !text[start..start + name].is_ascii() && !before.is_some_and(is_letter);
+    if is_foreign { named(text, start, name) } else { None }
+}
+
+/// Where blanks and line breaks end, written out or escaped.
+fn past_blanks(text: &str, from: usize) -> usize {
+    let mut at = from;
+    while let Some(rest) = text.get(at..) {
+        match rest.as_bytes() {
+            [b' ' | b'\t' | b'\r' | b'\n', ..] => at += 1,
+            [b'\\', b'n' | b't' | b'r', ..] => at += 2,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// A name with up to two words before it on its line, which may say what it is the name of: `api key`.
+fn phrase(text: &str, start: usize, end: usize) -> &str {
+    let before = &text[text.floor_char_boundary(start.saturating_sub(24))..start];
+    let words =
+        before.rfind(['\n', '.', ',', ';', ':', '(', ')', '=', '"', '\'', '[', ']', '{', '}']).map_or(0, |at| at + 1);
+    &text[start - (before.len() - words)..end]
 }
 
 fn is_name(byte: u8) -> bool {
@@ -95,23 +149,24 @@ fn after_scheme(text: &str, start: usize, length: usize) -> Option<Secret> {
     (token >= 8 && made_up).then_some(Secret { start: value, end: value + token, kind })
 }
 
-/// `name=value`, `name: value`, `"name": "value"`, `name => value`.
+/// `name=value`, `name: value`, `"name": "value"`, `name => value`, `name -> value`.
 fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
-    if length > LONGEST_NAME {
-        return None;
-    }
     let skip =
         |at: usize, of: &[u8]| at + bytes[at.min(bytes.len())..].iter().take_while(|byte| of.contains(byte)).count();
     let at = skip(skip(start + length, b"\\\"'`]"), b" ");
     let value = match bytes.get(at..)? {
         [b'=', b'=', ..] | [b':', b':', ..] => return None,
         [b'=' | b':', b'>' | b'=', ..] => at + 2,
+        [b'-', b'>', b' ', ..] => at + 2,
         [b'=' | b':', ..] => at + 1,
+        _ if text[at..].starts_with(['→', '：']) => at + 3,
         _ => return None,
     };
-    let name = names::judge(&text[start..start + length])?;
-    let value = skip(value, b" ");
+    let name = names::judge(phrase(text, start, start + length))?;
+    let marked_at = value;
+    let value = past_blanks(text, value);
+    let on_next_line = text[marked_at..value].contains(['\n', '\\']);
     // Strings of Python and C++ may begin with letters before the mark.
     let prefix = text.get(value..)?.bytes().take(2).take_while(|byte| b"burfLR".contains(byte)).count();
     let marked = value + if matches!(bytes.get(value + prefix), Some(b'"' | b'\'' | b'\\')) { prefix } else { 0 };
@@ -131,17 +186,38 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
         return None;
     }
     let value = &text[inner..end];
-    (end > inner && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
+    // What has a name of its own on the next line is not this one's value.
+    let is_another = on_next_line && inner == marked && value.contains([':', '=']);
+    (end > inner && !is_another && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
 }
 
 /// `bad password hunter2`, `the token was 'abc'`: what errors say of secrets. Without marks around it, it must not be a word.
-fn spoken(text: &str, start: usize, length: usize) -> Option<Secret> {
-    let rest = text.get(start + length..)?.strip_prefix(' ').filter(|_| length <= LONGEST_NAME)?;
-    // The word before it may say which key it is.
-    let before = text.floor_char_boundary(start.saturating_sub(16));
-    let name = names::judge(&text[before..start + length])?;
-    let verb = ["is ", "was ", "of "].into_iter().find(|verb| rest.starts_with(verb)).map_or(0, str::len);
-    let from = start + length + 1 + verb;
+fn spoken(text: &str, end: usize, name: names::Name) -> Option<Secret> {
+    let from = past_blanks(text, end);
+    let after = VERBS.iter().filter(|verb| text[from..].starts_with(**verb)).map(|verb| from + verb.len());
+    let after = after.map(|at| (at, past_blanks(text, at))).find(|(at, value)| value > at);
+    said_at(text, after.map_or(from, |(_, value)| value), name)
+}
+
+/// `password for bob is hunter2`, `the secret of the service was 'abc'`: likewise, with whose it is in between.
+fn spoken_of(text: &str, end: usize, name: names::Name) -> Option<Secret> {
+    let is_plain = |character: char| character.is_alphanumeric() || "@._-'".contains(character);
+    let mut at = end + 1;
+    for word in text.get(end..)?.strip_prefix(' ')?.split(' ').take(MOST_BETWEEN + 1) {
+        let after = at + word.len();
+        if word.ends_with([':', '=']) || matches!(word, "is" | "was" | "->" | "=>" | "→") {
+            return said_at(text, past_blanks(text, after), name);
+        }
+        if word.is_empty() || !word.chars().all(is_plain) || word.ends_with('.') {
+            return None;
+        }
+        at = after + 1;
+    }
+    None
+}
+
+/// What somebody says there, if it is a secret and no word.
+fn said_at(text: &str, from: usize, name: names::Name) -> Option<Secret> {
     let mark = *text.as_bytes().get(from)?;
     let (inner, end) = match mark {
         b'\'' | b'"' | b'`' => (from + 1, quoted_end(text, from + 1, mark)),
