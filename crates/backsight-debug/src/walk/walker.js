@@ -12,7 +12,9 @@
   const { Float64Array, Uint32Array, Infinity, parseInt, DataView, SharedArrayBuffer, BigInt, Boolean, Function } = globalThis;
   // The program may change what it was given.
   const types = Object.assign({}, given);
-  const imul = globalThis.Math.imul, least = globalThis.Math.min, same = Object.is, isArray = Array.isArray;
+  const imul = globalThis.Math.imul, least = globalThis.Math.min, same = Object.is;
+  // A proxy of a list is a proxy: its length is its trap's to say.
+  const isArray = (value) => Array.isArray(value) && !types.isProxy(value);
   const TEXT = 400, KEY = 120, WHOLE_MAP = 48, FIELDS = 200, HASH_VALUE = 5000, HASH_ALL = 60000;
   // Of longer lists the names of what is not an element are asked for only where V8 does not know that there are none.
   const LISTED = 1000, LISTED_AT_MOST = 100000, BYTES = 1 << 26, LOOPED = 1 << 18;
@@ -721,7 +723,7 @@
     if (types.isSet(value) && name === 'has') return call(Set.prototype.has, value, given[0]);
     if (isArray(value) && ['at', 'includes', 'indexOf', 'slice'].includes(name)) return ofList(value, name, given);
     if (name === 'hasOwnProperty') return hasOwn(value, plainly(given[0], 'the name'));
-    if (isNative(value, 'Array') && name === 'isArray') return isArray(given[0]);
+    if (isNative(value, 'Array') && name === 'isArray') return Array.isArray(given[0]);
     if (isNative(value, 'Object') && name === 'keys' && isObject(given[0])) {
       asked(given[0]);
       if (isList(given[0]) && given[0].length > CALLED) return unknown();

@@ -18,7 +18,7 @@ const plain = new Error('plain'), trapped = new Error('trapped');
 Object.defineProperty(trapped, 'stack', { get() { count('stack'); return ''; } });
 class Named extends Error { get name() { count('name'); return 'Named'; } get message() { count('message'); return 'm'; } }
 const named = new Named('x'), odd = Object.setPrototypeOf(new Error('odd'), new Proxy(Error.prototype, traps));
-const behind = Object.create(new Proxy({}, traps)), traced = {};
+const behind = Object.create(new Proxy({}, traps)), traced = {}, proxied = new Proxy([1, 2], traps);
 Error.captureStackTrace(traced);
 const counted = { get total() { count('total'); return 1; }, valueOf() { count('valueOf'); return 1; }, toString() { count('toString'); return ''; },
   [Symbol.toPrimitive]() { count('toPrimitive'); return 1; } };
@@ -36,7 +36,7 @@ class Point { #hidden = 7; constructor() { this.x = 1; } look() {
   debugger; // HERE
   counting = false;
   // Only what a function uses is kept for it.
-  return [this.#hidden, plain, trapped, named, odd, behind, traced, counted, Judge, own, patched, prices, list, text, tags, bytes, huge, run];
+  return [this.#hidden, plain, trapped, named, odd, behind, traced, proxied, counted, Judge, own, patched, prices, list, text, tags, bytes, huge, run];
 } }
 function run() { return new Point().look(); }
 run();
@@ -70,6 +70,9 @@ fn look_at_everything(session: &Session) {
         "odd",
         "behind",
         "traced",
+        "proxied",
+        "proxied.length",
+        "proxied.includes(1)",
         "counted",
         "leftError",
         "leftPlain",
