@@ -197,7 +197,7 @@ impl Workspace {
         Ok(match (&request.url, request.port, &request.profile) {
             _ if request.launch => Place::Launch(Launch {
                 program: request.program.clone(),
-                search: self.settings.search_path.clone(),
+                search: self.search_path(),
                 profile: request.profile.clone(),
                 headless: request.headless,
                 url: None,

@@ -37,7 +37,7 @@ impl Workspace {
         if let Some(lane) = self.shared.debugger.get() {
             return Ok(Arc::clone(lane));
         }
-        let mut setup = Setup::new(self.settings.search_path.clone(), self.settings.clock.clone());
+        let mut setup = Setup::new(self.search_path(), self.settings.clock.clone());
         setup.adapters = self.debuggers()?;
         let options = Options {
             setup,

@@ -1,12 +1,13 @@
 //! What agents may run and reach: programs of the workspace and this machine, unless the user's own settings say more.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::client::Agent;
+use super::client::{Agent, Era};
 use super::post;
 use crate::fixture::Fixture;
 use crate::serving::server::Server;
@@ -144,6 +145,36 @@ fn an_agent_attaches_to_this_machine_and_this_user_only() {
         let _ = other.wait();
         assert!(error["message"].as_str().unwrap().contains("belongs to user 65534"), "{error}");
     }
+}
+
+/// A browser that leaves a mark instead of speaking.
+fn plant_browser(directory: &Path, mark: &Path) {
+    std::fs::create_dir_all(directory).unwrap();
+    let program = directory.join("chromium");
+    std::fs::write(&program, format!("#!/bin/sh\necho \"$0 $*\" >>{}\n", mark.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_browser_of_the_workspace_is_not_taken_for_the_machines() {
+    let fixture = Fixture::new();
+    let (mark, tools) = (fixture.base().join("RAN"), fixture.base().join("tools"));
+    plant_browser(&fixture.root().join("node_modules/.bin"), &mark);
+    plant_browser(fixture.root(), &mark);
+    std::fs::create_dir(&tools).unwrap();
+    symlink(fixture.root().join("node_modules/.bin"), tools.join("link")).unwrap();
+    let root = fixture.root().display();
+    let search = format!(".:{root}:{root}/node_modules/.bin:node_modules/.bin:{}/link", tools.display());
+    let mut command = fixture.command("mcp");
+    command.env("PATH", &search);
+    let mut agent = Agent::spawn(command, "tester", Era::Handshake("2025-06-18"));
+    agent.open();
+    agent.fails("browser_attach", json!({ "launch": true, "headless": true }), "PROGRAM_NOT_FOUND");
+    let mut doctor = fixture.command("doctor --json");
+    let told = doctor.env("PATH", &search).output().unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("no Chromium or Chrome was found"), "{told}");
+    assert!(!mark.exists(), "{}", std::fs::read_to_string(&mark).unwrap_or_default());
 }
 
 #[test]
