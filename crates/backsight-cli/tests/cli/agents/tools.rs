@@ -87,6 +87,8 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
         assert_eq!(hints["destructiveHint"], !harmless, "{name}");
         assert_eq!(hints["openWorldHint"], reviewed == RunsPrograms, "{name}");
         assert!(reviewed != RunsPrograms || hints["idempotentHint"] == false, "{name}");
+        // Asking what is new moves the mark of whoever asks: the next answer is another one.
+        assert!(reviewed != Looks || hints["idempotentHint"] == (name != "get_changes_since"), "{name}");
         assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
