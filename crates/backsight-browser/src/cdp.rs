@@ -5,6 +5,7 @@
 
 pub mod capture;
 pub(crate) mod connection;
+mod dial;
 mod discover;
 mod epoch;
 mod find;

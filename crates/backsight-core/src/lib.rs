@@ -1,6 +1,7 @@
 //! The words every Backsight crate shares: ids, errors, paths inside a workspace, coverage, time.
 //! It holds values only: no I/O, no async, no clock of its own.
 
+mod admission;
 mod base64;
 mod coverage;
 mod error;
@@ -12,6 +13,7 @@ mod show;
 mod time;
 mod tokens;
 
+pub use admission::Admission;
 pub use base64::base64;
 pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};

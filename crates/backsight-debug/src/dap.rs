@@ -4,7 +4,7 @@
 //! answers, `process` owns the programs that were started for it and `transport` brings the two together.
 
 pub(crate) mod connection;
-pub(crate) mod peer;
+pub mod peer;
 pub(crate) mod process;
 pub(crate) mod scratch;
 pub(crate) mod transport;

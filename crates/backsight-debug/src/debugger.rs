@@ -27,7 +27,7 @@ use crate::adapters;
 use crate::capture::Safety;
 use crate::redact::Redactor;
 use crate::session::{
-    Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
+    self, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
     Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
 use beginnings::{Beginnings, Origin};
@@ -103,6 +103,8 @@ impl Debugger {
     pub fn attach(&self, name: Option<&str>, mut attach: Attach, cancelled: &dyn Fn() -> bool) -> Result<Moved> {
         attach.runtime = attach.runtime.map(|runtime| self.runtime(runtime));
         self.locate(attach.breakpoints.iter_mut())?;
+        attach.check()?;
+        attach.pid = attach.pid.map(|pid| session::target(pid, &self.options.root)).transpose()?;
         let program = match (attach.pid, attach.port) {
             (Some(pid), _) => format!("process {pid}"),
             (None, Some(port)) => format!("port {port}"),

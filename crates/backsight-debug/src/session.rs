@@ -20,12 +20,13 @@ use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Admission, Code, Error, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 pub use breakpoints::{Breakpoint, BreakpointRequest, Place, Purpose};
 pub(crate) use breakpoints::{counts_hits, is_reached};
+pub use by_pid::target;
 pub use control::{Control, FrameView, Outcome, StopReport};
 pub use engine::Clock;
 pub use inspect::{
@@ -114,8 +115,24 @@ pub struct Attach {
     pub breakpoints: Vec<BreakpointRequest>,
     /// More for the debugger's `attach`, as it is.
     pub options: Map<String, Value>,
+    /// Who may be the one that waits for us.
+    pub admission: Admission,
     /// How long to wait for the first stop.
     pub wait: Duration,
+}
+
+impl Attach {
+    /// Refuses a process and a port at once: whoever waits at the port would be told to take over a process that nobody
+    /// looked at.
+    pub fn check(&self) -> Result<()> {
+        match (self.pid, self.port) {
+            (Some(_), Some(_)) => {
+                Err(Error::new(Code::Usage, "a process and a port were named")
+                    .with_hint("give one of `pid` and `port`"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What is known about a session without asking anybody.
@@ -180,6 +197,7 @@ impl Session {
 
     /// The same, unless it is taken back before the debugger has answered.
     pub(crate) fn attach_unless(recall: &Recall, setup: &Setup, attach: Attach) -> Result<(Session, Outcome)> {
+        attach.check()?;
         let adapter = adapters::choose(&setup.adapters, Some(&attach.adapter), Path::new(""))?.clone();
         let setup = setup.clone();
         let wait = attach.wait;
@@ -435,7 +453,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     }
     let sink = Sink::default();
     let link = match (attach.port, attach.pid) {
-        (Some(port), _) => link::attach(&adapter, &attach.host, port, setup.timeout).await?,
+        (Some(port), _) => link::attach(&adapter, &attach.host, port, &attach.admission, setup.timeout).await?,
         (None, Some(pid)) => {
             let runtime = attach.runtime.as_deref();
             let opened = by_pid::open(&adapter, pid, runtime, &setup.search, setup.timeout, &sink).await;

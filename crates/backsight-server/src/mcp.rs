@@ -290,6 +290,16 @@ impl ServerHandler for Mcp {
         Ok(())
     }
 
+    /// What the SDK repeats of a method it does not know would be the caller's own bytes.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, McpError> {
+        let message = format!("there is no method `{}`", words::clip(&request.method));
+        Err(McpError::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
 }
 

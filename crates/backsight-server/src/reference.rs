@@ -252,6 +252,7 @@ fn kind(schema: &Value) -> String {
 fn effect(effect: Effect) -> &'static str {
     match effect {
         Effect::Reads => "It only reads.",
+        Effect::ReadsOn => "It only reads, and moves your own mark.",
         Effect::Records => "It adds to the record and changes no file.",
         Effect::RecordsOnce => "It adds to the record and changes no file; asking twice adds nothing more.",
         Effect::ChangesFiles => "It changes files, and can be taken back.",

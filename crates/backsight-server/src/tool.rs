@@ -205,6 +205,9 @@ pub struct Tool {
 pub enum Effect {
     /// It looks: nothing is written, and no program and no code of one runs.
     Reads,
+    /// It looks and moves the caller's own mark: nothing else changes by it, so no client need ask its user, but the next
+    /// answer is another one.
+    ReadsOn,
     /// It adds to the record and changes no file.
     Records,
     /// It adds to the record; asking twice adds nothing more.
@@ -224,7 +227,7 @@ pub enum Effect {
 impl Effect {
     /// Whether it only looks.
     pub fn reads_only(self) -> bool {
-        self == Effect::Reads
+        matches!(self, Effect::Reads | Effect::ReadsOn)
     }
 
     /// Whether programs or code of one may run.
@@ -460,15 +463,17 @@ mod tests {
     #[test]
     fn every_tool_was_reviewed() {
         let reviewed = [
+            ("reads", "get_changes_since"),
             (
-                "reads",
-                "workspace_status files_changes files_diff files_read history_query milestone_list get_changes_since \
-                get_session_health checkpoint_list browser_status debug_state debug_output breakpoint_list \
+                "reads repeats",
+                "workspace_status files_changes files_diff files_read history_query milestone_list get_session_health \
+                checkpoint_list browser_status debug_state debug_output breakpoint_list \
                 stacktrace_get variables_get snapshot_diff snapshot_list snapshot_get snapshot_series",
             ),
+            ("repeats", "files_track"),
             (
                 "-",
-                "files_track milestone_create workspace_reset checkpoint_create checkpoint_delete noise_rules \
+                "milestone_create workspace_reset checkpoint_create checkpoint_delete noise_rules \
                 baseline breakpoint_remove snapshot_delete snapshot_clear",
             ),
             ("writes", "files_revert files_restore files_undo files_redo snapshot_export"),
@@ -481,6 +486,7 @@ mod tests {
         let said = |tool: &Tool| {
             let columns = [
                 ("reads", tool.effect.reads_only()),
+                ("repeats", tool.effect.repeats_harmlessly()),
                 ("runs", tool.effect.runs_programs()),
                 ("writes", tool.effect.writes_files()),
                 ("reaches", tool.effect.reaches_out()),

@@ -153,6 +153,12 @@ impl Workspace {
         &self.root
     }
 
+    /// Where programs are looked for, debuggers and browsers alike: directories that the workspace cannot have put programs
+    /// into. Whoever works with `node_modules/.bin` or `.venv/bin` on the search path did not choose those for this.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        backsight_debug::adapters::outside(&self.settings.search_path, &self.root)
+    }
+
     /// The time, as the settings tell it.
     pub fn now(&self) -> Timestamp {
         self.settings.now()

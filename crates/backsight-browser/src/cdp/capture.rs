@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Admission, Code, Error, Result, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -70,6 +70,8 @@ pub struct Attach {
     pub mark: Option<String>,
     /// What was told of this browser before. Whoever attaches anew with the same memory is told nothing twice.
     pub memory: Memory,
+    /// Who may be the browser that is spoken with; one that is launched is.
+    pub admission: Admission,
     /// Tells the time.
     pub clock: Clock,
     /// How long the browser may take until it answers.
@@ -86,6 +88,7 @@ impl Attach {
             page_hooks: true,
             mark: None,
             memory: Memory::default(),
+            admission: Admission::default(),
             clock,
             timeout: Duration::from_secs(30),
         }

@@ -26,6 +26,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
+use super::dial::Dialer;
 use pipe::Pipes;
 
 /// Far more than anything that is asked for; what a page logs may be so long.
@@ -135,12 +136,13 @@ struct Waiting {
 impl Connection {
     /// Connects to `address` and asks for `path` there. No `Origin` is sent: browsers refuse those who have one.
     pub(crate) async fn open(
+        dialer: &Dialer,
         address: SocketAddr,
         path: &str,
         limits: Limits,
         patience: Duration,
     ) -> Result<(Connection, Incoming), String> {
-        let opened = tokio::time::timeout(patience, handshake(address, path)).await;
+        let opened = tokio::time::timeout(patience, handshake(dialer, address, path)).await;
         let socket = opened.map_err(|_| format!("no answer within {} s", patience.as_secs()))??;
         let (sink, stream) = socket.split();
         Ok(Connection::begin(limits, |tasks, shared, queue, outgoing| {
@@ -309,8 +311,8 @@ impl Drop for Forget {
     }
 }
 
-async fn handshake(address: SocketAddr, path: &str) -> Result<Socket, String> {
-    let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
+async fn handshake(dialer: &Dialer, address: SocketAddr, path: &str) -> Result<Socket, String> {
+    let stream = dialer.connect(address).await?;
     // Commands are small and each is waited for.
     let _ = stream.set_nodelay(true);
     let config = WebSocketConfig::default()

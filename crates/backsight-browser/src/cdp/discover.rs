@@ -10,6 +10,8 @@ use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::dial::Dialer;
+
 /// How long a browser on this machine may take to say where its socket is.
 const HTTP_PATIENCE: Duration = Duration::from_secs(3);
 /// More than any answer of `/json/version`.
@@ -98,10 +100,10 @@ pub(crate) fn loopback(port: u16) -> Vec<SocketAddr> {
 }
 
 /// Asks a port which browser is behind it. The failure is a phrase for the list of what was tried.
-pub(crate) async fn ask(addresses: &[SocketAddr]) -> std::result::Result<Endpoint, String> {
+pub(crate) async fn ask(dialer: &Dialer, addresses: &[SocketAddr]) -> std::result::Result<Endpoint, String> {
     let mut failure = String::from("no address");
     for (index, address) in addresses.iter().enumerate() {
-        match tokio::time::timeout(HTTP_PATIENCE, version(*address)).await {
+        match tokio::time::timeout(HTTP_PATIENCE, version(dialer, *address)).await {
             Ok(Ok(path)) => return Ok(Endpoint { address: *address, path }),
             // The first address is the one people mean; what the second says would only confuse.
             Ok(Err(error)) if index == 0 => failure = format!("http://{address}/json/version: {error}"),
@@ -112,13 +114,13 @@ pub(crate) async fn ask(addresses: &[SocketAddr]) -> std::result::Result<Endpoin
     Err(failure)
 }
 
-async fn version(address: SocketAddr) -> std::result::Result<String, String> {
+async fn version(dialer: &Dialer, address: SocketAddr) -> std::result::Result<String, String> {
     #[derive(Deserialize)]
     struct Version {
         #[serde(rename = "webSocketDebuggerUrl")]
         socket: String,
     }
-    let mut stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
+    let mut stream = dialer.connect(address).await?;
     let request = format!("GET /json/version HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
     let body = answer(&mut stream).await?;
@@ -203,7 +205,7 @@ pub(crate) fn usual_profiles(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Looks where browsers usually are: every endpoint that may be one, best first, and what was tried in vain.
-pub(crate) async fn look_around(home: Option<&Path>) -> (Vec<Endpoint>, Vec<String>) {
+pub(crate) async fn look_around(dialer: &Dialer, home: Option<&Path>) -> (Vec<Endpoint>, Vec<String>) {
     let (mut found, mut tried) = (Vec::new(), Vec::new());
     for profile in home.map(usual_profiles).unwrap_or_default() {
         match from_profile(&profile) {
@@ -211,7 +213,7 @@ pub(crate) async fn look_around(home: Option<&Path>) -> (Vec<Endpoint>, Vec<Stri
             Err(failure) => tried.push(failure),
         }
     }
-    match ask(&loopback(USUAL_PORT)).await {
+    match ask(dialer, &loopback(USUAL_PORT)).await {
         Ok(endpoint) if found.contains(&endpoint) => {}
         Ok(endpoint) => found.push(endpoint),
         Err(failure) => tried.push(failure),

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use backsight_core::{Code, Error};
+use backsight_core::{Admission, Code, Error};
 
 use super::capture::Place;
 use super::connection::{Connection, Incoming, Limits};
+use super::dial::Dialer;
 use super::discover::{self, Address, Endpoint};
 use super::launch::{Launch, Launched};
 
 /// Knows where the browser should be, and owns it if it was started here.
 pub(crate) struct Finder {
     place: Place,
+    dialer: Dialer,
     /// A browser that asks its user for permission first takes its time.
     patience: Duration,
     launched: Option<Launched>,
@@ -36,8 +38,8 @@ pub(crate) enum Missing {
 }
 
 impl Finder {
-    pub(crate) fn new(place: Place, patience: Duration) -> Self {
-        Finder { place, patience, launched: None }
+    pub(crate) fn new(place: Place, admission: Admission, patience: Duration) -> Self {
+        Finder { place, dialer: Dialer::new(admission), patience, launched: None }
     }
 
     /// Finds it and connects.
@@ -45,10 +47,12 @@ impl Finder {
         if let Place::Launch(launch) = &self.place {
             return started(launch, &mut self.launched, self.patience).await;
         }
+        // What was refused the last time says nothing about this one.
+        drop(self.dialer.refusal());
         let mut tried = Vec::new();
         for endpoint in self.endpoints(&mut tried).await? {
-            let opened = Connection::open(endpoint.address, &endpoint.path, Limits::default(), self.patience).await;
-            match opened {
+            let Endpoint { address, path } = &endpoint;
+            match Connection::open(&self.dialer, *address, path, Limits::default(), self.patience).await {
                 Ok((connection, incoming)) => {
                     let address = endpoint.to_string();
                     return Ok(Opened { address, identity: endpoint.path, connection, incoming });
@@ -56,7 +60,8 @@ impl Finder {
                 Err(failure) => tried.push(format!("{endpoint}: {failure}")),
             }
         }
-        Err(Missing::Yet(discover::unreachable(&tried)))
+        // Whoever may not be spoken with today is perhaps gone tomorrow.
+        Err(Missing::Yet(self.dialer.refusal().unwrap_or_else(|| discover::unreachable(&tried))))
     }
 
     /// The browser that was started, if one was.
@@ -68,19 +73,19 @@ impl Finder {
     async fn endpoints(&mut self, tried: &mut Vec<String>) -> std::result::Result<Vec<Endpoint>, Missing> {
         let found = match &self.place {
             Place::Url(url) => match Address::parse(url).map_err(Missing::Forever)? {
-                Address::Http(addresses) => discover::ask(&addresses).await.map(|found| vec![found]),
+                Address::Http(addresses) => discover::ask(&self.dialer, &addresses).await.map(|found| vec![found]),
                 // A browser that was started again has the same port and another path.
-                Address::Socket(endpoint) => match discover::ask(&[endpoint.address]).await {
+                Address::Socket(endpoint) => match discover::ask(&self.dialer, &[endpoint.address]).await {
                     Ok(now) if now.path != endpoint.path && now.path.starts_with("/devtools/browser/") => {
                         Ok(vec![endpoint, now])
                     }
                     _ => Ok(vec![endpoint]),
                 },
             },
-            Place::Port(port) => discover::ask(&discover::loopback(*port)).await.map(|found| vec![found]),
+            Place::Port(port) => discover::ask(&self.dialer, &discover::loopback(*port)).await.map(|found| vec![found]),
             Place::Profile(profile) => discover::from_profile(profile).map(|found| vec![found]),
             Place::Find { home } => {
-                let (found, failures) = discover::look_around(home.as_deref()).await;
+                let (found, failures) = discover::look_around(&self.dialer, home.as_deref()).await;
                 tried.extend(failures);
                 Ok(found)
             }

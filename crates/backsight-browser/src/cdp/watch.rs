@@ -46,7 +46,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches until told to stop. `ready` hears when the first pages are watched, or why they are not.
     pub(crate) async fn run(self, mut orders: Orders, ready: SyncSender<Result<()>>) {
-        let mut finder = Finder::new(self.attach.place.clone(), self.attach.timeout);
+        let mut finder = Finder::new(self.attach.place.clone(), self.attach.admission.clone(), self.attach.timeout);
         let mut ready = Some(ready);
         let mut failures = 0;
         loop {

@@ -1,7 +1,5 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
-use std::path::Path;
-
 use backsight::Workspace;
 use backsight::browser::cdp::Launch;
 use backsight::debug::adapters::{self, Adapter};
@@ -24,7 +22,7 @@ pub struct Args {}
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
-    checks.extend([own_settings(&workspace), browser(context), app(context)]);
+    checks.extend([own_settings(&workspace), browser(&workspace), app(context)]);
     checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
@@ -84,8 +82,8 @@ fn own_settings(workspace: &Workspace) -> Check {
 }
 
 /// Whether there is a browser that could be started; whoever starts none needs none.
-fn browser(context: &Context) -> Check {
-    let launch = Launch { search: context.settings().search_path, ..Launch::default() };
+fn browser(workspace: &Workspace) -> Check {
+    let launch = Launch { search: workspace.search_path(), ..Launch::default() };
     let (message, hint) = match launch.find() {
         Ok(program) => (format!("`{}`", program.display()), None),
         Err(error) => {
@@ -121,11 +119,11 @@ fn watching(context: &Context) -> Result<String> {
 fn debuggers(context: &Context, workspace: &Workspace) -> Vec<Check> {
     // Settings that cannot be read are a problem of their own, told above.
     let known = workspace.debuggers().unwrap_or_else(|_| adapters::builtin());
-    known.iter().map(|adapter| debugger(context, workspace.root(), adapter)).collect()
+    known.iter().map(|adapter| debugger(context, workspace, adapter)).collect()
 }
 
-fn debugger(context: &Context, root: &Path, adapter: &Adapter) -> Check {
-    let search = adapters::outside(&context.settings().search_path, root);
+fn debugger(context: &Context, workspace: &Workspace, adapter: &Adapter) -> Check {
+    let (root, search) = (workspace.root(), workspace.search_path());
     let home = context.settings().home;
     let install = || Some(format!("install it with `{}`", adapter.install)).filter(|_| !adapter.install.is_empty());
     let (message, hint) = match adapters::locate(adapter, None, root, &search) {

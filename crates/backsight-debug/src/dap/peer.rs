@@ -25,14 +25,40 @@ pub(crate) async fn accept(listener: &TcpListener, caller: Caller) -> std::io::R
     }
 }
 
-/// Whether the process at one end of a connection is the one that was expected. Where the system does not say, it is believed.
-fn is_from(caller: Caller, from: SocketAddr, to: SocketAddr) -> bool {
+/// The user at the other end of a connection: of whoever took it, or while nobody did, of whoever listens there. None where
+/// the system does not say, or names several.
+pub fn owner(ours: SocketAddr, theirs: SocketAddr) -> Option<u32> {
+    owner_in(&rows()?, ours, theirs)
+}
+
+fn owner_in(rows: &[Row], ours: SocketAddr, theirs: SocketAddr) -> Option<u32> {
+    let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+    let (ours, theirs) = (plain(ours), plain(theirs));
+    // The end that nobody took yet belongs to root, whatever it says.
+    let taken = rows.iter().find(|row| row.local == theirs && row.remote == ours && row.inode != 0);
+    if let Some(row) = taken {
+        return Some(row.user);
+    }
+    let is_there = |row: &&Row| row.local.ip() == theirs.ip() || row.local.ip().is_unspecified();
+    let listeners = rows.iter().filter(|row| row.listens && row.local.port() == theirs.port());
+    let mut users = listeners.filter(is_there).map(|row| row.user);
+    let first = users.next()?;
+    users.all(|user| user == first).then_some(first)
+}
+
+/// The system's table of connections; none where it has no such thing.
+fn rows() -> Option<Vec<Row>> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
     if tables.iter().all(Result::is_err) {
-        return true;
+        return None;
     }
-    let rows = tables.iter().flatten().flat_map(|table| table.lines());
-    let Some(end) = rows.filter_map(row).find(|row| row.local == from && row.remote == to) else { return false };
+    Some(tables.iter().flatten().flat_map(|table| table.lines()).filter_map(row).collect())
+}
+
+/// Whether the process at one end of a connection is the one that was expected. Where the system does not say, it is believed.
+fn is_from(caller: Caller, from: SocketAddr, to: SocketAddr) -> bool {
+    let Some(rows) = rows() else { return true };
+    let Some(end) = rows.iter().find(|row| row.local == from && row.remote == to) else { return false };
     // The end that a process has let go of is nobody's, whatever it says.
     let is_own = end.user == rustix::process::geteuid().as_raw() && end.inode != 0;
     is_own && holders(end.inode).iter().any(|process| matches(caller, *process))
@@ -82,6 +108,7 @@ fn holders(inode: u64) -> Vec<i32> {
 struct Row {
     local: SocketAddr,
     remote: SocketAddr,
+    listens: bool,
     user: u32,
     inode: u64,
 }
@@ -89,7 +116,8 @@ struct Row {
 fn row(line: &str) -> Option<Row> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (local, remote) = (address(words.get(1)?)?, address(words.get(2)?)?);
-    Some(Row { local, remote, user: words.get(7)?.parse().ok()?, inode: words.get(9)?.parse().ok()? })
+    let (user, inode) = (words.get(7)?.parse().ok()?, words.get(9)?.parse().ok()?);
+    Some(Row { local, remote, listens: *words.get(3)? == "0A", user, inode })
 }
 
 /// `0100007F:1F90`: every four bytes are written as one number.
@@ -126,6 +154,41 @@ mod tests {
         assert_eq!(address(mapped), Some("127.0.0.1:8080".parse().unwrap()));
         for odd in ["", "  sl  local_address rem_address", "0: x y 01", "0100007F", "01:01", "é000007F:1F90"] {
             assert!(row(odd).is_none() && address(odd).is_none(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_owner_is_whoever_took_the_connection_or_listens() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let line = |local: &str, remote: &str, state: &str, user: u32, inode: u32| {
+            row(&format!("0: {local} {remote} {state} 0:0 0:0 0 {user} 0 {inode} 1")).unwrap()
+        };
+        let (ours, theirs) = (at("127.0.0.1:40000"), at("127.0.0.1:9229"));
+        let (far, near, any) = ("0100007F:240D", "0100007F:9C40", "00000000:240D");
+        let listens = |local: &str, user| line(local, "00000000:0000", "0A", user, 7);
+        let owner = |rows: &[Row]| owner_in(rows, ours, theirs);
+        assert_eq!(owner(&[listens(far, 5)]), Some(5));
+        assert_eq!(owner(&[listens(any, 5), listens("0200007F:240D", 6)]), Some(5));
+        assert_eq!(owner(&[listens(any, 5), listens(far, 6)]), None, "it is not known which of them answers");
+        assert_eq!(owner(&[listens(far, 5), line(far, near, "01", 6, 8)]), Some(6));
+        assert_eq!(owner(&[listens(far, 5), line(far, near, "01", 0, 0)]), Some(5), "nobody took it yet");
+        assert_eq!(owner(&[line(near, far, "01", 4, 9), listens("0100007F:240E", 5)]), None);
+        assert_eq!(owner(&[]), None);
+    }
+
+    #[test]
+    fn ones_own_listener_is_known_before_and_after_it_takes_a_call() {
+        let own = Some(rustix::process::geteuid().as_raw());
+        for address in ["127.0.0.1:0", "0.0.0.0:0"] {
+            let listener = std::net::TcpListener::bind(address).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let call = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+            let ends = (call.local_addr().unwrap(), call.peer_addr().unwrap());
+            assert_eq!(super::owner(ends.0, ends.1), own, "{address}");
+            let taken = listener.accept().unwrap();
+            drop(listener);
+            assert_eq!(super::owner(ends.0, ends.1), own, "{address}");
+            drop(taken);
         }
     }
 

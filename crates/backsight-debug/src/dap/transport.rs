@@ -22,6 +22,11 @@ impl Prompt {
         acknowledge(&stream);
         Prompt(stream)
     }
+
+    /// The addresses of our end and of theirs.
+    pub(crate) fn ends(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        Ok((self.0.local_addr()?, self.0.peer_addr()?))
+    }
 }
 
 impl AsyncRead for Prompt {

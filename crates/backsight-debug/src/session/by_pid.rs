@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Admission, Code, Error, Result};
 use rustix::process::{Pid, Signal};
 
 use super::link::{self, Link, Sink, Start};
@@ -29,7 +30,7 @@ pub(crate) async fn open(
     let process = there(pid)?;
     if adapter.reach == Reach::Inspector {
         let port = inspector_of(pid, process, patience).await?;
-        return link::attach(adapter, "", port, patience).await;
+        return link::attach(adapter, "", port, &Admission::default(), patience).await;
     }
     let directory = Path::new("/");
     let runtime = adapters::locate(adapter, runtime, directory, search)?;
@@ -55,6 +56,51 @@ pub(crate) async fn open(
         }
         _ => start.open(sink).await,
     }
+}
+
+/// The process that a number means: a thread of one has a number too. Refused are those that could answer nobody while they
+/// are held: this one, those that started it and wait for its answers, and others of Backsight's in the workspace.
+pub fn target(pid: u32, workspace: &Path) -> Result<u32> {
+    let process = fact(pid, "Tgid:").unwrap_or(pid);
+    let refused = match std::process::id() {
+        own if own == process => "is Backsight itself",
+        own if ancestors(own).contains(&process) => "has started Backsight, which would wait for it for ever",
+        _ if is_backsight(process, workspace) => "is another process of Backsight here",
+        _ => return Ok(process),
+    };
+    Err(Error::new(Code::Usage, format!("process {pid} {refused}")).with_hint("name the process of another program"))
+}
+
+/// A number in what the system tells about a process.
+fn fact(pid: u32, name: &str) -> Option<u32> {
+    let told = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+}
+
+/// The process that started one, the one that started that, and so on.
+fn ancestors(pid: u32) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    let mut at = pid;
+    while let Some(parent) = fact(at, "PPid:").filter(|parent| *parent > 0) {
+        // A table that changes while it is read must not make a ring of them.
+        if !found.insert(parent) {
+            break;
+        }
+        at = parent;
+    }
+    found
+}
+
+/// Whether a process runs the program that this one runs, or one of its name in the workspace: another version serves it, or
+/// passes calls on to this one.
+fn is_backsight(pid: u32, workspace: &Path) -> bool {
+    let link = |what: &str| std::fs::read_link(format!("/proc/{pid}/{what}")).ok();
+    let file = |pid: &str| std::fs::metadata(format!("/proc/{pid}/exe")).ok().map(|file| (file.dev(), file.ino()));
+    let is_same = file("self").is_some_and(|own| file(&pid.to_string()) == Some(own));
+    // The name of a program that was replaced since has something added to it.
+    let named = |program: PathBuf| program.file_name()?.to_str()?.split(' ').next().map(|name| name == "backsight");
+    let is_named = link("exe").and_then(named).unwrap_or(false);
+    is_same || is_named && link("cwd").is_some_and(|directory| directory.starts_with(workspace))
 }
 
 /// Why attaching failed, with what the system has to do with it.
@@ -194,6 +240,47 @@ mod tests {
         let error = without_gdb(Error::new(Code::AdapterFailed, "it failed"), debugpy, &[place.path().to_owned()]);
         assert_eq!(error.code(), Code::AdapterNotFound);
         assert!(error.hint().unwrap().contains("--listen"));
+    }
+
+    #[test]
+    fn what_waits_for_us_is_not_held_by_us_under_any_of_its_numbers() {
+        let anywhere = Path::new("/nowhere");
+        let own = std::process::id();
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || told.recv());
+        let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let threads: Vec<u32> = threads.map(|entry| entry.file_name().to_str().unwrap().parse().unwrap()).collect();
+        assert!(threads.len() > 1 && threads.contains(&own), "{threads:?}");
+        let parents = ancestors(own);
+        assert!(parents.contains(&std::os::unix::process::parent_id()), "{parents:?}");
+        for pid in threads.into_iter().chain(parents) {
+            assert_eq!(target(pid, anywhere).unwrap_err().code(), Code::Usage, "{pid}");
+        }
+        drop(tell);
+        let _ = thread.join();
+        // Other processes are what they are, and so is a number that nobody has.
+        let place = tempfile::tempdir().unwrap();
+        let mut sleep = std::process::Command::new("sleep");
+        let mut other = sleep.arg("60").current_dir(place.path()).spawn().unwrap();
+        assert_eq!(target(other.id(), place.path()).ok(), Some(other.id()));
+        assert_eq!(target(i32::MAX as u32, anywhere).ok(), Some(i32::MAX as u32));
+        let _ = other.kill();
+        let _ = other.wait();
+    }
+
+    #[test]
+    fn a_backsight_of_the_workspace_is_known_by_its_name() {
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().join("backsight");
+        std::fs::copy("/bin/sleep", &program).unwrap();
+        let mut command = std::process::Command::new(&program);
+        let mut other = command.arg("60").current_dir(place.path()).spawn().unwrap();
+        let here = target(other.id(), &place.path().canonicalize().unwrap());
+        let elsewhere = target(other.id(), Path::new("/nowhere"));
+        let _ = other.kill();
+        let _ = other.wait();
+        assert_eq!(here.unwrap_err().code(), Code::Usage);
+        assert!(elsewhere.is_ok());
     }
 
     #[test]

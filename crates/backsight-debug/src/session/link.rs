@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Admission, Code, Error, Result};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
@@ -203,13 +203,21 @@ impl Start<'_> {
 }
 
 /// Reaches an adapter that is there already.
-pub(crate) async fn attach(adapter: &Adapter, host: &str, port: u16, patience: Duration) -> Result<Link> {
+pub(crate) async fn attach(
+    adapter: &Adapter,
+    host: &str,
+    port: u16,
+    admission: &Admission,
+    patience: Duration,
+) -> Result<Link> {
     let host = if host.is_empty() || host == "localhost" { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { parse(host)? };
     let address = SocketAddr::new(host, port);
     // Whoever waits for a debugger waits already.
     let stream = transport::connect(address, patience.min(SOON)).await.map_err(|error| {
         error.with_hint("see that the program waits for a debugger there; some wait for one only once")
     })?;
+    let (ours, theirs) = stream.ends().map_err(|error| Error::io(format!("speak with {address}"), error))?;
+    admission.check(ours, theirs)?;
     if adapter.reach == Reach::Inspector {
         let path = node::discover(address, patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, patience).await?;

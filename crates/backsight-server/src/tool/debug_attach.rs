@@ -65,6 +65,7 @@ impl Definition for DebugAttach {
             port: arguments.port,
             runtime: arguments.runtime.map(Into::into),
             options: arguments.options,
+            ..Attach::default()
         };
         let session = arguments.session.as_deref();
         Ok(moved(call, session, &call.workspace.agent_attach(session, attach)?))

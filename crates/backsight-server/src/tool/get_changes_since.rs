@@ -40,7 +40,7 @@ impl Definition for GetChangesSince {
     const TITLE: &'static str = "What happened in the app";
     const DESCRIPTION: &'static str = "New console errors, failed requests, lost sockets and user actions in the browser \
         since you last asked, deduplicated. severity: clean, warning, error, or unknown when nobody watched.";
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = Effect::ReadsOn;
     const GROUP: Group = Group::Browser;
     const DEFAULT_TOKENS: usize = 700;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[

@@ -2,15 +2,19 @@
 //! of the workspace under debuggers that were found, and attaches only to this machine and this user, unless the user's
 //! own settings allow more. People use the same operations without this: the CLI and the typed API are theirs.
 
-use std::net::IpAddr;
+use std::ffi::OsStr;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::{Admission, Code, Error, Result, quote};
+use backsight_debug::dap::peer;
 use backsight_debug::debugger::Moved;
-use backsight_debug::session::{Attach, Launch};
+use backsight_debug::session::{self, Attach, Launch};
 
 use super::Workspace;
+use super::browser::Bounds;
 use crate::report::BrowserStatus;
 use crate::request::AttachBrowser;
 use crate::user_settings::{self, Addresses, Agents, Programs, UserSettings};
@@ -69,14 +73,14 @@ impl Workspace {
 
     /// The same as [`Workspace::debug_attach`], for an agent.
     pub fn agent_attach(&self, session: Option<&str>, attach: Attach) -> Result<Moved> {
-        self.policy()?.attach(&attach)?;
+        let attach = self.policy()?.attach(attach)?;
         self.debug_attach(session, attach)
     }
 
     /// The same as [`Workspace::attach_browser`], for an agent.
     pub fn agent_attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
-        self.policy()?.browser(request)?;
-        self.attach_browser(request)
+        let policy = self.policy()?;
+        self.attach_browser_within(&policy.browser(request)?, policy.bounds())
     }
 
     fn policy(&self) -> Result<Policy<'_>> {
@@ -122,35 +126,44 @@ impl Policy<'_> {
         }
     }
 
-    fn attach(&self, attach: &Attach) -> Result<()> {
+    /// The same request as it may be carried out.
+    fn attach(&self, attach: Attach) -> Result<Attach> {
         self.debugger(attach.runtime.as_deref(), !attach.options.is_empty())?;
         if self.agents.addresses != Addresses::Any && !is_this_machine(&attach.host) {
             let host = quote(attach.host.as_bytes());
             let what = format!("to debug a program at `{host}`, which is not an address of this machine");
             return Err(self.refused(&what, ANY_ADDRESS));
         }
-        match attach.pid.filter(|_| attach.port.is_none()) {
-            Some(pid) => self.process(pid),
-            None => Ok(()),
-        }
+        attach.check()?;
+        let pid = attach.pid.map(|pid| self.process(pid)).transpose()?;
+        Ok(Attach { pid, admission: self.admission(), ..attach })
     }
 
     /// Processes of others are theirs, also for an agent that root runs; and the server cannot be paused by itself.
-    fn process(&self, pid: u32) -> Result<()> {
-        if pid == std::process::id() {
-            return Err(Error::new(Code::Usage, format!("process {pid} is Backsight itself")));
-        }
+    fn process(&self, pid: u32) -> Result<u32> {
+        let pid = session::target(pid, self.root)?;
         // One that is not there is told by the debugger.
-        let Ok(found) = std::fs::metadata(format!("/proc/{pid}")) else { return Ok(()) };
+        let Ok(found) = std::fs::metadata(format!("/proc/{pid}")) else { return Ok(pid) };
         let user = rustix::process::geteuid().as_raw();
         if found.uid() == user || self.agents.programs == Programs::Any {
-            return Ok(());
+            return Ok(pid);
         }
         let what = format!("to debug process {pid}, which belongs to user {} and not to {user}", found.uid());
         Err(self.refused(&what, ANY_PROGRAM))
     }
 
-    fn browser(&self, request: &AttachBrowser) -> Result<()> {
+    /// Whoever listens on this machine may be anybody: a neighbour who plays the debugger or the browser feeds the agent,
+    /// and one who runs it is not the agent's to look at. Root is another user too.
+    fn admission(&self) -> Admission {
+        if self.agents.addresses == Addresses::Any {
+            return Admission::default();
+        }
+        let file = self.file.clone();
+        Admission::new(move |ours, theirs| is_ours(peer::owner(ours, theirs), theirs, &file))
+    }
+
+    /// The same request as it may be carried out.
+    fn browser(&self, request: &AttachBrowser) -> Result<AttachBrowser> {
         if let Some(program) = &request.program
             && self.agents.programs != Programs::Any
         {
@@ -159,19 +172,42 @@ impl Policy<'_> {
         }
         if let Some(profile) = request.profile.as_deref().filter(|_| request.launch)
             && self.agents.programs != Programs::Any
-            && !self.is_inside(profile)
         {
-            let profile = quote(profile.as_os_str().as_encoded_bytes());
-            let what = format!("to launch a browser with the profile `{profile}`, which is not in the workspace");
-            return Err(self.refused(&what, ANY_PROGRAM));
+            self.new_profile(profile)?;
         }
-        if let Some(url) = request.open.as_deref().filter(|url| !self.is_own_page(url))
-            && self.agents.addresses != Addresses::Any
-        {
-            let what = format!("to open `{}`, which is not a page of this machine", quote(url.as_bytes()));
-            return Err(self.refused(&what, ANY_ADDRESS));
+        let open = request.open.as_deref().map(|url| self.page(url)).transpose()?;
+        Ok(AttachBrowser { open, ..request.clone() })
+    }
+
+    /// A profile says which proxy a browser asks and which extensions it runs, so one that is there is somebody's choice.
+    fn new_profile(&self, profile: &Path) -> Result<()> {
+        let why = match self.is_inside(profile) {
+            false => "is not in the workspace",
+            true if self.root.join(profile).symlink_metadata().is_ok() => "is there already and would be believed",
+            true => return Ok(()),
+        };
+        let profile = quote(profile.as_os_str().as_encoded_bytes());
+        Err(self.refused(&format!("to launch a browser with the profile `{profile}`, which {why}"), ANY_PROGRAM))
+    }
+
+    fn page(&self, url: &str) -> Result<String> {
+        match self.own_page(url) {
+            Some(page) => Ok(page),
+            None if self.agents.addresses == Addresses::Any => Ok(url.to_owned()),
+            None => {
+                let what = format!("to open `{}`, which is not a page of this machine", quote(url.as_bytes()));
+                Err(self.refused(&what, ANY_ADDRESS))
+            }
         }
-        Ok(())
+    }
+
+    /// Pages of this machine need no proxy; whoever may open others may need the user's.
+    fn bounds(&self) -> Bounds {
+        let mut arguments = vec!["--disable-extensions".to_owned()];
+        if self.agents.addresses != Addresses::Any {
+            arguments.push("--no-proxy-server".to_owned());
+        }
+        Bounds { admission: self.admission(), arguments }
     }
 
     fn debugger(&self, runtime: Option<&Path>, has_options: bool) -> Result<()> {
@@ -197,30 +233,84 @@ impl Policy<'_> {
         })
     }
 
-    /// A page that this machine serves, or a file of the workspace.
-    fn is_own_page(&self, url: &str) -> bool {
+    /// The address of a page that this machine serves, or of a file of the workspace, as it may be opened.
+    fn own_page(&self, url: &str) -> Option<String> {
+        // Browsers leave tabs and line breaks out, which makes another address of it.
+        if url.chars().any(|character| character.is_control() || character.is_whitespace()) {
+            return None;
+        }
         if url == "about:blank" {
-            return true;
+            return Some(url.to_owned());
         }
         if let Some(path) = url.strip_prefix("file://") {
-            return path.starts_with('/') && !path.contains(['%', '\\']) && self.is_inside(Path::new(path));
+            return self.own_file(path);
         }
-        let Some(rest) = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) else { return false };
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
         let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
         let host = match authority.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
             _ => authority,
         };
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        !host.is_empty() && (is_this_machine(bare) || bare.to_ascii_lowercase().ends_with(".localhost"))
+        let is_own = is_this_machine(bare) || bare.to_ascii_lowercase().ends_with(".localhost");
+        (!host.is_empty() && is_own).then(|| url.to_owned())
+    }
+
+    /// The address of a file that is there, without links and with nothing in it that a browser could read otherwise.
+    fn own_file(&self, path: &str) -> Option<String> {
+        let (path, rest) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
+        let path = Some(path).filter(|path| path.starts_with('/') && !path.contains('\\'))?;
+        let real = Path::new(OsStr::from_bytes(&decoded(path)?)).canonicalize().ok()?;
+        real.starts_with(self.root).then(|| format!("file://{}{rest}", encoded(real.as_os_str().as_bytes())))
     }
 
     fn refused(&self, what: &str, setting: &str) -> Error {
-        let file = quote(self.file.as_bytes());
-        Error::new(Code::NotAllowed, format!("agents are not allowed {what}; nothing was started"))
-            .with_hint(format!("the user can allow it with `{setting}` under `[agents]` in `{file}`"))
-            .with_details(serde_json::json!({ "setting": setting, "file": self.file }))
+        refused(&self.file, what, setting)
     }
+}
+
+fn refused(file: &str, what: &str, setting: &str) -> Error {
+    let shown = quote(file.as_bytes());
+    Error::new(Code::NotAllowed, format!("agents are not allowed {what}; nothing was started"))
+        .with_hint(format!("the user can allow it with `{setting}` under `[agents]` in `{shown}`"))
+        .with_details(serde_json::json!({ "setting": setting, "file": file }))
+}
+
+fn is_ours(owner: Option<u32>, at: SocketAddr, file: &str) -> Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    let why = match owner {
+        Some(owner) if owner == user => return Ok(()),
+        Some(owner) => format!("which belongs to user {owner} and not to {user}"),
+        None => "and this system does not say whose that is".to_owned(),
+    };
+    Err(refused(file, &format!("to speak with what listens at {at}, {why}"), ANY_ADDRESS))
+}
+
+/// The bytes of a path in an address; none if it has the end of a text in it, or what is no byte.
+fn decoded(path: &str) -> Option<Vec<u8>> {
+    let mut rest = path.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                (digit(high)? << 4 | digit(low)?, after)
+            }
+            (b'%', _) => return None,
+            (byte, after) => (*byte, after),
+        };
+        bytes.push(Some(byte).filter(|byte| *byte != 0)?);
+        rest = after;
+    }
+    Some(bytes)
+}
+
+/// A path as it stands in an address.
+fn encoded(path: &[u8]) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.iter()
+        .map(|&byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 /// What allows every program, directory and process.
@@ -281,7 +371,7 @@ mod tests {
             "http://app.localhost/",
             &file,
         ] {
-            assert!(policy.is_own_page(own), "{own}");
+            assert_eq!(policy.own_page(own).as_deref(), Some(own), "{own}");
         }
         let others = [
             "http://example.com/",
@@ -298,9 +388,80 @@ mod tests {
             "file://host/x",
             " http://localhost/",
             "HTTP://example.com",
+            // Browsers leave these characters out.
+            "http://local\thost/",
+            "http://localhost/a b",
+            "\u{1}http://localhost/",
+            "about:blank\n",
         ];
         for other in others {
-            assert!(!policy.is_own_page(other), "{other}");
+            assert_eq!(policy.own_page(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_opened_by_the_name_it_really_has() {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        let root = base.join("ws");
+        std::fs::create_dir_all(root.join("sub")).unwrap();
+        for name in ["ws/a b%.html", "ws/sub/x.html", "secret"] {
+            std::fs::write(base.join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("sub", root.join("link")).unwrap();
+        std::os::unix::fs::symlink(base.join("secret"), root.join("out")).unwrap();
+        let policy = policy(&root);
+        let opened = |rest: &str| policy.own_page(&format!("file://{}/{rest}", root.display()));
+        let real = |rest: &str| Some(format!("file://{}/{rest}", root.display()));
+        assert_eq!(opened("link/x.html?a=1#b"), real("sub/x.html?a=1#b"));
+        assert_eq!(opened("a%20b%25.html"), real("a%20b%25.html"));
+        assert_eq!(opened("sub/%2e%2e/sub/x.html"), real("sub/x.html"));
+        assert_eq!(opened("sub"), real("sub"));
+        for other in [
+            "new.html",
+            "out",
+            "../secret",
+            ".\n./secret",
+            ".\t./secret",
+            ".\r./secret",
+            "%2e%2e/secret",
+            "sub/..%2f../secret",
+            "sub\\..\\..\\secret",
+            "sub/x.html%00",
+            "sub/x.html%",
+            "sub/x.html%+1",
+            "a b%.html",
+        ] {
+            assert_eq!(opened(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn only_ones_own_listeners_are_admitted_and_root_is_another_user() {
+        let at = "127.0.0.1:9229".parse().unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        assert!(is_ours(Some(own), at, "config.toml").is_ok());
+        for (owner, why) in [(Some(own + 1), "belongs to user"), (None, "does not say whose")] {
+            let error = is_ours(owner, at, "config.toml").unwrap_err();
+            assert_eq!(error.code(), Code::NotAllowed);
+            assert!(error.message().contains(why), "{error}");
+            assert!(error.hint().unwrap().contains(ANY_ADDRESS), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_browsers_profile_is_new_and_in_the_workspace() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("shipped")).unwrap();
+        std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
+        let policy = policy(&root);
+        assert!(policy.new_profile(Path::new("fresh")).is_ok());
+        for (profile, why) in
+            [("shipped", "is there already"), ("dangling", "is there already"), ("../x", "is not in the workspace")]
+        {
+            let error = policy.new_profile(Path::new(profile)).unwrap_err();
+            assert!(error.message().contains(why), "{error}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The browser lane of a workspace: one for all handles, made at its first use with what earlier processes kept. What is
 //! given a name (checkpoints, noise rules, baselines) is kept in the store; what happened in the app is not.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
@@ -8,7 +9,7 @@ use backsight_browser::cdp::{Attach, Launch, Place};
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options, PageKey};
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Admission, Code, Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -32,6 +33,15 @@ pub(super) struct Slot {
     making: Mutex<()>,
     /// The key for pages, once it is needed.
     key: OnceLock<PageKey>,
+}
+
+/// What whoever asks for a browser may have of one.
+#[derive(Default)]
+pub(super) struct Bounds {
+    /// Whom an address may lead to.
+    pub admission: Admission,
+    /// What a new one is started with beside the usual.
+    pub arguments: Vec<String>,
 }
 
 struct Lane {
@@ -165,10 +175,16 @@ impl Workspace {
 
     /// Begins to watch a browser. One that is watched already is let go first, by `detach_browser`.
     pub fn attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
+        self.attach_browser_within(request, Bounds::default())
+    }
+
+    /// The same within bounds.
+    pub(super) fn attach_browser_within(&self, request: &AttachBrowser, bounds: Bounds) -> Result<BrowserStatus> {
         let attach = Attach {
             origins: request.origins.clone(),
             all_pages: request.all_pages,
-            ..Attach::new(self.place_of(request)?, self.settings.clock.clone())
+            admission: bounds.admission,
+            ..Attach::new(self.place_of(request, bounds.arguments)?, self.settings.clock.clone())
         };
         let browser = self.browser()?;
         browser.attach(attach)?;
@@ -182,7 +198,7 @@ impl Workspace {
         self.browser_status()
     }
 
-    fn place_of(&self, request: &AttachBrowser) -> Result<Place> {
+    fn place_of(&self, request: &AttachBrowser, arguments: Vec<String>) -> Result<Place> {
         let named = [request.url.is_some(), request.port.is_some(), request.profile.is_some() && !request.launch];
         if named.into_iter().filter(|named| *named).count() + usize::from(request.launch) > 1 {
             return Err(Error::new(Code::Usage, "a browser is named in several ways at once")
@@ -194,18 +210,20 @@ impl Workspace {
             return Err(Error::new(Code::Usage, format!("`{name}` is for a browser that is launched"))
                 .with_hint("launch one, or leave it out"));
         }
-        Ok(match (&request.url, request.port, &request.profile) {
-            _ if request.launch => Place::Launch(Launch {
-                program: request.program.clone(),
-                search: self.settings.search_path.clone(),
-                profile: request.profile.clone(),
+        // Where this process happens to run must not decide which file is meant.
+        let absolute = |path: &Option<PathBuf>| path.as_ref().map(|path| self.root.join(path));
+        Ok(match (&request.url, request.port, absolute(&request.profile)) {
+            (.., profile) if request.launch => Place::Launch(Launch {
+                program: absolute(&request.program),
+                search: self.search_path(),
+                profile,
                 headless: request.headless,
                 url: None,
-                arguments: Vec::new(),
+                arguments,
             }),
             (Some(url), ..) => Place::Url(url.clone()),
             (_, Some(port), _) => Place::Port(port),
-            (.., Some(profile)) => Place::Profile(profile.clone()),
+            (.., Some(profile)) => Place::Profile(profile),
             _ => Place::Find { home: self.settings.home.clone() },
         })
     }

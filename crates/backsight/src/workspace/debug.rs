@@ -3,11 +3,11 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, RelPath, Result, is_alias};
 use backsight_debug::adapters::Adapter;
 use backsight_debug::debugger::{Debugger, Moved, Options, SessionView, StepDiff};
 use backsight_debug::session::{Attach, Control, Launch, Setup};
@@ -37,7 +37,7 @@ impl Workspace {
         if let Some(lane) = self.shared.debugger.get() {
             return Ok(Arc::clone(lane));
         }
-        let mut setup = Setup::new(self.settings.search_path.clone(), self.settings.clock.clone());
+        let mut setup = Setup::new(self.search_path(), self.settings.clock.clone());
         setup.adapters = self.debuggers()?;
         let options = Options {
             setup,
@@ -102,16 +102,10 @@ impl Workspace {
         let mut text = serde_json::to_string_pretty(&*capture)
             .map_err(|error| Error::new(Code::Io, format!("the snapshot cannot be written: {error}")))?;
         text.push('\n');
-        let path = self.root.join(file.as_path());
-        let inside = path.parent().and_then(|parent| parent.canonicalize().ok());
-        let own = [OWN_DIRECTORY, ".git"].map(|name| self.root.join(name));
-        let is_good = |parent: PathBuf| {
-            parent.starts_with(&self.root) && !own.iter().any(|own| parent.starts_with(own) || path.starts_with(own))
-        };
-        if !inside.is_some_and(is_good) {
-            return Err(Error::new(Code::InvalidPath, format!("`{file}` is in no directory of the workspace"))
-                .with_hint("create the directory first, or choose another one"));
-        }
+        let path = place_of(&self.root, file.as_path()).ok_or_else(|| {
+            Error::new(Code::InvalidPath, format!("`{file}` is in no directory of the workspace"))
+                .with_hint("create the directory first, or choose another one")
+        })?;
         let mut written =
             OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::AlreadyExists => {
@@ -122,5 +116,53 @@ impl Workspace {
             })?;
         written.write_all(text.as_bytes()).map_err(|error| Error::io(format!("write `{file}`"), error))?;
         Ok(Exported { snapshot_id: capture.id.clone(), file: file.to_string(), bytes: text.len() as u64 })
+    }
+}
+
+/// Where a new file really is: in a directory of the workspace that is neither Git's nor ours, whatever links lead there.
+fn place_of(root: &Path, file: &Path) -> Option<PathBuf> {
+    let path = root.join(file);
+    let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+    let is_taken = |part: Component<'_>| {
+        let name = part.as_os_str().as_encoded_bytes();
+        is_alias(name, ".git") || is_alias(name, OWN_DIRECTORY)
+    };
+    let is_free = !real.strip_prefix(root).ok()?.components().any(is_taken);
+    is_free.then_some(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_written_into_no_directory_of_gits_or_ours_whatever_leads_there() {
+        let place = tempfile::tempdir().unwrap();
+        let base = place.path().canonicalize().unwrap();
+        let root = base.join("ws");
+        for directory in ["ws/sub/.git/hooks", "ws/.git", "ws/.backsight/store", "ws/plain", "elsewhere"] {
+            std::fs::create_dir_all(base.join(directory)).unwrap();
+        }
+        for (target, link) in
+            [("sub/.git", "lnk"), ("sub/.git/hooks", "deep"), ("../elsewhere", "out"), ("plain", "fine"), ("sub", "up")]
+        {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        assert_eq!(place_of(&root, Path::new("new.json")), Some(root.join("new.json")));
+        assert_eq!(place_of(&root, Path::new("fine/new.json")), Some(root.join("plain/new.json")));
+        for taken in [
+            "lnk/config2",
+            "deep/pre-commit",
+            "up/.git/config2",
+            "out/x",
+            "sub/.git/x",
+            "sub/.git",
+            "plain/.GIT",
+            ".backsight/x",
+            "plain/.backsight",
+            "missing/x",
+        ] {
+            assert_eq!(place_of(&root, Path::new(taken)), None, "{taken}");
+        }
     }
 }

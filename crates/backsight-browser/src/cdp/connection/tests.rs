@@ -12,7 +12,8 @@ async fn pair(limits: Limits) -> (Connection, Incoming, Socket) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let accept = async { tokio_tungstenite::accept_async(listener.accept().await.unwrap().0).await.unwrap() };
-    let (opened, socket) = tokio::join!(Connection::open(address, "/x", limits, SOON), accept);
+    let dialer = Dialer::default();
+    let (opened, socket) = tokio::join!(Connection::open(&dialer, address, "/x", limits, SOON), accept);
     let (connection, incoming) = opened.unwrap();
     (connection, incoming, socket)
 }
@@ -147,8 +148,32 @@ async fn no_origin_is_sent_since_browsers_refuse_those_who_have_one() {
         }
         String::from_utf8(head).unwrap().to_ascii_lowercase()
     };
-    let (opened, head) = tokio::join!(Connection::open(address, "/devtools/browser/1", Limits::default(), SOON), read);
+    let dialer = Dialer::default();
+    let open = Connection::open(&dialer, address, "/devtools/browser/1", Limits::default(), SOON);
+    let (opened, head) = tokio::join!(open, read);
     assert!(opened.is_err());
     assert!(head.starts_with("get /devtools/browser/1 "), "{head}");
     assert!(!head.contains("\norigin:") && !head.contains("extensions"), "{head}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_whom_is_not_admitted() {
+    use backsight_core::{Admission, Code, Error};
+    use tokio::io::AsyncReadExt;
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let dialer = Dialer::new(Admission::new(move |ours, theirs| {
+        assert!(theirs == address && ours != theirs);
+        Err(Error::new(Code::NotAllowed, "it is a stranger's"))
+    }));
+    let open = Connection::open(&dialer, address, "/devtools/browser/1", Limits::default(), SOON);
+    let read = async {
+        let mut heard = Vec::new();
+        listener.accept().await.unwrap().0.read_to_end(&mut heard).await.unwrap();
+        heard
+    };
+    let (opened, heard) = tokio::join!(open, read);
+    assert_eq!((opened.err().as_deref(), heard), (Some("it is a stranger's"), Vec::new()));
+    assert_eq!(dialer.refusal().unwrap().code(), Code::NotAllowed);
 }

@@ -37,6 +37,9 @@ fn unknown_methods_and_missing_parameters_are_errors() {
     for era in Era::ALL {
         let mut agent = Agent::named(&fixture, "tester", era);
         assert_eq!(agent.request("no/such/method", json!({})).unwrap_err()["code"], -32601);
+        let error = agent.request("no\u{1b}[2J\nsuch\u{202e}method", json!({})).unwrap_err();
+        let message = error["message"].as_str().unwrap();
+        assert!(error["code"] == -32601 && !message.contains(['\u{1b}', '\n', '\u{202e}']), "{error}");
         for (method, params) in [
             ("tools/call", json!({})),
             ("tools/call", json!({ "name": 5 })),

@@ -89,6 +89,8 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
         let runs = matches!(reviewed, RunsPrograms | EndsPrograms);
         assert_eq!(hints["openWorldHint"], runs, "{name}");
         assert!(reviewed != RunsPrograms || hints["idempotentHint"] == false, "{name}");
+        // Asking what is new moves the mark of whoever asks: the next answer is another one.
+        assert!(reviewed != Looks || hints["idempotentHint"] == (name != "get_changes_since"), "{name}");
         assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");

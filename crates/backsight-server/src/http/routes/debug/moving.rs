@@ -145,6 +145,7 @@ fn attach(workspace: &Workspace, input: About<AttachInput>) -> Result<Moved> {
         breakpoints: input.breakpoints.into_iter().map(BreakpointInput::request).collect::<Result<_>>()?,
         options: input.options,
         wait: wait(input.wait_ms.or(Some(0)))?,
+        ..Attach::default()
     };
     workspace.debug_attach(session.as_deref(), attach)
 }
