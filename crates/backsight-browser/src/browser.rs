@@ -21,9 +21,10 @@ use crate::health::Health;
 use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
+use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
-use crate::telemetry::{Limits, Mark, Telemetry};
+use crate::telemetry::{Limits, Mark, Prepared, Telemetry};
 use crate::under_way::UnderWay;
 use crate::window::{Known, Start, Window};
 
@@ -124,6 +125,7 @@ pub struct Browser {
     state: Mutex<State>,
     heard: Condvar,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    redactor: Redactor,
     /// The browser that is watched over its protocol.
     pub(crate) capture: Mutex<Option<Capture>>,
     /// Held while one is started.
@@ -166,7 +168,7 @@ impl Browser {
     pub fn new(options: Options) -> Browser {
         let started = (options.clock)();
         let state = State {
-            telemetry: Telemetry::new(options.limits, options.salt),
+            telemetry: Telemetry::new(options.limits),
             sources: Sources::default(),
             reporters: HashMap::new(),
             doubles: Doubles::default(),
@@ -181,6 +183,7 @@ impl Browser {
             state: Mutex::new(state),
             heard: Condvar::new(),
             clock: options.clock,
+            redactor: Redactor::new(options.salt),
             capture: Mutex::new(None),
             attaching: Mutex::new(()),
             memory: Memory::default(),
@@ -193,11 +196,17 @@ impl Browser {
 
     /// Takes note of what happened.
     pub fn record(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) {
+        let events = self.prepared(events);
         let mut state = self.lock();
-        events.into_iter().for_each(|event| state.telemetry.record(event.into()));
+        events.into_iter().for_each(|event| state.telemetry.record(event));
         state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
+    }
+
+    /// Events cut to size and without secrets: the longest part of the work, which nobody has to wait for.
+    fn prepared(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) -> Vec<Prepared> {
+        events.into_iter().map(|event| Prepared::new(event.into(), &self.redactor)).collect()
     }
 
     /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
@@ -274,15 +283,18 @@ impl Browser {
             state.pass_over(&report, now);
             return 0;
         }
-        let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
+        drop(state);
         let taken = times(&report.events);
-        for mut happened in report.events {
-            if let Event::Websocket(socket) = &mut happened.event {
+        let events = self.prepared(report.events);
+        let mut state = self.lock();
+        let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
+        for mut prepared in events {
+            if let Event::Websocket(socket) = &mut prepared.happened.event {
                 // A source can only speak of its own connections.
                 let kind = if reporter.0 == SourceKind::Page { "page" } else { "process" };
                 socket.id = format!("{:016x}", hash::hash([kind, &reporter.1, &socket.id]));
             }
-            state.telemetry.record(happened);
+            state.telemetry.record(prepared);
         }
         if let Some(reason) = report.ended {
             state.sources.end(id, false, &reason, now);

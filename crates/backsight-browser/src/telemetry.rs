@@ -1,5 +1,5 @@
 //! Everything that is known of an app: the newest events in rings, and every different thing that ever happened in tables
-//! of counted groups. Events are cut to size, redacted, then counted where they belong; questions look only at groups, so they cost
+//! of counted groups. Events come cut to size and redacted, and are counted where they belong; questions look only at groups, so they cost
 //! what there is to tell and not what happened.
 
 pub(crate) mod console;
@@ -77,6 +77,24 @@ pub(crate) struct Moment {
     pub(crate) oldest_mark: u64,
 }
 
+/// Something that happened, cut to size and without secrets. That takes as long as its texts are, so it is done before
+/// anything is locked.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub(crate) happened: Repeated,
+    /// How many bytes were cut off its texts.
+    cut: u64,
+}
+
+impl Prepared {
+    /// Cuts and redacts.
+    pub fn new(mut happened: Repeated, redactor: &Redactor) -> Prepared {
+        let cut = bounds::bound(&mut happened.event);
+        redactor.redact(&mut happened.event);
+        Prepared { happened, cut }
+    }
+}
+
 /// An action with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Acted {
@@ -93,7 +111,6 @@ pub struct Telemetry {
     pub(crate) actions: Ring<Acted>,
     pub(crate) rules: Rules,
     pub(crate) notables: Notables,
-    redactor: Redactor,
     sequence: u64,
     latest_mark: u64,
     oldest_mark: u64,
@@ -117,8 +134,8 @@ impl Moment {
 }
 
 impl Telemetry {
-    /// Nothing is known yet. `salt` keeps the tags of secrets from being guessed.
-    pub fn new(limits: Limits, salt: u64) -> Self {
+    /// Nothing is known yet.
+    pub fn new(limits: Limits) -> Self {
         Telemetry {
             messages: Messages::new(limits.console, limits.groups),
             endpoints: Endpoints::new(limits.network, limits.groups),
@@ -126,7 +143,6 @@ impl Telemetry {
             actions: Ring::new(limits.actions),
             rules: Rules::builtin(),
             notables: Notables::default(),
-            redactor: Redactor::new(salt),
             sequence: 0,
             latest_mark: 0,
             oldest_mark: 0,
@@ -140,13 +156,11 @@ impl Telemetry {
     }
 
     /// Takes note of something that happened, however often.
-    pub fn record(&mut self, happened: Repeated) {
-        let Repeated { mut event, times } = happened;
-        let cut = bounds::bound(&mut event);
+    pub fn record(&mut self, prepared: Prepared) {
+        let Prepared { happened: Repeated { event, times }, cut } = prepared;
         if cut > 0 {
             *self.cut.change(self.latest_mark) += cut;
         }
-        self.redactor.redact(&mut event);
         let moment = Moment {
             sequence: self.sequence,
             times,
