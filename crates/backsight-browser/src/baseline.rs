@@ -153,14 +153,14 @@ impl Baseline {
             statuses: known.outcomes.iter().map(|counted| counted.outcome.status).collect(),
             shape: known.shape.clone(),
         };
-        let seen = telemetry.endpoints.iter().filter(|known| known.state.now().count > 0 && known.noise.is_none());
+        let seen = telemetry.endpoints.by_name().into_iter().filter(|(_, known)| known.noise.is_none());
         let said = telemetry.messages.iter().filter(|message| message.level >= Level::Warning);
         let open = telemetry.sockets.iter().filter(|address| address.open_now > 0 && address.noise.is_none());
         Baseline {
             name: name.to_owned(),
             created: now,
             page: telemetry.page().map(str::to_owned),
-            endpoints: seen.map(|known| (known.endpoint.to_string(), expected(known))).collect(),
+            endpoints: seen.map(|(name, known)| (name, expected(known))).collect(),
             messages: said.map(|message| (message.key, message.template.clone())).collect(),
             sockets: open.map(|address| address.url.clone()).collect(),
         }
@@ -189,8 +189,7 @@ impl Baseline {
     pub fn compare(&self, telemetry: &Telemetry, coverage: Coverage) -> Comparison {
         let mut deviations = self.new_messages(telemetry);
         let mut seen = 0;
-        for known in telemetry.endpoints.iter().filter(|known| known.state.now().count > 0 && known.noise.is_none()) {
-            let name = known.endpoint.to_string();
+        for (name, known) in telemetry.endpoints.by_name().into_iter().filter(|(_, known)| known.noise.is_none()) {
             match self.endpoints.get(&name) {
                 Some(expected) => {
                     seen += 1;

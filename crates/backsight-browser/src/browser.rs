@@ -21,9 +21,10 @@ use crate::health::Health;
 use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
+use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
-use crate::telemetry::{Limits, Mark, Telemetry};
+use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller};
 use crate::under_way::UnderWay;
 use crate::window::{Known, Start, Window};
 
@@ -124,6 +125,7 @@ pub struct Browser {
     state: Mutex<State>,
     heard: Condvar,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    redactor: Redactor,
     /// The browser that is watched over its protocol.
     pub(crate) capture: Mutex<Option<Capture>>,
     /// Held while one is started.
@@ -166,7 +168,7 @@ impl Browser {
     pub fn new(options: Options) -> Browser {
         let started = (options.clock)();
         let state = State {
-            telemetry: Telemetry::new(options.limits, options.salt),
+            telemetry: Telemetry::new(options.limits),
             sources: Sources::default(),
             reporters: HashMap::new(),
             doubles: Doubles::default(),
@@ -181,6 +183,7 @@ impl Browser {
             state: Mutex::new(state),
             heard: Condvar::new(),
             clock: options.clock,
+            redactor: Redactor::new(options.salt),
             capture: Mutex::new(None),
             attaching: Mutex::new(()),
             memory: Memory::default(),
@@ -193,11 +196,18 @@ impl Browser {
 
     /// Takes note of what happened.
     pub fn record(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) {
+        let events = self.prepared(events);
         let mut state = self.lock();
-        events.into_iter().for_each(|event| state.telemetry.record(event.into()));
+        state.telemetry.notables.now((self.clock)());
+        events.into_iter().for_each(|event| state.record(event));
         state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
+    }
+
+    /// Events cut to size and without secrets: the longest part of the work, which nobody has to wait for.
+    fn prepared(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) -> Vec<Prepared> {
+        events.into_iter().map(|event| Prepared::new(event.into(), &self.redactor)).collect()
     }
 
     /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
@@ -274,15 +284,24 @@ impl Browser {
             state.pass_over(&report, now);
             return 0;
         }
-        let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
+        drop(state);
         let taken = times(&report.events);
-        for mut happened in report.events {
-            if let Event::Websocket(socket) = &mut happened.event {
+        let events = self.prepared(report.events);
+        let mut state = self.lock();
+        let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
+        state.telemetry.notables.now(now);
+        let teller = match reporter.0 {
+            SourceKind::Page => Teller::page(&reporter.1),
+            SourceKind::Browser | SourceKind::Process => Teller::default(),
+        };
+        for mut prepared in events {
+            prepared.teller = teller;
+            if let Event::Websocket(socket) = &mut prepared.happened.event {
                 // A source can only speak of its own connections.
                 let kind = if reporter.0 == SourceKind::Page { "page" } else { "process" };
                 socket.id = format!("{:016x}", hash::hash([kind, &reporter.1, &socket.id]));
             }
-            state.telemetry.record(happened);
+            state.record(prepared);
         }
         if let Some(reason) = report.ended {
             state.sources.end(id, false, &reason, now);
@@ -562,13 +581,25 @@ impl State {
         self.sources.first().unwrap_or(self.started)
     }
 
+    fn record(&mut self, prepared: Prepared) {
+        self.telemetry.record(prepared);
+        if self.telemetry.has_loads_to_sweep() {
+            self.sweep();
+        }
+    }
+
     fn mark(&mut self) -> Mark {
         self.marks += 1;
         if self.marks.is_multiple_of(SWEEP) {
-            let live = self.checkpoints.live();
-            self.telemetry.keep_marks(live);
+            self.sweep();
         }
         self.telemetry.mark()
+    }
+
+    /// Forgets what was known at marks that nobody can ask about any more.
+    fn sweep(&mut self) {
+        let live = self.checkpoints.live();
+        self.telemetry.keep_marks(live);
     }
 
     fn baseline(&self, name: &str) -> Result<&Baseline> {
@@ -669,5 +700,60 @@ impl State {
 impl std::fmt::Display for Severity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Action, ActionKind};
+
+    fn request(status: u16) -> Repeated {
+        let request = json!({ "time": Timestamp(0), "method": "GET", "url": "http://x.test/a", "status": status });
+        Repeated::from(Event::Network(serde_json::from_value(request).unwrap()))
+    }
+
+    fn load() -> Repeated {
+        let (kind, target) = (ActionKind::Navigate, "http://x.test/".to_owned());
+        let action = json!({ "time": Timestamp(0), "type": kind, "target": target });
+        Repeated::from(Event::Action(serde_json::from_value::<Action>(action).unwrap()))
+    }
+
+    fn lane() -> Browser {
+        Browser::new(Options { clock: Arc::new(|| Timestamp(0)), salt: 1, limits: Limits::default() })
+    }
+
+    fn told(source: &str, events: Vec<Repeated>) -> Ingest {
+        Ingest { source: source.to_owned(), kind: SourceKind::Page, events, ..Ingest::default() }
+    }
+
+    /// Without this, every load was remembered for every endpoint until somebody asked.
+    #[test]
+    fn loads_do_not_pile_up_while_nobody_asks() {
+        let lane = lane();
+        lane.ingest(told("page http://x.test", (0..5000).flat_map(|_| [load(), request(200)]).collect()));
+        lane.record((0..5000).flat_map(|_| [load(), request(200)]));
+        let state = lane.lock();
+        let most = state.telemetry.endpoints.iter().map(|known| known.state.remembered()).max();
+        assert!(most.is_some_and(|most| most < 200), "{most:?}");
+    }
+
+    #[test]
+    fn no_page_ends_or_begins_anything_for_another_source() {
+        let lane = lane();
+        let failing =
+            |lane: &Browser| lane.lock().telemetry.endpoints.iter().filter(|known| known.state.now().failing).count();
+        lane.record([load(), request(500)]);
+        lane.ingest(told("page http://x.test", vec![load(), request(500)]));
+        let since = lane.lock().telemetry.load();
+        assert_eq!(failing(&lane), 2);
+        lane.ingest(told("page http://evil.test", vec![load(), request(200)]));
+        assert_eq!((failing(&lane), lane.lock().telemetry.load()), (2, since));
+        // Each may end what it told itself.
+        lane.ingest(told("page http://x.test", vec![request(200)]));
+        assert_eq!(failing(&lane), 1);
+        lane.record([load(), request(200)]);
+        assert_eq!(failing(&lane), 0);
+        assert_ne!(lane.lock().telemetry.load(), since);
     }
 }

@@ -35,6 +35,12 @@ impl<T: Clone> Marked<T> {
         &mut self.now
     }
 
+    /// How many earlier values are remembered.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.before.len()
+    }
+
     /// Forgets what no mark of `live` (in order) needs.
     pub fn keep(&mut self, live: &[u64]) {
         let mut previous = None;

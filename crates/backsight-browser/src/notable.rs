@@ -2,7 +2,7 @@
 //! loaded.
 
 use backsight_core::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bounds;
 use crate::render::safe;
@@ -25,24 +25,43 @@ pub enum NotableKind {
 }
 
 /// What has not been taken into the timeline yet.
-#[derive(Debug, Default)]
-pub struct Notables(backsight_core::Notables<NotableKind>);
+#[derive(Debug)]
+pub struct Notables {
+    waiting: backsight_core::Notables<NotableKind>,
+    /// By which clock they are counted: pages say themselves when something happened.
+    now: Timestamp,
+}
+
+impl Default for Notables {
+    fn default() -> Self {
+        Notables { waiting: backsight_core::Notables::default(), now: Timestamp(0) }
+    }
+}
 
 impl Notables {
+    /// What time it is here.
+    pub(crate) fn now(&mut self, now: Timestamp) {
+        self.now = now;
+    }
+
+    fn tell(&mut self, kind: NotableKind, time: Timestamp, description: String, details: Value) {
+        self.waiting.tell_at(self.now, kind, time, description, details);
+    }
+
     pub(crate) fn first_error(&mut self, time: Timestamp, message: &str, source: &str) {
         let details = json!({ "category": "console", "message": message, "source": source });
-        self.0.tell(NotableKind::FirstError, time, format!("first error: {}", safe(message)), details);
+        self.tell(NotableKind::FirstError, time, format!("first error: {}", safe(message)), details);
     }
 
     pub(crate) fn failure(&mut self, time: Timestamp, endpoint: &str, status: u16) {
         let details = json!({ "category": "network", "endpoint": endpoint, "status": status });
-        self.0.tell(NotableKind::FirstError, time, format!("{} fails: {status}", safe(endpoint)), details);
+        self.tell(NotableKind::FirstError, time, format!("{} fails: {status}", safe(endpoint)), details);
     }
 
     pub(crate) fn recovery(&mut self, time: Timestamp, endpoint: &str, before: u16, status: u16) {
         let details =
             json!({ "category": "network", "endpoint": endpoint, "status": status, "previous_status": before });
-        self.0.tell(
+        self.tell(
             NotableKind::Recovery,
             time,
             format!("{} works again: {before} -> {status}", safe(endpoint)),
@@ -52,11 +71,11 @@ impl Notables {
 
     pub(crate) fn navigation(&mut self, time: Timestamp, url: &str) {
         let url = bounds::prefix(url, ADDRESS);
-        self.0.tell(NotableKind::Navigation, time, format!("loaded {}", safe(url)), json!({ "url": url }));
+        self.tell(NotableKind::Navigation, time, format!("loaded {}", safe(url)), json!({ "url": url }));
     }
 
     /// Takes everything that waits.
     pub fn take(&mut self) -> Vec<Notable> {
-        self.0.take()
+        self.waiting.take()
     }
 }

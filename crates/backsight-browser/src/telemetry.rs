@@ -1,5 +1,5 @@
 //! Everything that is known of an app: the newest events in rings, and every different thing that ever happened in tables
-//! of counted groups. Events are cut to size, redacted, then counted where they belong; questions look only at groups, so they cost
+//! of counted groups. Events come cut to size and redacted, and are counted where they belong; questions look only at groups, so they cost
 //! what there is to tell and not what happened.
 
 pub(crate) mod console;
@@ -9,12 +9,14 @@ mod table;
 
 pub(crate) use table::is_rest;
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use backsight_core::Timestamp;
 
 use crate::bounds;
 use crate::event::{Action, ActionKind, Category, Event, Repeated};
+use crate::hash;
 use crate::marked::Marked;
 use crate::noise::Rules;
 use crate::notable::Notables;
@@ -23,6 +25,11 @@ use crate::ring::Ring;
 use console::Messages;
 use network::Endpoints;
 use sockets::Sockets;
+
+/// So many pages have a latest load of their own; those that come later have none.
+const LOADS: usize = 200;
+/// How often the marks of loads that nobody can ask about any more are forgotten.
+const SWEEP: u64 = 64;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug)]
@@ -71,10 +78,57 @@ pub(crate) struct Moment {
     pub(crate) sequence: u64,
     pub(crate) times: NonZeroU32,
     pub(crate) time: Timestamp,
+    pub(crate) teller: Teller,
     /// The latest mark anybody may ask about.
     pub(crate) latest_mark: u64,
     /// The earliest of those marks but the start; groups that ended before it are in nobody's window.
     pub(crate) oldest_mark: u64,
+}
+
+/// Something that happened, cut to size and without secrets. That takes as long as its texts are, so it is done before
+/// anything is locked.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub(crate) happened: Repeated,
+    /// How many bytes were cut off its texts.
+    cut: u64,
+    /// Who tells it.
+    pub(crate) teller: Teller,
+}
+
+/// Who tells of something: somebody who is believed (a browser over its protocol, whoever has the server's token), or a
+/// page that reports by itself. What one page says about requests and loads holds for that page alone: it neither
+/// ends what another saw nor begins anything for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Teller(u64);
+
+impl Teller {
+    /// A page, by the name of its source.
+    pub(crate) fn page(source: &str) -> Teller {
+        Teller(hash::hash(["page", source]).max(1))
+    }
+
+    /// Whether it is believed about everything.
+    pub(crate) fn is_believed(self) -> bool {
+        self == Teller::default()
+    }
+
+    /// The key of a group of its own, given that of the group of those who are believed.
+    fn own(self, key: u64) -> u64 {
+        match self.is_believed() {
+            true => key,
+            false => hash::hash([format!("{key:016x} {:016x}", self.0).as_str()]),
+        }
+    }
+}
+
+impl Prepared {
+    /// Cuts and redacts.
+    pub fn new(mut happened: Repeated, redactor: &Redactor) -> Prepared {
+        let cut = bounds::bound(&mut happened.event);
+        redactor.redact(&mut happened.event);
+        Prepared { happened, cut, teller: Teller::default() }
+    }
 }
 
 /// An action with its place.
@@ -93,7 +147,6 @@ pub struct Telemetry {
     pub(crate) actions: Ring<Acted>,
     pub(crate) rules: Rules,
     pub(crate) notables: Notables,
-    redactor: Redactor,
     sequence: u64,
     latest_mark: u64,
     oldest_mark: u64,
@@ -105,8 +158,12 @@ pub struct Telemetry {
     told_otherwise: Marked<u64>,
     /// How many bytes were cut off texts that are too long.
     cut: Marked<u64>,
-    page: Option<String>,
-    load: Option<(Mark, Timestamp)>,
+    /// The latest page's address, and who told it.
+    page: Option<(String, Teller)>,
+    /// The latest load of a document that each of them told.
+    loads: HashMap<Teller, (Mark, Timestamp)>,
+    /// How many loads there were since the marks were last swept: each is a mark.
+    loads_unswept: u64,
 }
 
 impl Moment {
@@ -117,8 +174,8 @@ impl Moment {
 }
 
 impl Telemetry {
-    /// Nothing is known yet. `salt` keeps the tags of secrets from being guessed.
-    pub fn new(limits: Limits, salt: u64) -> Self {
+    /// Nothing is known yet.
+    pub fn new(limits: Limits) -> Self {
         Telemetry {
             messages: Messages::new(limits.console, limits.groups),
             endpoints: Endpoints::new(limits.network, limits.groups),
@@ -126,7 +183,6 @@ impl Telemetry {
             actions: Ring::new(limits.actions),
             rules: Rules::builtin(),
             notables: Notables::default(),
-            redactor: Redactor::new(salt),
             sequence: 0,
             latest_mark: 0,
             oldest_mark: 0,
@@ -135,22 +191,22 @@ impl Telemetry {
             told_otherwise: Marked::default(),
             cut: Marked::default(),
             page: None,
-            load: None,
+            loads: HashMap::new(),
+            loads_unswept: 0,
         }
     }
 
     /// Takes note of something that happened, however often.
-    pub fn record(&mut self, happened: Repeated) {
-        let Repeated { mut event, times } = happened;
-        let cut = bounds::bound(&mut event);
+    pub fn record(&mut self, prepared: Prepared) {
+        let Prepared { happened: Repeated { event, times }, cut, teller } = prepared;
         if cut > 0 {
             *self.cut.change(self.latest_mark) += cut;
         }
-        self.redactor.redact(&mut event);
         let moment = Moment {
             sequence: self.sequence,
             times,
             time: event.time(),
+            teller,
             latest_mark: self.latest_mark,
             oldest_mark: self.oldest_mark,
         };
@@ -164,7 +220,7 @@ impl Telemetry {
             *self.backfilled.change(self.latest_mark) += moment.count();
         }
         if self.page.is_none() {
-            self.page.clone_from(page);
+            self.page = page.clone().map(|page| (page, teller));
         }
         self.sequence += moment.count();
         let is_error = match event {
@@ -180,14 +236,20 @@ impl Telemetry {
 
     fn act(&mut self, moment: Moment, action: Action) -> bool {
         if matches!(action.kind, ActionKind::Navigate | ActionKind::Route) {
-            self.page = Some(action.target.clone());
+            let is_own = |(_, teller): &(String, Teller)| *teller == moment.teller;
+            if moment.teller.is_believed() || self.page.as_ref().is_none_or(is_own) {
+                self.page = Some((action.target.clone(), moment.teller));
+            }
         }
         if action.kind == ActionKind::Navigate {
             self.notables.navigation(action.time, &action.target);
             // The window since a load begins with the load itself.
             let before = Mark { sequence: moment.sequence, positions: self.positions() };
             self.latest_mark = before.sequence.max(self.latest_mark);
-            self.load = Some((before, action.time));
+            self.loads_unswept += 1;
+            if self.loads.len() < LOADS || self.loads.contains_key(&moment.teller) {
+                self.loads.insert(moment.teller, (before, action.time));
+            }
         }
         let noise = self.rules.noise(&crate::noise::Subject {
             category: Category::Actions,
@@ -225,9 +287,15 @@ impl Telemetry {
         [self.messages.ring.end(), self.endpoints.ring.end(), self.sockets.ring.end(), self.actions.end()]
     }
 
+    /// Whether so many pages were loaded that marks pile up of which only the latest is asked about.
+    pub fn has_loads_to_sweep(&self) -> bool {
+        self.loads_unswept >= SWEEP
+    }
+
     /// Forgets what only marks other than `live` need; the start is always live.
     pub fn keep_marks(&mut self, mut live: Vec<u64>) {
-        live.extend(self.load.map(|(mark, _)| mark.sequence));
+        live.extend(self.loads.values().map(|(mark, _)| mark.sequence));
+        self.loads_unswept = 0;
         live.push(0);
         live.sort_unstable();
         live.dedup();
@@ -271,11 +339,13 @@ impl Telemetry {
 
     /// The latest page's address.
     pub fn page(&self) -> Option<&str> {
-        self.page.as_deref()
+        self.page.as_ref().map(|(page, _)| page.as_str())
     }
 
-    /// The moment and time of the latest load of a document.
+    /// The moment and time of the latest load of a document. Where only pages tell of loads, it is the earliest of their
+    /// latest ones: no page can end what is told of another.
     pub fn load(&self) -> Option<(Mark, Timestamp)> {
-        self.load
+        let believed = self.loads.get(&Teller::default()).copied();
+        believed.or_else(|| self.loads.values().copied().min_by_key(|(mark, _)| mark.sequence))
     }
 }

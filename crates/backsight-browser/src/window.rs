@@ -25,10 +25,10 @@ pub struct Known {
 impl Known {
     /// What is known now.
     pub fn now(telemetry: &Telemetry) -> Known {
-        let endpoints = telemetry.endpoints.iter().filter(|known| known.state.now().count > 0);
+        let endpoints = telemetry.endpoints.by_name().into_iter();
         let messages = telemetry.messages.iter().filter(|message| message.level >= crate::event::Level::Warning);
         Known {
-            endpoints: endpoints.map(|known| (known.endpoint.to_string(), known.state_now())).collect(),
+            endpoints: endpoints.map(|(name, known)| (name, known.state_now())).collect(),
             messages: messages.map(|message| message.key).collect(),
         }
     }

@@ -35,11 +35,14 @@ fn main() -> ExitCode {
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     match parsed {
         Ok((cli, matches)) => run(&cli, &matches),
-        Err(error) => match (usage::report(&error, &arguments), is_hook(&arguments)) {
-            // Agents take a status of 2 for "this tool must not run".
-            (_, true) => ExitCode::SUCCESS,
-            (status, false) => status,
-        },
+        // Agents take a status of 2 for "this tool must not run", and wait for the end.
+        Err(error) if is_hook(&arguments) => {
+            commands::hook::last_words(move || {
+                usage::report(&error, &arguments);
+            });
+            ExitCode::SUCCESS
+        }
+        Err(error) => usage::report(&error, &arguments),
     }
 }
 

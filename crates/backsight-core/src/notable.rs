@@ -42,7 +42,12 @@ impl<Kind> Default for Notables<Kind> {
 impl<Kind> Notables<Kind> {
     /// Tells of something, unless there is too much of it: then the next one that is told says how many were not.
     pub fn tell(&mut self, kind: Kind, time: Timestamp, description: String, details: Value) {
-        let minute = time.0.div_euclid(60_000);
+        self.tell_at(time, kind, time, description, details);
+    }
+
+    /// The same for something that happened at a `time` that a stranger names: it is counted by when it is told.
+    pub fn tell_at(&mut self, now: Timestamp, kind: Kind, time: Timestamp, description: String, details: Value) {
+        let minute = now.0.div_euclid(60_000);
         if minute != self.minute {
             (self.minute, self.told) = (minute, 0);
         }
@@ -71,6 +76,15 @@ impl<Kind> Notables<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stranger_makes_no_minute_of_its_own() {
+        let mut notables = Notables::default();
+        for minute in 0..100 {
+            notables.tell_at(Timestamp(7), 'e', Timestamp(minute * 60_000), "no".to_owned(), json!({}));
+        }
+        assert_eq!(notables.take().len(), A_MINUTE);
+    }
 
     #[test]
     fn a_storm_is_counted_and_not_told() {

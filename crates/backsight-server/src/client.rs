@@ -271,7 +271,8 @@ impl Client {
             .header("content-type", "application/json")
             .body(Full::new(if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) }))
             .map_err(|error| self.lost(error, false))?;
-        sender.send_request(request).await.map_err(|error| self.lost(error, true))
+        // A request that is canceled was never sent: the server closed the connection before.
+        sender.send_request(request).await.map_err(|error| self.lost(&error, !error.is_canceled()))
     }
 
     fn silent(&self, reason: String) -> Lost {

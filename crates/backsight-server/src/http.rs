@@ -39,6 +39,8 @@ struct Shared {
     ending: CancellationToken,
     /// Whose turn it is to have a report taken apart.
     reports: Arc<Semaphore>,
+    /// The same among pages.
+    page_reports: Arc<Semaphore>,
 }
 
 /// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
@@ -62,7 +64,8 @@ pub fn router_with<H: rmcp::ServerHandler>(
         .with_cancellation_token(ending.clone());
     let sessions = Arc::new(LocalSessionManager::default());
     let mcp = StreamableHttpService::new(move || Ok(handler()), sessions, config);
-    let shared = Shared { door, ending, reports: Arc::new(Semaphore::new(1)) };
+    let turn = || Arc::new(Semaphore::new(1));
+    let shared = Shared { door, ending, reports: turn(), page_reports: turn() };
     let router = routes::all().into_iter().fold(Router::new(), |router, operation| operation.add_to(router));
     router
         .merge(events::router())

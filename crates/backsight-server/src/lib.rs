@@ -5,6 +5,7 @@ mod advice;
 mod app;
 mod ask;
 mod client;
+mod connections;
 mod debug_limits;
 mod door;
 #[doc(hidden)]

@@ -12,12 +12,14 @@ use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::client::Client;
+use crate::connections::{Connections, Place};
 use crate::door::Door;
 use crate::http::{Guard, Limits, RemoteAddress, router};
 use crate::mcp::{Mcp, flow};
@@ -32,6 +34,9 @@ const CONNECTIONS: usize = 4096;
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
     content-type: application/json\r\ncontent-length: 99\r\n\r\n\
     {\"ok\":false,\"error\":{\"code\":\"BUSY\",\"message\":\"the server has no connection left\",\"retryable\":true}}";
+/// How many of them are told so at once, and how long that may take.
+const FAREWELLS: usize = 64;
+const FAREWELL: Duration = Duration::from_secs(1);
 /// How long a connection may take to say what it wants, the next time too.
 const HEAD: Duration = Duration::from_secs(20);
 /// How long an answer may lie there unread.
@@ -255,23 +260,27 @@ fn authorities(bound: SocketAddr, hosts: &[String]) -> Vec<String> {
 }
 
 async fn accept(listener: TcpListener, router: Router, tasks: TaskTracker, ending: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS.min(descriptors() / 2)));
+    let connections = Connections::new(CONNECTIONS.min(descriptors() / 2));
+    let farewells = Arc::new(Semaphore::new(FAREWELLS));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = ending.cancelled() => return,
         };
         match accepted {
-            Ok((stream, from)) => match room.clone().try_acquire_owned() {
-                Ok(permit) => {
+            Ok((stream, from)) => match connections.enter() {
+                Some(place) => {
                     let (router, ending) = (router.clone(), ending.clone());
-                    tasks.spawn(async move {
-                        converse(stream, RemoteAddress(from.ip()), router, ending).await;
-                        drop(permit);
-                    });
+                    tasks.spawn(converse(stream, RemoteAddress(from.ip()), place, router, ending));
                 }
-                // Whatever the kernel takes without waiting is enough; the stream is closed either way.
-                Err(_) => drop(stream.try_write(FULL)),
+                None => {
+                    if let Ok(permit) = farewells.clone().try_acquire_owned() {
+                        tasks.spawn(async move {
+                            let _ = tokio::time::timeout(FAREWELL, refuse(stream)).await;
+                            drop(permit);
+                        });
+                    }
+                }
             },
             // Out of descriptors, most likely: some connection has to end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -285,11 +294,29 @@ fn descriptors() -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
-async fn converse(stream: TcpStream, remote: RemoteAddress, router: Router, ending: CancellationToken) {
+/// Says that there is no connection left. What the client says is read meanwhile: a stream that is closed over unread bytes
+/// is reset, and takes the answer with it.
+async fn refuse(mut stream: TcpStream) -> std::io::Result<()> {
+    stream.write_all(FULL).await?;
+    stream.shutdown().await?;
+    let mut unheard = [0; 4096];
+    while stream.read(&mut unheard).await? > 0 {}
+    Ok(())
+}
+
+async fn converse(
+    stream: TcpStream,
+    remote: RemoteAddress,
+    place: Arc<Place>,
+    router: Router,
+    ending: CancellationToken,
+) {
     let _ = stream.set_nodelay(true);
     let routed = TowerToHyperService::new(router);
+    let known = Arc::clone(&place);
     let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(remote);
+        request.extensions_mut().insert(Arc::clone(&known));
         hyper::service::Service::call(&routed, request)
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -301,6 +328,7 @@ async fn converse(stream: TcpStream, remote: RemoteAddress, router: Router, endi
     tokio::select! {
         // What a connection dies of is its client's business.
         _ = connection.as_mut() => {}
+        () = place.is_given_up() => {}
         () = ending.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;

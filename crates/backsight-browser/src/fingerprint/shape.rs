@@ -127,9 +127,12 @@ fn is_code(run: &[u8], counts: &Counts) -> bool {
     (1..=5).contains(&prefix) && prefix + counts.digits == run.len() && (3..=5).contains(&counts.digits)
 }
 
+/// Letters, digits, `-` and `_` of the longest id that is known as a whole.
+pub(crate) const LONGEST_SCATTERED: usize = 24;
+
 /// Whether a run that may also hold `-` and `_` is an id as a whole: 20 to 24 of both cases with digits scattered over it.
 pub(crate) fn is_scattered_id(run: &[u8]) -> bool {
-    if !(20..=24).contains(&run.len()) {
+    if !(20..=LONGEST_SCATTERED).contains(&run.len()) {
         return false;
     }
     let counts = count(run);
@@ -150,11 +153,17 @@ pub(crate) fn uuid(bytes: &[u8]) -> Option<usize> {
 
 /// How long the JSON Web Token at the start of `bytes` is: two or three parts of base64, the first of which opens an object.
 pub(crate) fn jwt(bytes: &[u8]) -> Option<usize> {
-    if !bytes.starts_with(b"eyJ") {
-        return None;
+    // Where no point comes soon, none has to be looked for: headers of tokens are short.
+    const LONGEST_HEADER: usize = 512;
+    match bytes.starts_with(b"eyJ") {
+        true => jwt_after(bytes, base64_url(&bytes[..bytes.len().min(LONGEST_HEADER)])),
+        false => None,
     }
+}
+
+/// The same where it is known how long its header would be.
+pub(crate) fn jwt_after(bytes: &[u8], header: usize) -> Option<usize> {
     let part = |from: usize| base64_url(&bytes[from..]);
-    let header = part(0);
     if header < 10 || bytes.get(header) != Some(&b'.') {
         return None;
     }
@@ -171,7 +180,12 @@ pub(crate) fn jwt(bytes: &[u8]) -> Option<usize> {
 
 /// How many bytes at the start belong to base64 as addresses use it.
 pub(crate) fn base64_url(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count()
+    bytes.iter().take_while(|byte| is_base64_url(**byte)).count()
+}
+
+/// Whether a byte belongs to base64 as addresses use it.
+pub(crate) fn is_base64_url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// How many ASCII letters and digits there are at the start.

@@ -39,8 +39,11 @@ struct Templater<'a> {
     pairs: bool,
     /// A quotation mark that is known to close.
     closing: Option<usize>,
-    /// For each kind of quotation mark: up to where none closes.
+    /// For each kind of quotation mark: up to where none closes, and the last quotation that is closed.
     unclosed: [usize; 3],
+    closed: [Closed; 3],
+    /// The last value of a pair without quotation marks: all that begin within it end where it does.
+    value: Value,
     depth: usize,
 }
 
@@ -59,6 +62,8 @@ impl<'a> Templater<'a> {
             pairs: false,
             closing: None,
             unclosed: [0; 3],
+            closed: [Closed::default(); 3],
+            value: Value::default(),
             depth,
         };
         // One look at all bytes finds out which of the rarer things have to be looked for at all.
@@ -232,8 +237,10 @@ impl<'a> Templater<'a> {
         {
             return false;
         }
-        let whole = shape::base64_url(self.rest(from));
-        let id = shape::is_scattered_id(&self.rest(from)[..whole]);
+        // One more than the longest id: what is longer is none, however long it is.
+        let rest = self.rest(from);
+        let whole = shape::base64_url(&rest[..rest.len().min(shape::LONGEST_SCATTERED + 1)]);
+        let id = shape::is_scattered_id(&rest[..whole]);
         if id {
             self.context = Context::None;
             self.replace(from, from + whole, "{id}");
@@ -277,11 +284,12 @@ impl<'a> Templater<'a> {
             self.at += 1;
             return;
         }
-        let Some(end) = self.closing_mark(start, mark) else {
+        let Some(closed) = self.closing_mark(start, mark) else {
             return self.mark(mark);
         };
+        let end = closed.end;
         let whole = start == 0 && end + 1 == self.bytes.len();
-        match self.judge(&self.bytes[start + 1..end]) {
+        match self.judge(start + 1, closed) {
             _ if whole => self.enter(end),
             Quoted::Name => self.at = end + 1,
             Quoted::Typed => self.enter(end),
@@ -298,11 +306,11 @@ impl<'a> Templater<'a> {
         self.at += 1;
     }
 
-    fn judge(&self, content: &[u8]) -> Quoted {
+    fn judge(&self, start: usize, closed: Closed) -> Quoted {
         const LONGEST_NAME: usize = 40;
-        let digits = content.iter().filter(|byte| byte.is_ascii_digit()).count();
-        let spaced = content.iter().any(|byte| byte.is_ascii_whitespace());
-        let slash = content.contains(&b'/');
+        let content = &self.bytes[start..closed.end];
+        let digits = content.iter().take(LONGEST_NAME).filter(|byte| byte.is_ascii_digit()).count();
+        let (spaced, slash) = (closed.space > start, closed.slash > start);
         if !spaced && (slash || shape::uuid(content).is_some() || time::numeric(content) == Some(content.len())) {
             return Quoted::Typed;
         }
@@ -314,28 +322,68 @@ impl<'a> Templater<'a> {
         }
     }
 
-    /// Where the quotation that `start` opens is closed: on the same line, before something that is no letter.
-    fn closing_mark(&mut self, start: usize, mark: u8) -> Option<usize> {
+    /// Where the quotation that `start` opens is closed: on the same line, before something that is no letter. Marks within
+    /// a quotation are closed where it is, so that is found once.
+    fn closing_mark(&mut self, start: usize, mark: u8) -> Option<Closed> {
         let kind = match mark {
             b'"' => 0,
             b'\'' => 1,
             _ => 2,
         };
+        let known = self.closed[kind];
+        if (known.from..known.end).contains(&start) {
+            return Some(known);
+        }
         let mut at = (start + 1).max(self.unclosed[kind]);
+        let mut closed = Closed { from: start, ..Closed::default() };
         while let Some(byte) = self.byte(at) {
             match byte {
                 b'\n' => break,
-                b'\\' => at += 1,
-                _ if byte == mark && !self.byte(at + 1).is_some_and(|next| next.is_ascii_alphanumeric()) => {
-                    return Some(at);
+                b'\\' => {
+                    at += 1;
+                    closed.note(at, self.byte(at));
                 }
-                _ => {}
+                _ if byte == mark && !self.byte(at + 1).is_some_and(|next| next.is_ascii_alphanumeric()) => {
+                    self.closed[kind] = Closed { end: at, ..closed };
+                    return Some(self.closed[kind]);
+                }
+                _ => closed.note(at, Some(byte)),
             }
             at += 1;
         }
         self.unclosed[kind] = at;
         None
     }
+}
+
+/// A quotation that is closed.
+#[derive(Clone, Copy, Default)]
+struct Closed {
+    from: usize,
+    /// Where its closing mark is.
+    end: usize,
+    /// One past its last space and its last slash; 0 when it has none.
+    space: usize,
+    slash: usize,
+}
+
+impl Closed {
+    fn note(&mut self, at: usize, byte: Option<u8>) {
+        match byte {
+            Some(b'/') => self.slash = at + 1,
+            Some(byte) if byte.is_ascii_whitespace() => self.space = at + 1,
+            _ => {}
+        }
+    }
+}
+
+/// The value of a pair.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    from: usize,
+    end: usize,
+    /// One past the beginning of the last `://` in it; 0 when it has none.
+    address: usize,
 }
 
 /// `x12`, how many times; not the names of processors.

@@ -50,6 +50,8 @@ struct Scanner<'a> {
     nested: Option<Nested>,
     /// Where the last value without quotation marks ends, for each kind of extent.
     bare_ends: [usize; 3],
+    /// Where tokens can stand, as far as that was looked at.
+    runs: tokens::Runs,
     /// The last `=` that was looked for.
     equals: usize,
     /// How many quotations this one is in.
@@ -82,6 +84,7 @@ impl<'a> Scanner<'a> {
             in_string: false,
             nested: None,
             bare_ends: [0; 3],
+            runs: tokens::Runs::default(),
             equals: 0,
             depth,
         }
@@ -265,11 +268,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// The secret known by its own form that begins at `at`, if a word or number really begins there.
-    fn token(&self, at: usize) -> Option<(usize, &'static str)> {
-        let rest = self.rest(at);
-        match rest[0].is_ascii_digit() && self.is_part_of_number(at) {
+    fn token(&mut self, at: usize) -> Option<(usize, &'static str)> {
+        match self.bytes[at].is_ascii_digit() && self.is_part_of_number(at) {
             true => None,
-            false => tokens::at_word(rest),
+            false => self.runs.at_word(self.bytes, at),
         }
     }
 

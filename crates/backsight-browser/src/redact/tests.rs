@@ -459,3 +459,81 @@ proptest! {
         prop_assert!(!redacted.contains(&secret), "{}", redacted);
     }
 }
+
+/// What a text that is redacted or fingerprinted could repeat: the beginnings of tokens, and whatever opens something.
+fn beginnings() -> Vec<String> {
+    let openings = [
+        "eyJ-",
+        "eyJhbGciOiJ",
+        "eyJ.",
+        "password=",
+        "password: ",
+        "password=\"",
+        "\"password\":",
+        "cookie: ",
+        "cookie=",
+        "authorization: ",
+        "bearer ",
+        "token='",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----",
+        "--password ",
+        "<password>",
+        "[REDACTED:a:",
+        "\\\"",
+        "\"/a",
+        "'/a",
+        "error=[",
+        "a=[://",
+        "http://'",
+        "http://a@",
+        "-sk-",
+        "_sk-",
+        "4111-",
+        "{\"a\":",
+    ];
+    tokens::starts().chain(openings).map(str::to_owned).collect()
+}
+
+/// Without this, 900 kB that repeat `sk-` kept the lane's lock for minutes.
+#[test]
+fn no_text_takes_longer_than_its_length_allows() {
+    let redactor = Redactor::new(7);
+    let beginnings = beginnings();
+    let mixed = beginnings.concat();
+    let pairs = beginnings.iter().zip(beginnings.iter().skip(1)).map(|(one, other)| format!("{one}{other}"));
+    let all: Vec<String> = beginnings.iter().cloned().chain(pairs).chain([mixed]).collect();
+    for repeated in &all {
+        // A run that is measured to its end at every repetition would be looked at a billion times.
+        let text = repeated.repeat((128 << 10) / repeated.len());
+        let began = std::time::Instant::now();
+        let _ = redactor.text(&text);
+        let _ = crate::fingerprint::template(&text);
+        assert!(began.elapsed().as_secs_f64() < 1.5, "{repeated:?} took {:?}", began.elapsed());
+    }
+    let began = std::time::Instant::now();
+    let _ = redactor.text(&"sk-".repeat(300_000));
+    assert!(began.elapsed().as_secs_f64() < 3.0, "{:?}", began.elapsed());
+}
+
+/// Fingerprints look at 8 kB at most, but of every message.
+#[test]
+fn no_template_takes_longer_than_its_length_allows() {
+    for repeated in beginnings() {
+        let text = repeated.repeat((8 << 10) / repeated.len()) + "\" '.";
+        let began = std::time::Instant::now();
+        (0..10).for_each(|_| drop(crate::fingerprint::template(&text)));
+        assert!(began.elapsed().as_secs_f64() < 1.0, "{repeated:?} took {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_token_is_whole_and_only_where_it_begins() {
+    // What was found out about a run holds for the words in it that come later, and for no other run.
+    hides("sk-letters «sk-abcdEFGH1234ijklMNOP5678qrst»", "openai-key");
+    hides("A1-«sk-ant-api03-abcdEFGH1234ijklMNOP5678»", "anthropic-key");
+    keeps("sk-1A sk-letters-only-and-nothing-else-in-it");
+    keeps("0A-1-sk-letters-only-and-nothing-else-in-it");
+    keeps("eyJ-eyJ-eyJ-eyJ-eyJ-eyJ");
+    hides(&format!("eyJ «{JWT}»"), "jwt");
+}

@@ -1,7 +1,7 @@
 //! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys, card
 //! numbers. Each function looks at the start of some bytes and says how many of them are one.
 
-use crate::fingerprint::shape::{alphanumerics, base64_url, digits, jwt};
+use crate::fingerprint::shape::{alphanumerics, digits, is_base64_url, jwt_after};
 
 /// A token known by how it begins.
 struct Prefix {
@@ -77,41 +77,89 @@ const PREFIXES: [Prefix; 46] = [
     dotted("ya29.", "gcp-key", 20),
 ];
 
-/// The secret that begins where a word does, its length and kind.
-pub(super) fn at_word(rest: &[u8]) -> Option<(usize, &'static str)> {
-    match rest[0] {
-        b'e' => jwt(rest).map(|length| (length, "jwt")),
-        b'0'..=b'9' => {
-            card(rest).map(|length| (length, "card")).or_else(|| security_number(rest).map(|length| (length, "ssn")))
+/// How tokens begin.
+#[cfg(test)]
+pub(super) fn starts() -> impl Iterator<Item = &'static str> {
+    PREFIXES.iter().map(|prefix| prefix.start)
+}
+
+/// The runs of a text in which tokens can stand. Letters, digits and `-` are a run of base64, in which any word may begin
+/// what looks like a token: where the run ends is found once for all of them, and not once more for each, which would take
+/// forever on a text that repeats the beginning of a token.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    plain: Run,
+    dotted: Run,
+}
+
+/// Bytes of one alphabet with what else is known of them.
+#[derive(Debug, Default)]
+struct Run {
+    start: usize,
+    end: usize,
+    /// One past the last digit, capital and small letter in it; 0 when it has none.
+    digit: usize,
+    capital: usize,
+    small: usize,
+}
+
+impl Run {
+    /// Makes it the run that begins at `at` or goes on there.
+    fn at(&mut self, bytes: &[u8], at: usize, belongs: fn(u8) -> bool) -> &Run {
+        if !(self.start..self.end).contains(&at) {
+            *self = Run { start: at, end: at, ..Run::default() };
+            for &byte in bytes[at..].iter().take_while(|byte| belongs(**byte)) {
+                self.end += 1;
+                match byte {
+                    b'0'..=b'9' => self.digit = self.end,
+                    b'A'..=b'Z' => self.capital = self.end,
+                    b'a'..=b'z' => self.small = self.end,
+                    _ => {}
+                }
+            }
         }
-        b'A' if is_aws(rest) => Some((20, "aws-key")),
-        b'A' | b'E' | b'G' | b'N' | b'S' | b'd' | b'g' | b'h' | b'l' | b'n' | b'p' | b'r' | b's' | b'w' | b'x'
-        | b'y' => prefixed(rest),
-        _ => None,
+        self
     }
 }
 
-fn prefixed(rest: &[u8]) -> Option<(usize, &'static str)> {
-    // Nothing that short is a token, and most words are; this keeps the table off the common path.
-    if rest.len() < 14 || !looks_prefixed(rest) {
-        return None;
+impl Runs {
+    /// The secret that begins at `at`, where a word does; its length and kind.
+    pub(super) fn at_word(&mut self, bytes: &[u8], at: usize) -> Option<(usize, &'static str)> {
+        let rest = &bytes[at..];
+        match rest[0] {
+            b'e' if rest.starts_with(b"eyJ") => {
+                let header = self.plain.at(bytes, at, is_base64_url).end - at;
+                jwt_after(rest, header).map(|length| (length, "jwt"))
+            }
+            b'0'..=b'9' => card(rest)
+                .map(|length| (length, "card"))
+                .or_else(|| security_number(rest).map(|length| (length, "ssn"))),
+            b'A' if is_aws(rest) => Some((20, "aws-key")),
+            b'A' | b'E' | b'G' | b'N' | b'S' | b'd' | b'g' | b'h' | b'l' | b'n' | b'p' | b'r' | b's' | b'w' | b'x'
+            | b'y' => self.prefixed(bytes, at),
+            _ => None,
+        }
     }
-    let known = PREFIXES.iter().find(|prefix| rest.starts_with(prefix.start.as_bytes()))?;
-    let after = &rest[known.start.len()..];
-    let length = match known.dotted {
-        false => base64_url(after),
-        true => after
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
-            .count(),
-    };
-    let token = &after[..length];
-    let has = |of: fn(&u8) -> bool| token.iter().any(of);
-    let scrambled =
-        has(u8::is_ascii_digit) && (!known.mixed || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)));
-    let slack = known.start != "xox"
-        || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));
-    (length >= known.at_least && scrambled && slack).then_some((known.start.len() + length, known.kind))
+
+    fn prefixed(&mut self, bytes: &[u8], at: usize) -> Option<(usize, &'static str)> {
+        let rest = &bytes[at..];
+        // Nothing that short is a token, and most words are; this keeps the table off the common path.
+        if rest.len() < 14 || !looks_prefixed(rest) {
+            return None;
+        }
+        let known = PREFIXES.iter().find(|prefix| rest.starts_with(prefix.start.as_bytes()))?;
+        let from = at + known.start.len();
+        let run = match known.dotted {
+            false => self.plain.at(bytes, from, is_base64_url),
+            true => self.dotted.at(bytes, from, |byte| is_base64_url(byte) || matches!(byte, b'.' | b'/')),
+        };
+        let has = |last: usize| last > from;
+        let scrambled = has(run.digit) && (!known.mixed || (has(run.capital) && has(run.small)));
+        let after = &bytes[from..];
+        let slack = known.start != "xox"
+            || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));
+        (run.end - from >= known.at_least && scrambled && slack).then_some((run.end - at, known.kind))
+    }
 }
 
 /// Whether one of the first bytes could be the last of a prefix.

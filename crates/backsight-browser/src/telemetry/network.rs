@@ -1,6 +1,6 @@
 //! What was requested: one group for each endpoint, and in it one for each way it answered.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use backsight_core::Timestamp;
 use schemars::JsonSchema;
@@ -73,6 +73,8 @@ pub struct EndpointState {
 pub(crate) struct Known {
     pub(crate) key: u64,
     pub(crate) endpoint: Endpoint,
+    /// Whether it is told by somebody who is believed, and not by a page about itself.
+    is_believed: bool,
     pub(crate) state: Marked<EndpointState>,
     pub(crate) outcomes: Vec<Counted>,
     /// The latest successes: when, and how long they took.
@@ -120,7 +122,8 @@ impl Endpoints {
     /// Counts a request; whether it is a failure that matters.
     pub(super) fn record(&mut self, moment: Moment, request: &Request, rules: &Rules, notables: &mut Notables) -> bool {
         let endpoint = Endpoint::of(&request.method, &request.url, request.operation.as_deref());
-        let own = ordinary(hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]));
+        let key = hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]);
+        let own = ordinary(moment.teller.own(key));
         let known = match self.table.has_place(own, moment.oldest_mark) {
             true => self.table.of(own, || Known::new(own, endpoint, moment)),
             false => {
@@ -175,6 +178,20 @@ impl Endpoints {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Known> {
         self.table.iter()
     }
+
+    /// Each endpoint that was requested once. Of those that several tell of, it is as whoever is believed says; if only
+    /// pages tell of it, it fails when it does for one of them.
+    pub(crate) fn by_name<'a>(&'a self) -> BTreeMap<String, &'a Known> {
+        let mut named: BTreeMap<String, &'a Known> = BTreeMap::new();
+        let rank = |known: &Known| (known.is_believed, known.state.now().failing);
+        for known in self.table.iter().filter(|known| known.state.now().count > 0) {
+            let place = named.entry(known.endpoint.to_string()).or_insert(known);
+            if rank(known) > rank(place) {
+                *place = known;
+            }
+        }
+        named
+    }
 }
 
 impl Known {
@@ -182,6 +199,7 @@ impl Known {
         Known {
             key,
             endpoint,
+            is_believed: moment.teller.is_believed(),
             state: Marked::default(),
             outcomes: Vec::new(),
             times: VecDeque::new(),

@@ -123,7 +123,7 @@ impl Sockets {
             (url, _) => endpoint::template(url),
         };
         let state = connection.map(|connection| connection.state);
-        let own = ordinary(hash::hash([url.as_str()]));
+        let own = ordinary(moment.teller.own(hash::hash([url.as_str()])));
         let address = match self.table.has_place(own, moment.oldest_mark) {
             true => self.table.of(own, || {
                 let mut address = Address::new(own, url.clone(), moment);

@@ -62,6 +62,8 @@ struct Report<'a> {
 struct Headway {
     agent: Option<Agent>,
     event: Option<String>,
+    /// Whether the whole payload was read.
+    is_read: bool,
     root: Option<PathBuf>,
     way: Option<Way>,
 }
@@ -91,8 +93,13 @@ pub fn run(args: &Args, global: &Global) -> ExitCode {
     });
     let (args, json) = (args.clone(), global.json);
     // A client that does not read any more has what it wanted.
-    let _ = within(LAST_WORDS, move || say(&args, json, reached.event.as_deref(), &reply));
+    last_words(move || say(&args, json, reached.event.as_deref(), &reply));
     ExitCode::SUCCESS
+}
+
+/// Says something to a client that may not listen.
+pub fn last_words(say: impl FnOnce() + Send + 'static) {
+    let _ = within(LAST_WORDS, say);
 }
 
 /// Does something on a thread of its own, which is left behind when it takes longer.
@@ -110,7 +117,11 @@ fn within<T: Send + 'static>(
 /// The answer of a hook whose work took too long, which is noted for `doctor`.
 fn cut(reached: &Headway) -> Reply {
     let (doing, hint) = match (&reached.root, reached.way) {
-        (None, _) => ("reading the payload, which has no end", "the client has to close stdin"),
+        (None, _) if !reached.is_read => ("reading the payload, which has no end", "the client has to close stdin"),
+        (None, _) => (
+            "understanding the payload and finding the workspace",
+            "see whether the agent's directory answers: `ls` in it, and above it",
+        ),
         (_, Some(Way::Server)) => {
             ("waiting for the workspace's server, which may still record it", "look with `backsight log`")
         }
@@ -144,7 +155,9 @@ fn answer(args: &Args, global: &Global, headway: &Shared) -> Reply {
         Err(error) => return Reply::failed_again(&error),
     };
     lock(headway).agent = Some(agent);
-    let read = payload_on_stdin().and_then(|mut payload| {
+    let bytes = bytes_on_stdin();
+    lock(headway).is_read = true;
+    let read = bytes.and_then(|bytes| hook::read_payload(&bytes)).and_then(|mut payload| {
         if let (Some(event), Some(fields)) = (&args.event, payload.as_object_mut()) {
             fields.entry("hook_event_name").or_insert_with(|| json!(event));
         }
@@ -180,8 +193,8 @@ fn start(agent: Agent, payload: &Value, global: &Global) -> Result<PathBuf> {
     }
 }
 
-/// The JSON on stdin.
-fn payload_on_stdin() -> Result<Value> {
+/// The payload on stdin.
+fn bytes_on_stdin() -> Result<Vec<u8>> {
     if std::io::stdin().is_terminal() {
         let error = Error::new(Code::Usage, "the client's JSON is read from stdin, which is a terminal");
         return Err(error.with_hint("let `backsight install` put the command into the client's settings"));
@@ -193,5 +206,5 @@ fn payload_on_stdin() -> Result<Value> {
         let message = format!("the payload is larger than {} MiB", LONGEST_PAYLOAD >> 20);
         return Err(Error::new(Code::BodyTooLarge, message));
     }
-    hook::read_payload(&bytes)
+    Ok(bytes)
 }

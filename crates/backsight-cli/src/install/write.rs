@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
@@ -193,9 +193,10 @@ fn replace(path: &Path, text: &str, mode: Option<u32>) -> Result<()> {
     name.push(format!(".{}", std::process::id()));
     let temporary = directory.join(name);
     let attempt = || -> std::io::Result<()> {
-        fs::create_dir_all(directory)?;
+        // What names commands is written by its owner alone, whatever the umask allows.
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
         let mut options = fs::OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(mode.unwrap_or(0o666)).open(&temporary)?;
+        let mut file = options.write(true).create_new(true).mode(mode.unwrap_or(0o644)).open(&temporary)?;
         if let Some(mode) = mode {
             file.set_permissions(fs::Permissions::from_mode(mode))?;
         }

@@ -481,6 +481,110 @@ fn ten_thousand_connections_do_not_end_it() {
 }
 
 #[test]
+fn strangers_without_the_token_keep_nobody_out() {
+    let target = Target::start();
+    let half = |_| {
+        let mut stream = target.connect();
+        stream.write_all(b"GET /api/status HTTP/1.1\r\nhost: ").unwrap();
+        stream
+    };
+    let mut first = half(0);
+    // As many as there are places altogether.
+    let held: Vec<TcpStream> = (0..4200).map(half).collect();
+    for _ in 0..3 {
+        assert!(target.is_alive(), "whoever has the token is heard");
+    }
+    let start = Instant::now();
+    assert_eq!(first.read(&mut [0; 64]).unwrap_or(0), 0, "the first stranger is sent away");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    drop(held);
+}
+
+#[test]
+fn bodies_of_pages_are_bounded_together_and_keep_no_owner_waiting() {
+    const LENGTH: usize = 4 << 20;
+    let target = Target::start();
+    let body = vec![b' '; LENGTH - 1];
+    let path = format!("/ingest?key={}", target.ingest_key());
+    let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {LENGTH}\r\n\r\n", target.authority());
+    let mut busy = 0;
+    let mut held = Vec::new();
+    for _ in 0..60 {
+        let mut stream = target.connect();
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+        let mut said = [0; 512];
+        let length = stream.read(&mut said).unwrap_or(0);
+        let said = String::from_utf8_lossy(&said[..length]).to_ascii_lowercase();
+        busy += usize::from(said.starts_with("http/1.1 503") && said.contains("retry-after: 1"));
+        held.push(stream);
+    }
+    assert!(target.memory() < 160 << 20, "{} bytes", target.memory());
+    assert!(busy > 0, "some are told to come back");
+    let report = json!({ "source": "mine", "events": [], "dropped": 0 }).to_string();
+    assert_eq!(target.post("/ingest", &report).status, 200);
+    assert!(target.is_alive());
+}
+
+#[test]
+fn a_page_does_not_choose_the_clock() {
+    let target = Target::start();
+    let origin = "http://localhost:3000";
+    let event = |minute: u64| json!({ "category": "actions", "type": "navigate", "target": format!("{origin}/{minute}"), "time": minute * 60_000 });
+    let report = json!({ "events": (0..100).map(event).collect::<Vec<Value>>() }).to_string();
+    let headers = [("host", target.authority()), ("origin", origin)];
+    let reply = target.ask(&format!("POST /ingest?key={}", target.ingest_key()), &headers, &report);
+    assert_eq!((reply.status, reply.body.contains("\"taken\":100")), (200, true), "{}", reply.body);
+    let told = || {
+        target
+            .fixture()
+            .json("log --limit 200")
+            .0
+            .to_string()
+            .matches("[navigation]")
+            .count()
+            .max(target.fixture().json("log --limit 200").0["rows"].as_array().unwrap().len())
+    };
+    let start = Instant::now();
+    while told() == 0 && start.elapsed() < Duration::from_secs(20) {}
+    std::thread::sleep(Duration::from_secs(1));
+    // A minute may have ended meanwhile.
+    assert!((1..=40).contains(&told()), "{}", told());
+    let log = target.fixture().json("log --limit 200").0.to_string();
+    assert!(!log.contains("1970-01-01"), "{log}");
+}
+
+#[test]
+fn a_page_never_speaks_of_what_another_saw() {
+    let target = Target::start();
+    let (home, evil) = ("http://localhost:3000", "http://evil.example");
+    let report = |origin: &str, events: Value| {
+        let headers = [("host", target.authority()), ("origin", origin)];
+        let path = format!("POST /ingest?key={}", target.ingest_key());
+        let reply = target.ask(&path, &headers, &json!({ "events": events }).to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        serde_json::from_str::<Value>(&reply.body).unwrap()
+    };
+    let users = |status: u16| json!({ "category": "network", "method": "GET", "url": format!("{home}/api/users"), "status": status });
+    let loaded = |url: String| json!({ "category": "actions", "type": "navigate", "target": url });
+    report(
+        home,
+        json!([loaded(format!("{home}/")), users(500), { "category": "console", "level": "error", "message": "boom" }]),
+    );
+    let answer = report(evil, json!([users(200), loaded(format!("{home}/login")), loaded(format!("{evil}/"))]));
+    assert_eq!((&answer["taken"], &answer["rejected"]), (&json!(2), &json!(1)), "{answer}");
+    let changes = target.tool("get_changes_since", json!({ "checkpoint": "load" })).to_string();
+    assert!(changes.contains("boom") && changes.contains("500") && !changes.contains("now 200"), "{changes}");
+    std::thread::sleep(Duration::from_secs(2));
+    let log = target.fixture().json("log").0.to_string();
+    assert!(log.contains("fails: 500") && !log.contains("works again") && !log.contains("/login"), "{log}");
+    // Its own page may say so.
+    report(home, json!([users(200)]));
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(target.fixture().json("log").0.to_string().contains("works again"));
+}
+
+#[test]
 fn malformed_requests_get_an_answer_or_an_end_and_never_a_crash() {
     let target = Target::start();
     let raw: [&[u8]; 12] = [

@@ -194,3 +194,44 @@ fn an_agent_that_joined_a_stopped_server_goes_on_with_the_files() {
     signal(server.pid(), "-CONT");
     agent.ok("get_changes_since", json!({}));
 }
+
+#[test]
+fn a_wrong_command_line_of_a_hook_ends_although_nobody_reads() {
+    let fixture = Fixture::new();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // As much as a pipe holds.
+    writer.write_all(&[b' '; 65536]).unwrap();
+    let mut command = fixture.command("hook claude-code --bogus");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer).spawn().unwrap();
+    let status = eventually("it ends", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+    drop(reader);
+}
+
+#[test]
+fn paths_without_number_slow_no_later_hook() {
+    let fixture = Fixture::new();
+    fixture.write("a", "one\n");
+    fixture.done("track");
+    let tell = |event: &str, tool: &str, part: &str, command: &str| {
+        let payload = json!({
+            "hook_event_name": event, "session_id": "s", "turn_id": "p", "tool_name": tool, "tool_use_id": part,
+            "tool_input": { "command": command }, "cwd": fixture.root(),
+        });
+        let mut child = hook(&fixture, "codex");
+        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        answer(child, LONGEST_HOOK)
+    };
+    let files: String = (0..200_000).map(|file| format!("*** Add File: f{file}\n+\n")).collect();
+    let patch = format!("*** Begin Patch\n{files}*** End Patch");
+    let (said, stderr) = tell("PreToolUse", "apply_patch", "big", &patch);
+    assert!(format!("{said}{stderr}").contains("200000 paths, too many to remember"), "{said} {stderr}");
+    fixture.write("a", "two\n");
+    tell("PostToolUse", "apply_patch", "big", &patch);
+    assert_eq!(fixture.ok("show @")["description"], "apply_patch: 200000 files");
+    // What is remembered of a call that is still open is small.
+    tell("PreToolUse", "apply_patch", "bigger", &patch);
+    let began = Instant::now();
+    tell("PreToolUse", "Bash", "small", "ls");
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}

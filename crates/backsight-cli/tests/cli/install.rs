@@ -418,3 +418,29 @@ fn the_plugin_for_opencode_reports_what_it_should() {
     assert_eq!(row(1), ["edit: a.txt", "ses_1", "msg_1", "call_1"]);
     assert_eq!(fixture.ok("status")["open_calls"].as_array().map_or(0, Vec::len), 0);
 }
+
+/// What is written names commands that the user's agents run.
+#[test]
+fn no_umask_lets_others_write_what_is_installed() {
+    fn look(directory: &Path, found: &mut usize) {
+        for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
+            let metadata = fs::symlink_metadata(entry.path()).unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o022, 0, "{}", entry.path().display());
+            *found += 1;
+            if metadata.is_dir() {
+                look(&entry.path(), found);
+            }
+        }
+    }
+    let fixture = Fixture::new();
+    for agent in ["claude-code", "codex", "gemini", "cursor", "opencode"] {
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("umask 0; exec \"$0\" install {agent} --yes"));
+        command.arg(env!("CARGO_BIN_EXE_backsight")).current_dir(fixture.root()).env("HOME", fixture.home());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let mut found = 0;
+    look(fixture.root(), &mut found);
+    assert!(found > 8, "{found}");
+}

@@ -1,6 +1,7 @@
 //! What is recorded for an event. The ids the agent gives make every event safe to hear twice: a call that is open is
 //! not begun again, one that is closed is not finished again.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use backsight::Workspace;
@@ -104,7 +105,8 @@ fn begin(workspace: &Workspace, call: &ToolCall) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let origin = origin(workspace, call, declared);
-    let (_, said) = going_on(|unknown| workspace.begin(&Begin { origin: origin.clone(), unknown }))?;
+    let (_, mut said) = going_on(|unknown| workspace.begin(&Begin { origin: origin.clone(), unknown }))?;
+    said.extend(not_declared(call));
     Ok(said)
 }
 
@@ -149,6 +151,7 @@ fn declared(workspace: &Workspace, call: &ToolCall) -> Option<Vec<RelPath>> {
     match &call.effect {
         Effect::Nothing => None,
         Effect::Anything => Some(Vec::new()),
+        Effect::Writes(paths) if is_too_many(paths) => Some(Vec::new()),
         Effect::Writes(paths) => {
             let inside = place::inside(workspace.root(), call.directory.as_deref(), paths);
             (!inside.is_empty()).then_some(inside)
@@ -156,10 +159,32 @@ fn declared(workspace: &Workspace, call: &ToolCall) -> Option<Vec<RelPath>> {
     }
 }
 
+/// Whether so many paths are declared that remembering them would cost every later hook more than looking at everything.
+fn is_too_many(paths: &[PathBuf]) -> bool {
+    const MOST: usize = 1000;
+    const BYTES: usize = 256 << 10;
+    paths.len() > MOST || paths.iter().map(|path| path.as_os_str().len()).sum::<usize>() > BYTES
+}
+
+/// What is said of a tool whose paths are too many.
+fn not_declared(call: &ToolCall) -> Option<String> {
+    match &call.effect {
+        Effect::Writes(paths) if is_too_many(paths) => Some(format!(
+            "{} names {} paths, too many to remember: whatever changes while it runs is taken for its work",
+            call.tool,
+            paths.len()
+        )),
+        _ => None,
+    }
+}
+
 /// `Bash: npm test`, `Edit: src/a.rs`, `apply_patch: 3 files`.
 fn description(call: &ToolCall, declared: &[RelPath], outcome: Outcome) -> String {
     let what = match declared {
-        [] => call.title.clone(),
+        [] => match &call.effect {
+            Effect::Writes(paths) => format!("{}: {} files", call.tool, paths.len()),
+            _ => call.title.clone(),
+        },
         [one] => format!("{}: {one}", call.tool),
         many => format!("{}: {} files", call.tool, many.len()),
     };

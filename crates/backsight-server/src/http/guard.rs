@@ -15,12 +15,14 @@ use axum::response::Response;
 use backsight::browser::PageKey;
 use backsight_core::{Code, Error, Result};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use http_body_util::BodyExt;
 use subtle::ConstantTimeEq;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::failure;
 use super::wrong_tokens::{RemoteAddress, WrongTokens};
+use crate::connections::Place;
 
 /// How much and how long a request may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +31,15 @@ pub struct Limits {
     pub body: usize,
     /// How long a body may take to arrive.
     pub arrival: Duration,
+    /// Bytes of all bodies of those with the token that are held at once.
+    pub owners: usize,
+    /// Bytes of all bodies of pages, beside those: no page takes anything from somebody with the token.
+    pub pages: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { body: 4 << 20, arrival: Duration::from_secs(10) }
+        Limits { body: 4 << 20, arrival: Duration::from_secs(10), owners: 128 << 20, pages: 16 << 20 }
     }
 }
 
@@ -47,13 +53,18 @@ pub struct Guard {
     authorities: Vec<String>,
     limits: Limits,
     wrong: WrongTokens,
+    /// How many bytes of bodies may still be held.
+    owners: Arc<Semaphore>,
+    pages: Arc<Semaphore>,
 }
 
 impl Guard {
     /// Lets in who has the token and means one of the `authorities`.
     pub fn new(token: String, authorities: Vec<String>, limits: Limits) -> Self {
         let authorities = authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect();
-        Guard { token, key: None, authorities, limits, wrong: WrongTokens::default() }
+        let room = |bytes: usize| Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
+        let (owners, pages) = (room(limits.owners), room(limits.pages));
+        Guard { token, key: None, authorities, limits, wrong: WrongTokens::default(), owners, pages }
     }
 
     /// The same, with a slot through which pages that have the key may report.
@@ -103,6 +114,9 @@ impl Guard {
             return Err(Error::new(Code::Unauthorized, message).with_hint("wait a second and send the right one"));
         }
         let admitted = self.check_head(&head.method, &head.uri, &head.headers);
+        if let (Ok(Visitor::Owner), Some(place)) = (&admitted, head.extensions.get::<Arc<Place>>()) {
+            place.is_known();
+        }
         if let (Err(error), Some(from)) = (&admitted, from)
             && tries
             && error.code() == Code::Unauthorized
@@ -145,18 +159,50 @@ impl Guard {
         })
     }
 
-    async fn read(&self, body: Body) -> Result<Bytes> {
-        let Limits { body: limit, arrival } = self.limits;
-        let collected = tokio::time::timeout(arrival, Limited::new(body, limit).collect()).await;
-        let collected = collected.map_err(|_| {
-            Error::new(Code::RequestTimeout, format!("the request did not arrive within {} s", arrival.as_secs()))
-        })?;
-        let collected = collected.map_err(|error| match error.is::<LengthLimitError>() {
-            true => Error::new(Code::BodyTooLarge, format!("the request is larger than {limit} bytes")),
-            false => Error::new(Code::Usage, format!("the request ended too early: {error}")),
-        })?;
-        Ok(collected.to_bytes())
+    /// All of a body, and the room it takes until it is dropped.
+    async fn read(&self, body: Body, visitor: Visitor) -> Result<Held> {
+        let arrival = self.limits.arrival;
+        tokio::time::timeout(arrival, self.collect(body, visitor)).await.unwrap_or_else(|_| {
+            let message = format!("the request did not arrive within {} s", arrival.as_secs());
+            Err(Error::new(Code::RequestTimeout, message))
+        })
     }
+
+    async fn collect(&self, mut body: Body, visitor: Visitor) -> Result<Held> {
+        let limit = self.limits.body;
+        let room = match visitor {
+            Visitor::Owner => &self.owners,
+            Visitor::Page => &self.pages,
+        };
+        let mut bytes = Vec::new();
+        let mut taken: Option<OwnedSemaphorePermit> = None;
+        while let Some(frame) = body.frame().await {
+            let frame =
+                frame.map_err(|error| Error::new(Code::Usage, format!("the request ended too early: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if bytes.len() + data.len() > limit {
+                return Err(Error::new(Code::BodyTooLarge, format!("the request is larger than {limit} bytes")));
+            }
+            // Room is taken before anything is kept, and nobody waits for it with a part of a body in hand.
+            let count = u32::try_from(data.len()).unwrap_or(u32::MAX);
+            let more = Arc::clone(room).try_acquire_many_owned(count).map_err(|_| {
+                Error::new(Code::Busy, "the server holds as many requests as it has memory for")
+                    .with_hint("send it again in a second")
+            })?;
+            match &mut taken {
+                Some(taken) => taken.merge(more),
+                None => taken = Some(more),
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(Held { bytes: Bytes::from(bytes), _room: taken })
+    }
+}
+
+/// A body, and the room it takes.
+struct Held {
+    bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// Who was let in. Handlers find it among the request's extensions.
@@ -177,14 +223,18 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
         Err(error) => failure(&error),
         Ok(visitor) => {
             head.extensions.insert(visitor);
-            match guard.read(body).await {
-                Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+            match guard.read(body, visitor).await {
+                // The room is given back when the request is answered.
+                Ok(held) => next.run(Request::from_parts(head, Body::from(held.bytes.clone()))).await,
                 Err(error) => failure(&error),
             }
         }
     };
     // A client that was refused should not go on sending what it was refused for.
-    if matches!(response.status().as_u16(), 401 | 403 | 408 | 413) {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if matches!(response.status().as_u16(), 401 | 403 | 408 | 413 | 503) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let headers = response.headers_mut();

@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
 use backsight::Workspace;
-use backsight::browser::event::{Action, Category, Console, Event, Repeated, Request, Socket, Speaker};
+use backsight::browser::endpoint::normal_origin;
+use backsight::browser::event::{Action, ActionKind, Category, Console, Event, Repeated, Request, Socket, Speaker};
 use backsight::browser::{Ingest, SourceKind};
 use backsight_core::{Code, Error, Result, Timestamp, is_unsafe_to_show};
 use http::{HeaderMap, header};
@@ -29,6 +30,8 @@ const REASONS: usize = 20;
 const MOST: u32 = 200_000;
 /// Bytes of one event at most. Twice what is kept of the longest text, since JSON has long ways to write a character.
 const EVENT: usize = 2 << 20;
+/// Milliseconds after which a page has told what happened; what it says is older happened then.
+const LATEST: i64 = 3_600_000;
 /// Characters of a source's name, and of a reason.
 const LABEL: usize = 200;
 
@@ -113,8 +116,11 @@ async fn take(
 ) -> Response {
     let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_owned);
     // One report at a time is taken apart: many at once would take many times the memory and be no sooner recorded, since
-    // the lane has one lock.
-    let turn = shared.reports.acquire().await;
+    // the lane has one lock. Whoever has the token waits for no page.
+    let turn = match visitor {
+        Visitor::Owner => shared.reports.acquire().await,
+        Visitor::Page => shared.page_reports.acquire().await,
+    };
     let about = About { category, visitor, origin };
     let taken = shared.door.local(move |workspace| record(workspace, &about, &body)).await;
     drop(turn);
@@ -253,14 +259,47 @@ fn event_of(event: &RawValue, about: &About, now: Timestamp) -> std::result::Res
         Category::Websocket => serde_json::from_value::<Socket>(event).map(Event::Websocket),
         Category::Actions => serde_json::from_value::<Action>(event).map(Event::Action),
     };
-    let event = parsed.map_err(|error| error.to_string())?;
-    match &event {
-        Event::Console(Console { speaker: Speaker::Browser | Speaker::Terminal, .. })
-            if about.visitor == Visitor::Page =>
-        {
-            Err("`speaker`: a page speaks for itself, as `page` or `exception`".to_owned())
+    let mut event = parsed.map_err(|error| error.to_string())?;
+    if about.visitor == Visitor::Page {
+        about.speaks_for_itself(&mut event, now)?;
+    }
+    Ok((event, times))
+}
+
+impl About {
+    /// Whether a page speaks of itself and of now, and what else it says is taken out or refused.
+    fn speaks_for_itself(&self, event: &mut Event, now: Timestamp) -> std::result::Result<(), String> {
+        let (time, page) = match event {
+            Event::Console(console) => (&mut console.time, &mut console.page),
+            Event::Network(request) => (&mut request.time, &mut request.page),
+            Event::Websocket(socket) => (&mut socket.time, &mut socket.page),
+            Event::Action(action) => (&mut action.time, &mut action.page),
+        };
+        *time = (*time).clamp(Timestamp(now.0.saturating_sub(LATEST)), now);
+        if page.as_deref().is_some_and(|page| !self.is_own(page)) {
+            *page = None;
         }
-        _ => Ok((event, times)),
+        match event {
+            Event::Console(Console { speaker: Speaker::Browser | Speaker::Terminal, .. }) => {
+                Err("`speaker`: a page speaks for itself, as `page` or `exception`".to_owned())
+            }
+            Event::Action(Action { kind: ActionKind::Navigate | ActionKind::Route, target, .. })
+                if !self.is_own(target) =>
+            {
+                Err("`target`: a page tells of its own addresses".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an address is one of the page's own, by the origin its browser vouches for. A page without an origin (a
+    /// file) has only such addresses as have none either.
+    fn is_own(&self, address: &str) -> bool {
+        let origin = normal_origin(address);
+        match self.origin.as_deref().filter(|origin| !origin.is_empty() && *origin != "null") {
+            Some(own) => origin.is_empty() || origin == normal_origin(own),
+            None => !(origin.starts_with("http:") || origin.starts_with("https:") || origin.starts_with("//")),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Addresses and paths within messages, mail addresses, and lines of `key=value`.
 
 use super::number::measure;
-use super::{NOWHERE, Templater, is_key};
+use super::{NOWHERE, Templater, Value, is_key};
 use crate::endpoint;
 use crate::fingerprint::context::is_telling;
 use crate::fingerprint::shape::digits;
@@ -139,14 +139,7 @@ impl Templater<'_> {
         }
         let name = &self.bytes[start..start + key];
         let quote = self.byte(value).filter(|byte| matches!(byte, b'"' | b'\''));
-        let end = quote.and_then(|mark| self.closing_mark(value, mark));
-        let bare = self
-            .rest(value)
-            .iter()
-            .take_while(|byte| !matches!(byte, b' ' | b',' | b';' | b')' | b']' | b'\n'))
-            .count();
-        // `dur=12 ms` has a space in its value.
-        let bare = bare.max(measure(self.rest(value)).map_or(0, |(length, _)| length));
+        let end = quote.and_then(|mark| self.closing_mark(value, mark)).map(|closed| closed.end);
         if is_telling(name) {
             self.context = self.context.after_word(name);
             self.at = value;
@@ -155,14 +148,30 @@ impl Templater<'_> {
             }
             return true;
         }
-        let place =
-            self.rest(value).starts_with(b"/") || self.rest(value)[..bare].windows(3).any(|part| part == b"://");
+        let known = self.value_at(value);
+        // `dur=12 ms` has a space in its value.
+        let bare = (known.end - value).max(measure(self.rest(value)).map_or(0, |(length, _)| length));
+        let place = self.rest(value).starts_with(b"/") || known.address > value;
         match (place, end) {
             (true, _) => self.at = value,
             (false, Some(end)) => self.replace(value, end + 1, "{v}"),
             (false, None) => self.replace(value, value + bare, "{v}"),
         }
         true
+    }
+}
+
+impl Templater<'_> {
+    /// The value without quotation marks that begins at `at`, or the one in which `at` is.
+    fn value_at(&mut self, at: usize) -> Value {
+        if !(self.value.from..self.value.end).contains(&at) {
+            let ends = |byte: &u8| matches!(byte, b' ' | b',' | b';' | b')' | b']' | b'\n');
+            let rest = self.rest(at);
+            let length = rest.iter().position(ends).unwrap_or(rest.len());
+            let address = rest[..length].windows(3).rposition(|part| part == b"://").map_or(0, |found| at + found + 1);
+            self.value = Value { from: at, end: at + length, address };
+        }
+        self.value
     }
 }
 
