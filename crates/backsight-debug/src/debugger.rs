@@ -145,7 +145,7 @@ impl Debugger {
         drop(gone);
         let moved = held.settle(outcome, &Since::beginning(), wait, cancelled)?;
         let status = held.session.status();
-        Ok(Moved { command: status.command, debuggee: status.debuggee, ..moved })
+        Ok(Moved { executed: status.executed, ..moved })
     }
 
     /// Why a program could not be started quotes what it said.
@@ -154,7 +154,7 @@ impl Debugger {
         if said == error.message() {
             return error;
         }
-        let told = Error::new(error.code(), said);
+        let told = Error::new(error.code(), said).with_details(error.details().clone());
         match error.hint() {
             Some(hint) => told.with_hint(hint),
             None => told,

@@ -5,6 +5,7 @@ mod breakpoints;
 mod by_pid;
 mod control;
 pub(crate) mod engine;
+mod executed;
 mod handshake;
 pub(crate) mod inspect;
 mod link;
@@ -15,8 +16,8 @@ mod visit;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ pub(crate) use breakpoints::{counts_hits, is_reached};
 pub use by_pid::target;
 pub use control::{Control, FrameView, Outcome, StopReport};
 pub use engine::Clock;
+pub use executed::Executed;
 pub use inspect::{
     EvaluateRequest, EvaluatedView, StackView, ThreadView, VariableView, VariablesPage, VariablesRequest,
 };
@@ -146,10 +148,8 @@ pub struct Status {
     pub epoch: u64,
     /// The process that was started here: the program itself or its debugger.
     pub process: Option<i32>,
-    /// The command line it was started with, the program first; nothing where a debugger waited for us.
-    pub command: Vec<String>,
-    /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
-    pub debuggee: Vec<String>,
+    /// What was executed for it.
+    pub executed: Executed,
     /// Whether the program was there before.
     pub attached: bool,
     /// Its breakpoints.
@@ -215,8 +215,7 @@ impl Session {
             state: moment.seen(),
             epoch: moment.epoch,
             process: self.engine.process_id(),
-            command: self.engine.command.clone(),
-            debuggee: self.engine.debuggee.clone(),
+            executed: self.engine.executed.clone(),
             attached: self.engine.attached,
             breakpoints: self.engine.breakpoints().list().to_vec(),
             output: engine::lock(&self.engine.output).end(),
@@ -429,9 +428,11 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         environment: &launch.environment,
         scratch: Some(scratch.path()),
         patience: setup.timeout,
+        started: OnceLock::new(),
     };
-    let debuggee = start.debuggee();
-    let link = Link { debuggee, ..start.open(&sink).await? };
+    let link = start.open(&sink).await;
+    let executed = start.executed();
+    let link = Link { executed: executed.clone(), ..link.map_err(|error| executed.told_with(error))? };
     let mut values = handshake::values(
         &launch.program,
         &launch.arguments,
@@ -444,7 +445,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
-    opened(adapter, link, sink, &setup, opening, Some(scratch)).await
+    let opened = opened(adapter, link, sink, &setup, opening, Some(scratch)).await;
+    opened.map_err(|error| executed.told_with(error))
 }
 
 async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<Engine>> {
@@ -464,6 +466,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
         }
     };
     let attaches_to_process = attach.port.is_none().then(|| adapter.clone());
+    let executed = link.executed.clone();
     let mut values = Map::new();
     values.insert("pid".to_owned(), json!(attach.pid));
     values.insert("port".to_owned(), json!(attach.port));
@@ -475,7 +478,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     let opened = opened(adapter, link, sink, &setup, opening, None).await;
     opened.map_err(|error| match attaches_to_process {
-        Some(adapter) => by_pid::explained(error, &adapter),
+        Some(adapter) => executed.told_with(by_pid::explained(error, &adapter)),
         None => error,
     })
 }

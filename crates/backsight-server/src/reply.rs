@@ -8,6 +8,8 @@
 use backsight_core::{estimate_tokens, many_lines, one_line, quote};
 use serde_json::{Map, Value, json};
 
+use crate::words;
+
 /// Replies are cut to this when the caller names no budget.
 pub const DEFAULT_TOKENS: usize = 500;
 /// The smallest budget in which every answer can say what was left out.
@@ -40,6 +42,15 @@ struct List {
     items: Vec<String>,
     cursors: Cursors,
     more: Option<Next>,
+    /// Whether it is shown whole, whatever else must go.
+    is_pinned: bool,
+}
+
+impl List {
+    /// How many of its items can be tried in so many bytes.
+    fn within(&self, room: usize) -> usize {
+        if self.is_pinned { self.items.len() } else { within(room, &self.items) }
+    }
 }
 
 /// How a list goes on after an item.
@@ -174,7 +185,20 @@ impl Draft {
 
     /// Lines, the most important first; `more` fetches those that did not fit.
     pub fn list(mut self, name: &'static str, items: Vec<String>, more: Option<Next>) -> Self {
-        self.lists.push(List { name, items: harmless_items(items), cursors: Cursors::After(0), more });
+        self.lists.push(List {
+            name,
+            items: harmless_items(items),
+            cursors: Cursors::After(0),
+            more,
+            is_pinned: false,
+        });
+        self
+    }
+
+    /// Lines that are never cut: few and short, as whoever makes them sees to.
+    pub fn pinned(mut self, name: &'static str, items: Vec<String>) -> Self {
+        let (items, cursors) = (harmless_items(items), Cursors::After(0));
+        self.lists.push(List { name, items, cursors, more: None, is_pinned: true });
         self
     }
 
@@ -186,13 +210,15 @@ impl Draft {
             items: harmless_items(items[skipped..].to_vec()),
             cursors: Cursors::After(skipped),
             more: Some(more),
+            is_pinned: false,
         });
         self
     }
 
     /// Lines that each have the cursor with which the next page begins after them.
     pub fn list_after(mut self, name: &'static str, items: Vec<String>, cursors: Vec<String>, more: Next) -> Self {
-        self.lists.push(List { name, items: harmless_items(items), cursors: Cursors::Each(cursors), more: Some(more) });
+        let (items, cursors) = (harmless_items(items), Cursors::Each(cursors));
+        self.lists.push(List { name, items, cursors, more: Some(more), is_pinned: false });
         self
     }
 
@@ -243,7 +269,7 @@ impl Draft {
         let budget = budget.max(FEWEST_TOKENS);
         // What cannot possibly fit need not be tried.
         let room = budget.saturating_mul(CHARACTERS_A_TOKEN);
-        let mut kept: Vec<usize> = self.lists.iter().map(|list| within(room, &list.items)).collect();
+        let mut kept: Vec<usize> = self.lists.iter().map(|list| list.within(room)).collect();
         let mut pieces = self.body.as_ref().map_or(0, |body| body.ends.partition_point(|&end| end <= room));
         let render = |kept: &[usize], pieces: usize| self.render(kept, pieces, budget);
         // The text goes first, then the lists from the last, least important one; none loses its first two lines before
@@ -255,7 +281,7 @@ impl Draft {
         }
         for floor in [2, 0] {
             for index in (0..kept.len()).rev() {
-                if reply.cost() > budget && kept[index] > floor {
+                if reply.cost() > budget && kept[index] > floor && !self.lists[index].is_pinned {
                     let fits = |count| {
                         let mut kept = kept.clone();
                         kept[index] = floor + count;
@@ -353,10 +379,11 @@ impl Reply {
     /// The answer for a request that failed, in at most `budget` tokens: what does not fit of the lists in its details
     /// is counted.
     pub fn failure(error: &backsight_core::Error, budget: usize) -> Reply {
-        let whole = error.to_json();
+        let mut whole = error.to_json();
+        let executed = executed(&mut whole["error"]["details"], budget);
         let mut most = usize::MAX;
         loop {
-            let reply = Reply::failure_with(whole.clone(), error, most);
+            let reply = Reply::failure_with(whole.clone(), error, most, &executed);
             if reply.cost() <= budget.max(FEWEST_TOKENS) || most == 0 {
                 return reply;
             }
@@ -365,7 +392,7 @@ impl Reply {
         }
     }
 
-    fn failure_with(mut structured: Value, error: &backsight_core::Error, most: usize) -> Reply {
+    fn failure_with(mut structured: Value, error: &backsight_core::Error, most: usize, executed: &[String]) -> Reply {
         for name in ["message", "hint", "details"] {
             structured["error"].get_mut(name).into_iter().for_each(clip_texts);
         }
@@ -378,9 +405,10 @@ impl Reply {
         if let Some(next) = structured["error"].get("next") {
             push_line(&mut text, &format!("next: {}", call(next)));
         }
+        push_list(&mut text, "command", executed);
         let mut left_out = Map::new();
         if let Some(details) = structured["error"].get_mut("details").and_then(Value::as_object_mut) {
-            for (name, value) in details {
+            for (name, value) in details.iter_mut() {
                 let Some(list) = value.as_array_mut() else { continue };
                 let cut = list.len().saturating_sub(most);
                 list.truncate(most);
@@ -391,6 +419,7 @@ impl Reply {
                     left_out.insert(name.clone(), json!(cut));
                 }
             }
+            details.extend((!executed.is_empty()).then(|| ("command".to_owned(), json!(executed))));
         }
         if !left_out.is_empty() {
             push_line(&mut text, &left_out_line(&left_out, None));
@@ -466,6 +495,21 @@ fn texts(value: Value, change: &impl Fn(String) -> String) -> Value {
         Value::Object(object) => object.into_iter().map(|(name, value)| (change(name), texts(value, change))).collect(),
         other => other,
     }
+}
+
+/// Takes what was executed before a failure out of its details, as lines that are told whatever else must go.
+fn executed(details: &mut Value, budget: usize) -> Vec<String> {
+    let Some(details) = details.as_object_mut().filter(|details| details.contains_key("command")) else {
+        return Vec::new();
+    };
+    let mut texts = |name: &str| -> Vec<String> {
+        let found = details.remove(name).unwrap_or_default();
+        found.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let (command, debuggee, environment) = (texts("command"), texts("debuggee"), texts("environment"));
+    let directory = details.remove("directory");
+    let directory = directory.as_ref().and_then(Value::as_str);
+    harmless_items(words::executed(&[&command, &debuggee], directory, &environment, budget.max(FEWEST_TOKENS)))
 }
 
 fn lists_in(details: &Value) -> impl Iterator<Item = (&String, &Vec<Value>)> {
@@ -637,5 +681,24 @@ mod tests {
         let shown = reply.structured["error"]["details"]["conflicts"].as_array().unwrap().len();
         assert_eq!(reply.structured["left_out"]["conflicts"], json!(500 - shown));
         assert!(shown > 3 && reply.text.contains("src/0.rs: edited since"), "{}", reply.text);
+    }
+
+    #[test]
+    fn what_was_executed_is_never_cut_from_an_answer_or_a_failure() {
+        let line = format!("/bin/x {}--evil", "a ".repeat(90));
+        let draft = Draft::new("it runs").pinned("command", vec![line.clone()]).list("changes", paths(1000), None);
+        let reply = draft.fit(200);
+        assert!(reply.cost() <= 200 && reply.text.contains(&line), "{}", reply.text);
+        assert_eq!(reply.structured["command"], json!([line]));
+        let words = ["/w/.venv/bin/python3".to_owned(), "A".repeat(900), "--evil".to_owned()];
+        let details = json!({ "command": words, "directory": "/w/sub", "environment": ["LANG"], "others": paths(500) });
+        let error = backsight_core::Error::new(backsight_core::Code::AdapterFailed, "it ended").with_details(details);
+        let reply = Reply::failure(&error, 200);
+        assert!(reply.cost() <= 200, "{}", reply.text);
+        let told = reply.structured["error"]["details"]["command"].as_array().unwrap();
+        assert!(told[0].as_str().unwrap().ends_with(" --evil"), "{told:?}");
+        for part in ["/w/.venv/bin/python3", " --evil", "in /w/sub", "with LANG set"] {
+            assert!(reply.text.contains(part), "{part}: {}", reply.text);
+        }
     }
 }

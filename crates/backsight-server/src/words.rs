@@ -122,3 +122,102 @@ pub fn count(number: usize, noun: &str) -> String {
         _ => format!("{number} {noun}s"),
     }
 }
+
+/// What was executed, in lines for an answer of at most so many tokens: command lines, then where and with which variables.
+/// They take a part of the answer that is always there, so that nothing else can push them out.
+pub fn executed(
+    commands: &[&[String]],
+    directory: Option<&str>,
+    environment: &[String],
+    max_tokens: usize,
+) -> Vec<String> {
+    let room = (max_tokens + max_tokens / 4).clamp(250, 4000);
+    let commands: Vec<&&[String]> = commands.iter().filter(|one| !one.is_empty()).collect();
+    let mut lines: Vec<String> = commands.iter().map(|one| command_line(one, room / commands.len())).collect();
+    if !lines.is_empty() {
+        lines.extend(directory.map(|directory| format!("in {}", shell_word(directory, 100))));
+        let shown: Vec<String> = environment.iter().take(8).map(|name| shell_word(name, 40)).collect();
+        let more = match environment.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        lines.extend((!shown.is_empty()).then(|| format!("with {}{more} set", shown.join(", "))));
+    }
+    lines
+}
+
+/// A command line as a shell would take it, so that the person who allowed it sees what was run. What is odd in it is
+/// escaped. In a long one every argument is shortened in its middle, since any of them may be the telling one; of too many
+/// the first and the last are told, and how many are between them.
+pub fn command_line(words: &[String], room: usize) -> String {
+    const SHORTEST: usize = 24;
+    let length = |text: &str| text.chars().count();
+    for longest in [room, 400, 200, 100, 60, 40, SHORTEST] {
+        let mut line = String::new();
+        for word in words {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(&shell_word(word, longest));
+            if line.len() > room * 4 {
+                break;
+            }
+        }
+        if length(&line) <= room {
+            return line;
+        }
+    }
+    let within = |words: &mut dyn Iterator<Item = &String>, most: usize| {
+        let mut used = 0;
+        let shown = words.map(|word| shell_word(word, SHORTEST)).take_while(|word| {
+            used += length(word) + 1;
+            used <= most
+        });
+        shown.collect::<Vec<String>>()
+    };
+    let first = within(&mut words.iter(), room * 3 / 5);
+    let mut last = within(&mut words.iter().skip(first.len()).rev(), room / 4);
+    last.reverse();
+    let between = words.len() - first.len() - last.len();
+    format!("{} … {between} more arguments … {}", first.join(" "), last.join(" "))
+}
+
+/// A word as a shell would take it, shortened in its middle.
+fn shell_word(word: &str, longest: usize) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_./-+=:,@%".contains(character);
+    let (head, tail) = (longest - longest / 3, longest / 3);
+    let (mut from_head, mut from_tail) = (word.char_indices(), word.char_indices());
+    let word = match (from_head.nth(head), from_tail.nth_back(tail.saturating_sub(1))) {
+        (Some((end, _)), Some((begin, _))) if word[end..].chars().nth(tail).is_some() => {
+            let between = word[end..begin].chars().count();
+            std::borrow::Cow::from(format!("{}…{between} more…{}", &word[..end], &word[begin..]))
+        }
+        _ => std::borrow::Cow::from(word),
+    };
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.into_owned(),
+        false => format!("'{}'", one_line(&word).replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_command_line_loses_its_middles_and_never_its_end() {
+        let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
+        assert_eq!(command_line(&words(&["/bin/x", "a b", "", "it's"]), 250), "/bin/x 'a b' '' 'it'\\''s'");
+        let long = "A".repeat(900);
+        for room in [250, 300, 500, 625] {
+            let line = command_line(&words(&["/usr/bin/python3", "-m", "debugpy", "a.py", &long, "--evil"]), room);
+            assert!(line.chars().count() <= room && line.ends_with("AAAA' --evil"), "{line}");
+            assert!(line.contains(" more…A"), "{line}");
+            let many = vec!["x".repeat(30); 200_000];
+            let line = command_line(&[words(&["/bin/x"]), many, words(&["--evil"])].concat(), room);
+            assert!(line.chars().count() <= room && line.starts_with("/bin/x ") && line.ends_with(" --evil"), "{line}");
+            assert!(line.contains(" more arguments "), "{line}");
+        }
+        let told = executed(&[&words(&["x"]), &[]], Some("/w/sub dir"), &words(&["LANG", "LC_\u{1b}"]), 200);
+        assert_eq!(told, ["x", "in '/w/sub dir'", "with LANG, 'LC_\\u{1b}' set"]);
+        assert!(executed(&[&[], &[]], Some("/w"), &words(&["LANG"]), 200).is_empty());
+    }
+}

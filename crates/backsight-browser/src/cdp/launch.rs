@@ -223,6 +223,7 @@ impl Launched {
         let said =
             if words.is_empty() { "it said nothing".to_owned() } else { format!("it said: {}", words.join(" | ")) };
         Error::new(Code::BrowserUnreachable, format!("{what}; {said}"))
+            .with_details(serde_json::json!({ "command": self.command }))
     }
 
     /// Gives it the time to end, which the end of its pipe tells it to, and ends whatever remains.

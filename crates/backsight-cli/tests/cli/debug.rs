@@ -138,6 +138,7 @@ fn a_session_from_the_first_stop_to_the_end() {
       → 6          sum = sum + price
         7      return sum
         8
+    $ [PYTHON] -Xfrozen_modules=off -m debugpy --configure-subProcess False --connect 127.0.0.1:[PORT] --wait-for-client [TMP]/ws/shop.py
     shop.py under debugpy, session main: 2 breakpoints, 2 snapshots
     ---- stderr
     hint: `backsight debug vars`, `backsight debug next` or `backsight debug snapshot LABEL`

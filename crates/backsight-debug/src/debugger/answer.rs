@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::{SnapshotDiff, SnapshotEntry};
-use crate::session::{Breakpoint, BreakpointRequest, Outcome};
+use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome};
 
 /// Something for the timeline.
 pub type Notable = backsight_core::Notable<NotableKind>;
@@ -51,6 +51,9 @@ pub struct SessionView {
     /// What the debugger said that could not be understood: messages, then bytes that were no messages.
     #[serde(skip_serializing_if = "is_nothing")]
     pub misread: (u64, u64),
+    /// What was executed for it.
+    #[serde(flatten)]
+    pub executed: Executed,
 }
 
 /// All sessions.
@@ -80,13 +83,9 @@ pub struct Moved {
     /// Breakpoints at which it will not pause, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<Breakpoint>,
-    /// The command line that was executed when the session began, the program that was found first. Only the answer to the
-    /// beginning of a session has it, and only where something was started.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub command: Vec<String>,
-    /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub debuggee: Vec<String>,
+    /// What was executed: in the answer to the beginning of a session, and only where something was started.
+    #[serde(flatten)]
+    pub executed: Executed,
 }
 
 /// A session that was ended.

@@ -9,7 +9,7 @@ use backsight_core::{Code, Error, Result};
 use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
-use crate::session::{BreakpointRequest, Control, Outcome, Place, Session, State, counts_hits};
+use crate::session::{BreakpointRequest, Control, Executed, Outcome, Place, Session, State, counts_hits};
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
@@ -106,8 +106,8 @@ impl Held {
         let unbound = self.session.status().breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect();
         let captured = self.shelf.captured().saturating_sub(since.captured);
         let session = self.name().to_owned();
-        let (command, debuggee) = (Vec::new(), Vec::new());
-        Ok(Moved { session, outcome, printed, printed_before, captured, unbound, command, debuggee })
+        let executed = Executed::default();
+        Ok(Moved { session, outcome, printed, printed_before, captured, unbound, executed })
     }
 
     /// Says why a program that should have gone on is paused, and nothing secret.
@@ -159,6 +159,7 @@ impl Held {
             cleared_snapshots: self.shelf.cleared_at_end(),
             output_next: status.output,
             misread: status.misread,
+            executed: status.executed,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use backsight_core::{Admission, Code, Error, Result};
@@ -45,8 +46,9 @@ pub(crate) async fn open(
         environment: &[],
         scratch: None,
         patience,
+        started: OnceLock::new(),
     };
-    match adapter.reach {
+    let opened = match adapter.reach {
         Reach::Calls if arguments.is_empty() => Err(Error::new(
             Code::Usage,
             format!("`{}` attaches to a port, not to a process: name it with `port`", adapter.name),
@@ -55,6 +57,11 @@ pub(crate) async fn open(
             start.inject(process.as_raw_nonzero().get()).await.map_err(|error| without_gdb(error, adapter, search))
         }
         _ => start.open(sink).await,
+    };
+    let executed = start.executed();
+    match opened {
+        Ok(link) => Ok(Link { executed, ..link }),
+        Err(error) => Err(executed.told_with(error)),
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::breakpoints::Breakpoints;
 use super::control::exception_words;
+use super::executed::Executed;
 use super::link::{Link, Sink, with_words};
 use super::state::{Change, Moment, State, Stop};
 use super::visit::{Entering, Visitor};
@@ -58,9 +59,7 @@ pub(crate) struct Engine {
     pub prepared: tokio::sync::Mutex<Option<Value>>,
     process: Mutex<Option<Process>>,
     /// What was executed for this session; nothing where a debugger waited for us.
-    pub command: Vec<String>,
-    /// What the debugger starts in turn.
-    pub debuggee: Vec<String>,
+    pub executed: Executed,
     /// The program, where its debugger started it and tells.
     program: Mutex<Option<Pid>>,
     stderr: Tail,
@@ -93,7 +92,6 @@ impl Engine {
         scratch: Option<Scratch>,
     ) -> Arc<Engine> {
         let (connection, incoming) = Connection::open(link.reader, link.writer, adapter.quirks.window);
-        let command = link.process.as_ref().map(|process| process.command().to_vec()).unwrap_or_default();
         let engine = Arc::new(Engine {
             adapter,
             connection,
@@ -112,8 +110,7 @@ impl Engine {
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
             process: Mutex::new(link.process),
-            command,
-            debuggee: link.debuggee,
+            executed: link.executed,
             program: Mutex::default(),
             stderr: link.stderr,
             attached: scratch.is_none(),

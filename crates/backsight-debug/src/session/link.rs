@@ -4,18 +4,19 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Admission, Code, Error, Result};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
+use super::executed::Executed;
 use super::output::Output;
 use crate::adapters::{Adapter, Reach, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
 use crate::dap::peer::{self, Caller};
-use crate::dap::process::{Process, Tail, pump};
+use crate::dap::process::{Pipes, Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
 /// How long a program that waits for a debugger may take to answer.
@@ -27,8 +28,8 @@ pub(crate) struct Link {
     pub writer: Writer,
     /// What was started for it.
     pub process: Option<Process>,
-    /// What it starts in turn: the program and its arguments, unless the process is the program.
-    pub debuggee: Vec<String>,
+    /// What that was.
+    pub executed: Executed,
     pub stderr: Tail,
 }
 
@@ -44,6 +45,8 @@ pub(crate) struct Start<'a> {
     /// What was made for it.
     pub scratch: Option<&'a Path>,
     pub patience: Duration,
+    /// The command line, once something was started.
+    pub started: OnceLock<Vec<String>>,
 }
 
 /// Where a program's output is collected.
@@ -60,9 +63,19 @@ impl Start<'_> {
         }
     }
 
-    /// What the adapter starts in turn; nothing where its own command line holds the program.
-    pub(crate) fn debuggee(&self) -> Vec<String> {
-        if self.adapter.arguments.iter().any(|argument| argument == "{program}") {
+    /// What was executed so far, also by an attempt that failed.
+    pub(crate) fn executed(&self) -> Executed {
+        let Some(command) = self.started.get().cloned() else { return Executed::default() };
+        // A debugger of a process that was there before runs where it does not matter.
+        let directory = (!self.program.as_os_str().is_empty()).then(|| self.directory.to_string_lossy().into_owned());
+        let environment = self.environment.iter().map(|(name, _)| name.clone()).collect();
+        Executed { command, debuggee: self.debuggee(), directory, environment }
+    }
+
+    /// What the adapter starts in turn; nothing where its own command line holds the program, or the program was there.
+    fn debuggee(&self) -> Vec<String> {
+        let is_held = self.adapter.arguments.iter().any(|argument| argument == "{program}");
+        if is_held || self.program.as_os_str().is_empty() {
             return Vec::new();
         }
         let program = self.program.to_string_lossy().into_owned();
@@ -78,8 +91,15 @@ impl Start<'_> {
         command
     }
 
+    fn start(&self, command: Command, listen: bool) -> Result<(Process, Pipes)> {
+        let (process, pipes) = Process::start(command, listen, self.scratch)?;
+        // Each of these starts one thing.
+        let _ = self.started.set(process.command().to_vec());
+        Ok((process, pipes))
+    }
+
     fn over_pipes(&self) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), true, self.scratch)?;
+        let (process, pipes) = self.start(self.command(0), true)?;
         let stderr = process.stderr.clone();
         listen(pipes.stderr, Listener::tail(&stderr));
         let (Some(stdin), Some(stdout)) = (pipes.stdin, pipes.stdout) else {
@@ -89,13 +109,13 @@ impl Start<'_> {
             reader: Box::new(stdout),
             writer: Box::new(stdin),
             process: Some(process),
-            debuggee: Vec::new(),
+            executed: Executed::default(),
             stderr,
         })
     }
 
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
+        let (process, pipes) = self.start(self.command(0), false)?;
         let stderr = process.stderr.clone();
         let (listener, found) = Listener::output(sink, "stdout", &stderr).until(address_in);
         listen(pipes.stdout, listener);
@@ -107,7 +127,7 @@ impl Start<'_> {
 
     async fn over_our_port(&self, sink: &Sink) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
-        let (process, pipes) = Process::start(self.command(port), false, self.scratch)?;
+        let (process, pipes) = self.start(self.command(port), false)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         listen(pipes.stderr, Listener::output(sink, "stderr", &stderr));
@@ -133,7 +153,7 @@ impl Start<'_> {
         let (listener, port) = transport::listen().await?;
         let mut command = Command::new(&self.runtime);
         command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
-        let (process, pipes) = Process::start(command, false, self.scratch)?;
+        let (process, pipes) = self.start(command, false)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::tail(&stderr));
         listen(pipes.stderr, Listener::tail(&stderr));
@@ -155,7 +175,7 @@ impl Start<'_> {
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = Process::start(self.command(0), false, self.scratch)?;
+        let (process, pipes) = self.start(self.command(0), false)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         let (listener, found) = Listener::output(sink, "stderr", &stderr).without(node::TALK).until(node::address_in);
@@ -163,7 +183,7 @@ impl Start<'_> {
         let (address, path) = self.hear(&process, found, "did not open its inspector").await?;
         let stream = transport::connect(address, self.patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, self.patience).await?;
-        Ok(Link { reader, writer, process: Some(process), debuggee: Vec::new(), stderr })
+        Ok(Link { reader, writer, process: Some(process), executed: Executed::default(), stderr })
     }
 
     /// Waits for a sign of life, no longer than the process lives.
@@ -221,7 +241,7 @@ pub(crate) async fn attach(
     if adapter.reach == Reach::Inspector {
         let path = node::discover(address, patience).await?;
         let (reader, writer) = node::translate(stream, address, &path, patience).await?;
-        return Ok(Link { reader, writer, process: None, debuggee: Vec::new(), stderr: Tail::default() });
+        return Ok(Link { reader, writer, process: None, executed: Executed::default(), stderr: Tail::default() });
     }
     Ok(over_tcp(stream, None, Tail::default()))
 }
@@ -240,7 +260,7 @@ fn parse(host: &str) -> Result<IpAddr> {
 
 fn over_tcp(stream: Prompt, process: Option<Process>, stderr: Tail) -> Link {
     let (reader, writer) = tokio::io::split(stream);
-    Link { reader: Box::new(reader), writer: Box::new(writer), process, debuggee: Vec::new(), stderr }
+    Link { reader: Box::new(reader), writer: Box::new(writer), process, executed: Executed::default(), stderr }
 }
 
 /// Is told every line until it says that it has found what it looks for.

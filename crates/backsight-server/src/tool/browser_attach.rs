@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::browser_status::{WATCHED, watched};
-use super::debugging::command_line;
 use super::{Call, Definition, Effect, Group, one_or_many};
 use crate::reply::Draft;
+use crate::words;
 
 pub struct BrowserAttach;
 
@@ -72,11 +72,11 @@ impl Definition for BrowserAttach {
                 ..AttachBrowser::default()
             })?,
         };
-        let command = status.browser.as_ref().map(|browser| command_line(&browser.command));
+        let command = status.browser.as_ref().map(|browser| browser.command.as_slice()).unwrap_or_default();
         let draft = watched(&status);
-        Ok(match command.filter(|command| !command.is_empty()) {
-            Some(command) => draft.list("command", vec![command], None),
-            None => draft,
+        Ok(match words::executed(&[command], None, &[], call.max_tokens) {
+            lines if lines.is_empty() => draft,
+            lines => draft.pinned("command", lines),
         })
     }
 }

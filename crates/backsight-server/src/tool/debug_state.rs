@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use backsight::debug::debugger::{Moved, SessionView};
+use backsight::debug::session::Executed;
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::debugging::{moved, outcome, short};
+use super::debugging::{executed, moved, outcome, short};
 use super::{Call, Definition, Effect, Group};
 use crate::debug_limits;
 use crate::reply::{Draft, Next};
@@ -52,6 +53,7 @@ impl Definition for DebugState {
         ("output_next", "integer"),
         ("unbound", "array"),
         ("misread", "array"),
+        ("command", "array"),
     ];
     const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
@@ -85,6 +87,11 @@ fn one(call: &Call<'_>, session: Option<&str>, limit: Duration) -> Result<Draft>
         .maybe("process", view.process)
         .fact("snapshots", view.snapshots)
         .fact("output_next", view.output_next);
+    // It was told when the session began; whoever needs the room now has it.
+    let draft = match executed(call, &view.executed) {
+        lines if lines.is_empty() => draft,
+        lines => draft.list("command", lines, None),
+    };
     Ok(match view.misread {
         (0, 0) => draft,
         (messages, bytes) => draft.fact("misread", json!([messages, bytes])),
@@ -103,6 +110,6 @@ fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
 
 fn state_of(view: &SessionView) -> Moved {
     let (session, outcome) = (view.session.clone(), view.outcome.clone());
-    let (unbound, command, debuggee) = (Vec::new(), Vec::new(), Vec::new());
-    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound, command, debuggee }
+    let (unbound, executed) = (Vec::new(), Executed::default());
+    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound, executed }
 }

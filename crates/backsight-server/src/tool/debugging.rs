@@ -8,5 +8,5 @@ mod told;
 pub use answer::{Answer, fitted};
 pub use asked::{Spot, frames, number, place, points, text};
 pub use told::{
-    MOVED, breakpoint, command_line, entry, frame, moved, outcome, printed, request, short, unbound, with_session,
+    MOVED, breakpoint, entry, executed, frame, moved, outcome, printed, request, short, unbound, with_session,
 };

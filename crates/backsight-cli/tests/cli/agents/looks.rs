@@ -211,3 +211,35 @@ fn a_launch_shows_the_command_line_that_was_run() {
     }
     assert!(said.text.contains("-m debugpy") && !line.contains('\n'), "{}", said.text);
 }
+
+/// Neither a small answer, nor a long argument before the telling one, nor a failure hides what was run.
+#[test]
+fn what_was_run_is_told_in_small_answers_in_failures_and_later() {
+    let fixture = debug::workspace();
+    let mut agent = Agent::new(&fixture);
+    let places = [format!("shop.py:{}", debug::APPEND)];
+    let (long, few) = ("A".repeat(900), 200);
+    let launch =
+        json!({ "breakpoints": places, "args": [long, "--evil"], "env": { "LC_ALL": "C" }, "max_tokens": few });
+    let said = agent.call("debug_launch", debug::shop(launch));
+    assert!(!said.is_error, "{}", said.text);
+    for text in [&said.text, &said.structured.to_string()] {
+        assert!(text.contains("shop.py") && text.contains(" --evil") && text.contains("with LC_ALL set"), "{text}");
+    }
+    let later = agent.ok("debug_state", json!({}));
+    assert!(later["command"][0].as_str().unwrap().ends_with(" --evil"), "{later}");
+    agent.ok("debug_disconnect", json!({}));
+    // A program of the workspace that takes the place of the interpreter.
+    let python = fixture.root().join("sub/.venv/bin/python3");
+    fixture.write("sub/b.py", "print(1)\n");
+    std::fs::create_dir_all(python.parent().unwrap()).unwrap();
+    std::fs::write(&python, "#!/bin/sh\nexit 3\n").unwrap();
+    std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let said = agent.call("debug_launch", json!({ "program": "sub/b.py", "cwd": "sub", "max_tokens": few }));
+    assert_eq!(said.structured["error"]["code"], "ADAPTER_FAILED", "{}", said.text);
+    let told = said.structured["error"]["details"]["command"][0].as_str().unwrap();
+    for text in [told, &said.text] {
+        assert!(text.contains("python3") && text.contains("debugpy") && text.contains("b.py"), "{text}");
+    }
+    assert!(said.text.contains("\nin ") && said.text.contains("/sub"), "{}", said.text);
+}

@@ -5,7 +5,9 @@ use std::path::Path;
 use backsight::debug::debugger::Moved;
 use backsight::debug::render::safe;
 use backsight::debug::report::SnapshotEntry;
-use backsight::debug::session::{Breakpoint, BreakpointRequest, FrameView, Outcome, Place, Purpose, StopReport};
+use backsight::debug::session::{
+    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
+};
 use serde_json::{Value, json};
 
 use crate::reply::{Draft, Next};
@@ -32,9 +34,6 @@ pub const MOVED: &[(&str, &str)] = &[
     ("command", "array"),
 ];
 
-/// How much of a command line is told.
-const COMMAND: usize = 1000;
-
 /// How long to wait on for a program that still runs.
 const WAIT_ON_MS: u64 = 10_000;
 
@@ -45,13 +44,9 @@ pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
     for (name, value) in facts {
         draft = draft.fact(name, value);
     }
-    let commands: Vec<String> = [&moved.command, &moved.debuggee]
-        .into_iter()
-        .filter(|one| !one.is_empty())
-        .map(|one| command_line(one))
-        .collect();
-    if !commands.is_empty() {
-        draft = draft.list("command", commands, None);
+    let executed = executed(call, &moved.executed);
+    if !executed.is_empty() {
+        draft = draft.pinned("command", executed);
     }
     let unbound = unbound(call, &moved.unbound);
     if !unbound.is_empty() {
@@ -67,6 +62,15 @@ pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
         }
         _ => draft,
     }
+}
+
+/// What was executed, in lines; where, unless that is the workspace itself.
+pub fn executed(call: &Call<'_>, executed: &Executed) -> Vec<String> {
+    let Executed { command, debuggee, directory, environment } = executed;
+    let root = call.workspace.root().to_str();
+    let directory = directory.as_deref().map(|directory| directory.trim_end_matches('/'));
+    let directory = directory.filter(|directory| Some(*directory) != root).map(|directory| relative(call, directory));
+    words::executed(&[command, debuggee], directory, environment, call.max_tokens)
 }
 
 /// Where the program is: a sentence, and the same as facts.
@@ -202,21 +206,6 @@ pub fn request(call: &Call<'_>, request: &BreakpointRequest) -> String {
         said.push_str(&text.as_ref().map(|text| format!(" {word} {}", short(call, text))).unwrap_or_default());
     }
     said
-}
-
-/// A command line as a shell would take it, so that the person who allowed it sees what was run. What is odd in it is
-/// escaped, and of a long one the beginning is told with the number of characters that are left out.
-pub fn command_line(words: &[String]) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_./-+=:,@%".contains(character);
-    let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.clone(),
-        false => format!("'{}'", safe(word).replace('\'', "'\\''")),
-    });
-    let line = quoted.collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(COMMAND) {
-        Some((end, _)) => format!("{}… and {} more characters", &line[..end], line[end..].chars().count()),
-        None => line,
-    }
 }
 
 /// Output as lines that can only be read.
