@@ -165,6 +165,16 @@ fn terminate(pid: u32) {
     assert!(killed.success());
 }
 
+impl Target {
+    /// Ends the server in order, after which everything it was told is recorded, and reads the timeline.
+    pub fn recorded(mut self) -> Value {
+        let mut process = self.process.take().unwrap();
+        let asked = std::process::Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap();
+        assert!(asked.success() && process.wait().unwrap().success());
+        self.fixture.ok("log --limit 200")
+    }
+}
+
 impl Drop for Target {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
