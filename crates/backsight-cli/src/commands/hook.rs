@@ -1,7 +1,10 @@
 //! `backsight hook AGENT`: an agent says what it is about to do or has done. Nothing here ever stops the agent: the
 //! exit status is 0 whatever happens, for clients take another one for "no", and the answer comes within five seconds. The
 //! work is done on a thread that is left behind when it takes longer: whatever it was doing survives the end of its
-//! process at any instant, and the kernel releases what it held.
+//! process at any instant, and the kernel releases what it held. Where it may wait for what no end of a process
+//! interrupts, [`apart`] does it in another one.
+
+mod apart;
 
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -13,7 +16,7 @@ use std::time::Duration;
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, Result};
 use backsight_server::hook::{self, Agent, Reply, Way};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -48,13 +51,19 @@ pub struct Args {
 }
 
 /// What `--json` shows.
-#[derive(Serialize)]
-struct Report<'a> {
+#[derive(Deserialize, Serialize)]
+struct Report {
     ok: bool,
-    agent: &'a str,
-    event: Option<&'a str>,
-    output: &'a Value,
-    problems: &'a [String],
+    agent: String,
+    event: Option<String>,
+    #[serde(flatten)]
+    reply: Reply,
+}
+
+impl Report {
+    fn new(args: &Args, event: Option<String>, reply: Reply) -> Self {
+        Report { ok: true, agent: args.agent.clone(), event, reply }
+    }
 }
 
 /// How far the work has come.
@@ -78,6 +87,15 @@ fn lock(headway: &Shared) -> MutexGuard<'_, Headway> {
 /// Runs the command, whatever happens.
 pub fn run(args: &Args, global: &Global) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
+    let report = if apart::is_needed() { apart::report(args, global) } else { work(args, global) };
+    let json = global.json;
+    // A client that does not read any more has what it wanted.
+    last_words(move || say(json, &report));
+    ExitCode::SUCCESS
+}
+
+/// Does the work in this process.
+fn work(args: &Args, global: &Global) -> Report {
     let headway = Shared::default();
     let work = {
         let (args, global, headway) = (args.clone(), global.clone(), headway.clone());
@@ -87,14 +105,13 @@ pub fn run(args: &Args, global: &Global) -> ExitCode {
     let reached = lock(&headway).clone();
     let reply = answered.unwrap_or_else(|end| match end {
         RecvTimeoutError::Timeout => cut(&reached),
-        RecvTimeoutError::Disconnected => {
-            failed(reached.agent, &Error::new(Code::Io, "an internal error; please report it"))
-        }
+        RecvTimeoutError::Disconnected => failed(reached.agent, &internal_error()),
     });
-    let (args, json) = (args.clone(), global.json);
-    // A client that does not read any more has what it wanted.
-    last_words(move || say(&args, json, reached.event.as_deref(), &reply));
-    ExitCode::SUCCESS
+    Report::new(args, reached.event, reply)
+}
+
+fn internal_error() -> Error {
+    Error::new(Code::Io, "an internal error; please report it")
 }
 
 /// Says something to a client that may not listen.
@@ -129,22 +146,21 @@ fn cut(reached: &Headway) -> Reply {
     };
     let note = cut_short::Note::now(reached.agent, reached.root.clone(), doing);
     let _ = within(LAST_WORDS, move || cut_short::add(&Settings::from_environment(), &note));
+    failed(reached.agent, &cut_short_error(doing).with_hint(hint))
+}
+
+fn cut_short_error(doing: &str) -> Error {
     let message = format!("the hook was cut short after {} s, {doing}", LONGEST_WORK.as_secs());
-    failed(reached.agent, &Error::new(Code::RequestTimeout, message).with_hint(hint))
+    Error::new(Code::RequestTimeout, message)
 }
 
 fn failed(agent: Option<Agent>, error: &Error) -> Reply {
     agent.map_or_else(|| Reply::failed_again(error), |agent| Reply::failed(agent, error))
 }
 
-fn say(args: &Args, json: bool, event: Option<&str>, reply: &Reply) {
-    let _ = if json {
-        let (agent, output, problems) = (args.agent.as_str(), &reply.output, reply.problems.as_slice());
-        print_json(&Report { ok: true, agent, event, output, problems })
-    } else {
-        print_json(&reply.output)
-    };
-    for problem in &reply.problems {
+fn say(json: bool, report: &Report) {
+    let _ = if json { print_json(report) } else { print_json(&report.reply.output) };
+    for problem in &report.reply.problems {
         anstream::eprintln!("backsight: {problem}");
     }
 }

@@ -1,11 +1,12 @@
 //! No wait is without an end: a server that is stopped, one that accepts and never answers, input that never ends. A hook
 //! answers within five seconds, what needs no server works without it, and what does says what to do.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -64,6 +65,56 @@ fn stop(server: &Server) {
     });
 }
 
+/// A file system whose server takes every question and answers none, as a network share does that was lost. What asks it
+/// waits and cannot be killed. The test needs to be root, or another way to mount; without it it fails.
+struct DeadMount {
+    place: PathBuf,
+    server: Option<JoinHandle<()>>,
+}
+
+impl DeadMount {
+    fn at(place: &Path) -> Self {
+        fs::create_dir(place).unwrap();
+        let mut server = File::options().read(true).write(true).open("/dev/fuse").unwrap();
+        // `mount` finds the server as its stdin.
+        let status = Command::new("mount")
+            .args(["-i", "-t", "fuse", "-o", "fd=0,rootmode=40000,user_id=0,group_id=0", "dead"])
+            .arg(place)
+            .stdin(server.try_clone().unwrap())
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "cannot mount with FUSE, which this test needs");
+        let server = std::thread::spawn(move || {
+            let mut question = vec![0; 1 << 20];
+            let _ = server.read(&mut question).unwrap();
+            server.write_all(&greeting(&question)).unwrap();
+            // A question that was read is one whose answer must be waited for.
+            while server.read(&mut question).is_ok() {}
+        });
+        DeadMount { place: place.to_owned(), server: Some(server) }
+    }
+}
+
+/// The answer to the kernel's first question: its length, no error, whose question it answers; then version 7.31, and
+/// limits of which only the last matters.
+fn greeting(question: &[u8]) -> Vec<u8> {
+    let mut answer = vec![0; 80];
+    answer[0..4].copy_from_slice(&80u32.to_le_bytes());
+    answer[8..16].copy_from_slice(&question[8..16]);
+    answer[16..20].copy_from_slice(&7u32.to_le_bytes());
+    answer[20..24].copy_from_slice(&31u32.to_le_bytes());
+    answer[36..40].copy_from_slice(&4096u32.to_le_bytes());
+    answer
+}
+
+impl Drop for DeadMount {
+    fn drop(&mut self) {
+        // By force: every wait ends with an error, also the server's.
+        let _ = Command::new("umount").arg("-f").arg(&self.place).status();
+        let _ = Command::new("umount").arg("-l").arg(&self.place).stderr(Stdio::null()).status();
+        let _ = self.server.take().map(JoinHandle::join);
+    }
+}
+
 #[test]
 fn a_hook_beside_a_stopped_server_records_without_it() {
     let fixture = Fixture::new();
@@ -87,7 +138,7 @@ fn a_hook_beside_a_server_that_never_answers_records_without_it() {
     // Something that holds the seat, accepts, and says nothing.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let store = fixture.root().join(".backsight/store");
-    let lock = fs::File::options().create(true).append(true).open(store.join("server.lock")).unwrap();
+    let lock = File::options().create(true).append(true).open(store.join("server.lock")).unwrap();
     lock.lock().unwrap();
     let address = json!({
         "pid": std::process::id(), "url": format!("http://{}", listener.local_addr().unwrap()), "token": "t",
@@ -106,11 +157,15 @@ fn a_hook_beside_a_server_that_never_answers_records_without_it() {
 
 #[test]
 fn input_that_never_ends_is_cut_and_doctor_tells_of_it() {
-    for agent in ["claude-code", "codex", "gemini", "cursor", "opencode"] {
+    // All at once: each takes as long as it may.
+    let waiting = ["claude-code", "codex", "gemini", "cursor", "opencode"].map(|agent| {
         let fixture = Fixture::new();
         let mut child = hook(&fixture, agent);
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"{\"hook_event_name\": ").unwrap();
+        (agent, fixture, child, stdin)
+    });
+    for (agent, fixture, child, stdin) in waiting {
         let (said, stderr) = answer(child, LONGEST_HOOK);
         drop(stdin);
         assert!(stderr.starts_with("backsight: this step is not recorded: the hook was cut short"), "{stderr}");
@@ -120,6 +175,25 @@ fn input_that_never_ends_is_cut_and_doctor_tells_of_it() {
         let told = fixture.run("doctor");
         assert!(told.contains("1 hook was cut short") && told.contains(agent), "{told}");
     }
+}
+
+#[test]
+fn a_file_system_that_never_answers_holds_no_hook() {
+    let fixture = Fixture::with_history();
+    let dead = DeadMount::at(&fixture.root().join("far"));
+    for place in [fixture.root().to_owned(), dead.place.clone()] {
+        let mut child = hook(&fixture, "claude-code");
+        let prompt = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": place, "prompt": "go" });
+        child.stdin.take().unwrap().write_all(prompt.to_string().as_bytes()).unwrap();
+        let (said, stderr) = answer(child, LONGEST_HOOK);
+        assert!(stderr.contains("the hook was cut short"), "{place:?}: {stderr}");
+        assert!(said["systemMessage"].as_str().unwrap().contains("cut short"), "{said}");
+    }
+    drop(dead);
+    fs::remove_dir(fixture.root().join("far")).unwrap();
+    let mut child = hook(&fixture, "claude-code");
+    child.stdin.take().unwrap().write_all(payload(&fixture, "UserPromptSubmit").as_bytes()).unwrap();
+    assert_eq!(answer(child, LONGEST_HOOK), (json!({}), String::new()));
 }
 
 #[test]
