@@ -1,11 +1,12 @@
-//! An error as a person sees it: what happened, the conflicts or unknown changes if there are any, then what to do.
+//! An error as a person sees it: what happened, what was run, the conflicts or unknown changes if there are any, then
+//! what to do.
 
 use backsight::report::UnknownChange;
 use backsight_core::{Error, RelPath, shell_word};
 use serde_json::Value;
 
 use crate::page::{Page, Sheet};
-use crate::render::changes;
+use crate::render::{changes, debug};
 use crate::words::safe;
 
 /// Puts the error on the page.
@@ -13,6 +14,9 @@ pub fn show(page: &mut Page, error: &Error) {
     // Further lines stand in: what a program or a file name says begins no line of ours.
     let message: Vec<String> = error.message().lines().map(safe).collect();
     page.error(message.join("\n  "));
+    for command in ["command", "debuggee"] {
+        debug::started(&mut page.talk, &error.details()[command]);
+    }
     for conflict in error.details()["conflicts"].as_array().into_iter().flatten() {
         page.talk.line(format_args!("  {}: {}", path(&conflict["path"]), safe(text(&conflict["reason"]))));
         versions(&mut page.talk, conflict);

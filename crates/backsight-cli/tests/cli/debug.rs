@@ -254,6 +254,8 @@ fn what_cannot_begin_says_why() {
     hint: install it with `python3 -m pip install debugpy`, or name its program with `--runtime`
     ---- exit 4
     ");
+    let told = fixture.run("debug launch shop.py --runtime /bin/true");
+    assert!(told.contains("\n$ /bin/true -"), "{told}");
     assert_snapshot!(fixture.run("debug try until"), @r"
     ---- stderr
     error: the following required arguments were not provided:
