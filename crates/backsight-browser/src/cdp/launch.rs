@@ -120,8 +120,14 @@ impl Launch {
     /// A directory that only its owner can look into: cookies and all that was visited are in it.
     fn profile(&self) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
         if let Some(profile) = &self.profile {
+            let is_new = !profile.exists();
             let created = DirBuilder::new().recursive(true).mode(0o700).create(profile);
             created.map_err(|error| Error::io(format!("create the profile `{}`", profile.display()), error))?;
+            if is_new {
+                // It holds cookies and no source: neither version control nor a snapshot takes it. Where the file cannot be
+                // made, the browser starts all the same.
+                let _ = std::fs::write(profile.join(".gitignore"), "*\n");
+            }
             // The word of an earlier browser about where it listened; this one listens nowhere.
             let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
             return Ok((profile.clone(), None));

@@ -272,6 +272,12 @@ fn a_profile_is_looked_for_and_used_in_the_workspace() {
     for flag in [&own, "--no-proxy-server", "--disable-extensions"] {
         assert!(called.contains(flag), "{flag}: {called}");
     }
+    // What a browser keeps is in no snapshot.
+    fixture.write("real/Default/Cookies", "secret");
+    fixture.write("source", "mine");
+    fixture.done("track");
+    let recorded = fixture.run("ls @");
+    assert!(recorded.contains("source") && !recorded.contains("Cookies"), "{recorded}");
     // It is there now, and a profile that is there may be anybody's.
     let error = agent.fails("browser_attach", launch("real"), "NOT_ALLOWED");
     assert!(error["message"].as_str().unwrap().contains("is there already"), "{error}");
