@@ -133,38 +133,40 @@ impl AnchoredPath {
 
     /// Opens it for reading. Only a regular file is opened: a FIFO would be waited for, a device never ends.
     pub fn open(&self) -> io::Result<File> {
-        self.open_with(OFlags::RDONLY, Mode::empty())
+        Ok(self.open_with(OFlags::RDONLY, Mode::empty())?.0)
     }
 
     /// Opens it for reading and writing.
     pub(crate) fn open_to_change(&self) -> io::Result<File> {
-        self.open_with(OFlags::RDWR, Mode::empty())
+        Ok(self.open_with(OFlags::RDWR, Mode::empty())?.0)
     }
 
     /// Opens it for reading and writing, making it for the owner alone if it is missing. It keeps its content.
     pub fn open_or_create(&self) -> io::Result<File> {
-        self.open_with(OFlags::RDWR | OFlags::CREATE, Mode::from_raw_mode(0o600))
+        Ok(self.open_with(OFlags::RDWR | OFlags::CREATE, Mode::from_raw_mode(0o600))?.0)
     }
 
     /// Makes it, for the owner alone; it must not exist.
     pub fn create(&self) -> io::Result<File> {
-        self.open_with(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o600))
+        Ok(self.open_with(OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o600))?.0)
     }
 
-    fn open_with(&self, how: OFlags, mode: Mode) -> io::Result<File> {
+    /// The file, opened, and its length.
+    fn open_with(&self, how: OFlags, mode: Mode) -> io::Result<(File, u64)> {
         let parent = self.parent_directory()?;
         let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(parent.as_fd(), self.file_name(), flags, mode)?);
-        if !file.metadata()?.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        Ok(file)
+        Ok((file, metadata.len()))
     }
 
     /// The whole content, if it has at most `limit` bytes.
     pub fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
-        let file = self.open()?;
-        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len().min(limit)).unwrap_or(0));
+        let (file, length) = self.open_with(OFlags::RDONLY, Mode::empty())?;
+        let mut bytes = Vec::with_capacity(usize::try_from(length.min(limit)).unwrap_or(0));
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));

@@ -12,7 +12,7 @@ use crate::ignore::path_of;
 
 /// The bytes of the file at `path`, or what a symlink there leads to.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    contents(open(path)?, limit)
+    contents(open_at(CWD, path, OFlags::empty())?, limit)
 }
 
 /// The bytes of the file `name` in an open directory. A symlink is not followed.
@@ -22,30 +22,31 @@ pub(crate) fn read_in(directory: BorrowedFd<'_>, name: &[u8], limit: u64) -> io:
 
 /// Opens a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    open_at(CWD, path, OFlags::empty())
+    Ok(open_at(CWD, path, OFlags::empty())?.0)
 }
 
-fn open_at(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Result<File> {
+/// The file, opened, and its length.
+fn open_at(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Result<(File, u64)> {
     // Before it is opened, since to open a device may already set something off; and after, in case it was replaced.
     let look = if flags.contains(OFlags::NOFOLLOW) { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
     check(&rustix::fs::statat(&directory, path, look)?)?;
     let flags = flags | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(&directory, path, flags, Mode::empty())?;
-    check(&rustix::fs::fstat(&opened)?)?;
-    Ok(File::from(opened))
+    let length = check(&rustix::fs::fstat(&opened)?)?;
+    Ok((File::from(opened), length))
 }
 
-fn check(stat: &rustix::fs::Stat) -> io::Result<()> {
+/// The length of a regular file; anything else is refused.
+fn check(stat: &rustix::fs::Stat) -> io::Result<u64> {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(()),
+        FileType::RegularFile => Ok(u64::try_from(stat.st_size).unwrap_or(0)),
         FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
     }
 }
 
-fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
+fn contents((file, size): (File, u64), limit: u64) -> io::Result<Vec<u8>> {
     let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes"));
-    let size = file.metadata()?.len();
     if size > limit {
         return Err(too_large());
     }

@@ -87,7 +87,7 @@ impl ObjectStore {
     /// Opens the objects of the store in `store`, making what is missing: a bare repository, and beside it a directory
     /// for files being written.
     pub fn open(store: &AnchoredPath, disk: Disk) -> Result<Self> {
-        let store = ObjectStore {
+        let mut store = ObjectStore {
             directory: store.join("snapshots"),
             temporary: store.join("tmp"),
             beside: store.join("cache"),
@@ -102,6 +102,8 @@ impl ObjectStore {
                 .create()
                 .map_err(|error| Error::io(format!("create the store in `{}`", store.directory.display()), error))?;
         }
+        // Held open, so that the way to it is not gone again for each look.
+        store.directory = store.directory.anchored().map_err(|error| store.failed("open", error))?;
         Ok(store)
     }
 

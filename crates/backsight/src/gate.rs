@@ -168,12 +168,13 @@ fn check_below(own: &AnchoredPath, store: &Path) -> Result<()> {
     let mut pending = vec![(own.clone(), 0, false)];
     let mut entries = 0;
     while let Some((directory, depth, is_objects)) = pending.pop() {
-        let listed = match directory.list() {
+        // Held open, so that the way to it is not gone again for each thing in it.
+        let directory = match directory.anchored() {
             // Another process removed it since it was listed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && depth > 0 => continue,
-            listed => listed.map_err(|error| cannot_look(store, error))?,
+            opened => opened.map_err(|error| cannot_look(store, error))?,
         };
-        for (path, kind) in listed {
+        for (path, kind) in directory.list().map_err(|error| cannot_look(store, error))? {
             entries += 1;
             if depth >= MAX_DEPTH || entries > MAX_ENTRIES {
                 return Err(Refusal::Endless(path.path()).into_error(store));

@@ -2,6 +2,7 @@
 //! store's key and its inode. What comes with a clone or an archive has no record; a copy of a store has another inode.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
@@ -67,6 +68,9 @@ pub(crate) fn of(store: &AnchoredPath, settings: &Settings) -> Result<Born> {
 /// Whether the store that the record is of still stands where it was made, so that this is another: a copy on another
 /// file system may have the same inode.
 fn is_elsewhere(record: &Record, id: &str, stat: &Stat) -> bool {
+    if std::fs::symlink_metadata(&record.store).is_ok_and(|found| found.dev() == stat.st_dev) {
+        return false;
+    }
     let Ok(original) = AnchoredPath::open_directory(&record.store) else { return false };
     let has_id = original.join(FILE).read(MAX_SIZE).ok().and_then(id_in).is_some_and(|found| found == id);
     has_id && original.stat().is_ok_and(|found| found.st_ino == record.inode && found.st_dev != stat.st_dev)

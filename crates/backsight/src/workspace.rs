@@ -75,6 +75,8 @@ struct Shared {
     /// The store that last passed the gate.
     store: Mutex<Option<OwnStore>>,
     opened: OnceLock<Opened>,
+    /// Patterns for our own directories, once they were looked for.
+    own_state: OnceLock<Vec<String>>,
     /// Whether somebody asked for the watcher, perhaps before there was a store.
     watches: AtomicBool,
     /// The last time a whole walk proved the watcher right.
@@ -367,18 +369,19 @@ impl Workspace {
 
     /// Patterns for our own directories where a workspace holds them, as a home directory does: a restore that took the
     /// records of stores back would make every other store of the user's a stranger's.
-    fn own_state(&self) -> Vec<String> {
+    fn own_state(&self) -> &[String] {
         let root = self.root.as_path();
         let inside = |directory: PathBuf| {
             let real = directory.canonicalize().unwrap_or(directory);
             real.strip_prefix(root).ok().and_then(Path::to_str).map(|below| format!("/{}/", escaped(below)))
         };
-        self.settings.state_directories().into_iter().filter_map(inside).collect()
+        let look = || self.settings.state_directories().into_iter().filter_map(inside).collect();
+        self.shared.own_state.get_or_init(look)
     }
 
     fn scan_options(&self, config: &Config) -> ScanOptions {
         ScanOptions {
-            exclude: [config.exclude.as_slice(), &self.own_state()].concat(),
+            exclude: [config.exclude.as_slice(), self.own_state()].concat(),
             max_file_size: config.max_file_size,
             max_files: config.max_files,
             max_new_bytes: config.max_new_bytes,
