@@ -5,11 +5,20 @@ const PROGRAM = "backsight"
 
 export const Backsight = async ({ directory, client }) => {
   const messages = new Map()
+  // A subagent works in a session of its own; what it does belongs to the message that started it.
+  const parents = new Map()
+  const rootOf = (session) => {
+    for (let steps = 0; parents.has(session) && steps < 100; steps++) session = parents.get(session)
+    return session
+  }
+  // Tools that began and have not ended. An interrupted one ends after its session has said that it is idle.
+  const running = new Map()
   const say = (message) =>
     client.app.log({ body: { service: "backsight", level: "warn", message } }).catch(() => {})
   const tell = (hook_event_name, input) =>
     new Promise((resolve) => {
-      const payload = { hook_event_name, directory, input, messageID: messages.get(input.sessionID) }
+      const sessionID = rootOf(input.sessionID)
+      const payload = { hook_event_name, directory, input: { ...input, sessionID }, messageID: messages.get(sessionID) }
       const hook = spawn(PROGRAM, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], timeout: 30000 })
       let answer = ""
       hook.stdout.on("data", (chunk) => (answer += chunk))
@@ -24,22 +33,35 @@ export const Backsight = async ({ directory, client }) => {
       })
       hook.stdin.end(JSON.stringify(payload))
     })
+  const isRunning = (session) => [...running.values()].includes(session)
   return {
     "chat.message": async (input, output) => {
+      if (parents.has(input.sessionID)) return
       messages.set(input.sessionID, input.messageID ?? output.message?.id)
       await tell("chat.message", { sessionID: input.sessionID })
     },
-    "tool.execute.before": (input, output) => tell("tool.execute.before", { ...input, args: output.args }),
-    "tool.execute.after": (input) => tell("tool.execute.after", input),
+    "tool.execute.before": (input, output) => {
+      running.set(input.callID, rootOf(input.sessionID))
+      return tell("tool.execute.before", { ...input, args: output.args })
+    },
+    "tool.execute.after": async (input, output) => {
+      await tell("tool.execute.after", { ...input, exit: output?.metadata?.exit })
+      running.delete(input.callID)
+    },
     event: async ({ event: { type, properties } }) => {
       const part = properties?.part
-      if (type === "session.idle" || type === "session.error") {
-        if (properties.sessionID) await tell(type, { sessionID: properties.sessionID })
+      const sessionID = properties?.sessionID ?? properties?.info?.id
+      if (type === "session.created" && properties.info?.parentID) {
+        parents.set(sessionID, properties.info.parentID)
       } else if (type === "session.created" || type === "session.deleted") {
-        await tell(type, { sessionID: properties.sessionID ?? properties.info?.id })
+        if (!parents.has(sessionID)) await tell(type, { sessionID })
+      } else if (type === "session.idle" || type === "session.error") {
+        if (sessionID && !parents.has(sessionID)) await tell(type, { sessionID, running: isRunning(sessionID) })
       } else if (type === "message.part.updated" && part?.type === "tool" && part.state?.status === "error") {
-        const { tool, sessionID, callID, state } = part
-        await tell("tool.execute.error", { tool, sessionID, callID, args: state.input })
+        const { tool, callID, state } = part
+        const args = { tool, sessionID: part.sessionID, callID, args: state.input, error: state.error }
+        await tell("tool.execute.error", args)
+        running.delete(callID)
       }
     },
   }

@@ -375,7 +375,9 @@ fn only_the_server_when_asked_and_the_newer_opencode_layout() {
     );
 }
 
-/// What opencode does with the plugin, done by node: a prompt, an edit, a command that fails, the end of the turn.
+/// What opencode does with the plugin, done by node: a prompt, an edit, a tool that fails, a command that exits with 3, a
+/// subagent in a session of its own, a refused tool while the user writes, and one that is interrupted, which ends after
+/// the end of the turn.
 const OPENCODE: &str = r#"
 import { writeFileSync } from "node:fs"
 const said = []
@@ -392,6 +394,29 @@ await hooks["tool.execute.before"](bash, { args: { command: "make" } })
 writeFileSync("b.txt", "by the command\n")
 const part = { type: "tool", ...bash, state: { status: "error", input: { command: "make" }, error: "no" } }
 await hooks.event({ event: { type: "message.part.updated", properties: { part } } })
+const run = async (call, file, exit) => {
+  await hooks["tool.execute.before"](call, { args: { command: file } })
+  writeFileSync(file, "by the command\n")
+  await hooks["tool.execute.after"]({ ...call, args: { command: file } }, { metadata: { exit } })
+}
+await run({ tool: "bash", sessionID: "ses_1", callID: "call_3" }, "c.txt", 3)
+const child = { id: "ses_2", parentID: "ses_1" }
+await hooks.event({ event: { type: "session.created", properties: { sessionID: "ses_2", info: child } } })
+await hooks["chat.message"]({ sessionID: "ses_2" }, { message: { id: "msg_2" }, parts: [] })
+await run({ tool: "bash", sessionID: "ses_2", callID: "call_4" }, "d.txt", 0)
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_2" } } })
+const refused = { tool: "bash", sessionID: "ses_1", callID: "call_5" }
+await hooks["tool.execute.before"](refused, { args: { command: "rm" } })
+writeFileSync("user.txt", "by the user\n")
+const error = "The user rejected permission to use this specific tool call."
+const refusal = { type: "tool", ...refused, state: { status: "error", input: { command: "rm" }, error } }
+await hooks.event({ event: { type: "message.part.updated", properties: { part: refusal } } })
+const stopped = { tool: "bash", sessionID: "ses_1", callID: "call_6" }
+await hooks["tool.execute.before"](stopped, { args: { command: "sleep" } })
+writeFileSync("e.txt", "by the interrupted command\n")
+await hooks.event({ event: { type: "session.error", properties: { sessionID: "ses_1" } } })
+await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
+await hooks["tool.execute.after"]({ ...stopped, args: { command: "sleep" } }, { metadata: {} })
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
 console.log(JSON.stringify(said))
 "#;
@@ -414,9 +439,18 @@ fn the_plugin_for_opencode_reports_what_it_should() {
         let row = &rows[index];
         ["description", "session", "message", "part"].map(|key| row[key].as_str().unwrap_or_default().to_owned())
     };
-    assert_eq!(row(0), ["bash: make (failed)", "ses_1", "msg_1", "call_2"]);
-    assert_eq!(row(1), ["edit: a.txt", "ses_1", "msg_1", "call_1"]);
+    assert_eq!(row(0), ["bash: sleep", "ses_1", "msg_1", "call_6"]);
+    assert_eq!(row(1), ["bash: d.txt", "ses_1", "msg_1", "call_4"]);
+    assert_eq!(row(2), ["bash: c.txt (failed)", "ses_1", "msg_1", "call_3"]);
+    assert_eq!(row(3), ["bash: make (failed)", "ses_1", "msg_1", "call_2"]);
+    assert_eq!(row(4), ["edit: a.txt", "ses_1", "msg_1", "call_1"]);
     assert_eq!(fixture.ok("status")["open_calls"].as_array().map_or(0, Vec::len), 0);
+    // What the agent did goes, with its subagent's work; what the user wrote stays.
+    fixture.ok("session revert ses_1 --message msg_1");
+    let there =
+        ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "user.txt"].map(|path| fixture.root().join(path).exists());
+    assert_eq!(there, [true, false, false, false, false, true]);
+    assert_eq!(fixture.read("a.txt"), "a\n");
 }
 
 /// What is written names commands that the user's agents run.

@@ -104,7 +104,7 @@ fn begin(workspace: &Workspace, call: &ToolCall) -> Result<Vec<String>> {
     if !open_calls(workspace, &call.session, |open| is_use(open, call))?.is_empty() {
         return Ok(Vec::new());
     }
-    let origin = origin(workspace, call, declared);
+    let origin = Origin { part: Some(part_of(workspace, call)), ..origin(workspace, call, declared) };
     let (_, mut said) = going_on(|unknown| workspace.begin(&Begin { origin: origin.clone(), unknown }))?;
     said.extend(not_declared(call));
     Ok(said)
@@ -208,7 +208,18 @@ fn open_calls(workspace: &Workspace, session: &str, is_meant: impl Fn(&Call) -> 
 }
 
 fn is_use(open: &Call, call: &ToolCall) -> bool {
-    open.origin.part.as_deref() == Some(&call.part)
+    let rest = open.origin.part.as_deref().and_then(|part| part.strip_prefix(call.part.as_str()));
+    rest.is_some_and(|rest| rest.is_empty() || call.is_part_made && rest.starts_with(AGAIN))
+}
+
+/// What stands between an id that was made and the number of the use.
+const AGAIN: char = '.';
+
+/// The id of a use that begins: the agent's, or where one had to be made, the first that no step has yet.
+fn part_of(workspace: &Workspace, call: &ToolCall) -> String {
+    let is_free = |part: &String| !call.is_part_made || workspace.show(&format!("part:{part}")).is_err();
+    let numbered = (2..).map(|number: u32| format!("{}{AGAIN}{number}", call.part));
+    std::iter::once(call.part.clone()).chain(numbered).find(is_free).unwrap_or_else(|| call.part.clone())
 }
 
 fn close_all(workspace: &Workspace, agent: Agent, session: &str) -> Result<Vec<String>> {

@@ -71,8 +71,10 @@ pub struct ToolCall {
     pub session: String,
     /// The message it belongs to, when the agent says so.
     pub message: Option<String>,
-    /// The agent's id of this use.
+    /// The agent's id of this use, or one made of what it does.
     pub part: String,
+    /// Whether the id is made: then every use that does the same has the same.
+    pub is_part_made: bool,
     /// The tool, as the agent calls it.
     pub tool: String,
     /// What it can do to files.

@@ -63,7 +63,12 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         "PreToolUse" | "BeforeTool" => Event::ToolBegin(call()?),
         "PostToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
         "AfterTool" => {
-            let failed = payload["tool_response"].get("error").is_some_and(|error| !error.is_null());
+            let response = &payload["tool_response"];
+            let is_error = response.get("error").is_some_and(|error| !error.is_null());
+            // A command that failed is no error to it: it is told in the words for the user.
+            let exited =
+                response["returnDisplay"].as_str().and_then(|said| said.strip_prefix("Command exited with code: "));
+            let failed = is_error || exited.is_some_and(|code| code.trim() != "0");
             Event::ToolEnd { call: call()?, outcome: if failed { Outcome::Failed } else { Outcome::Done } }
         }
         "PostToolUseFailure" => Event::ToolEnd { call: call()?, outcome: Outcome::Failed },
@@ -130,14 +135,28 @@ fn opencode(payload: &Value) -> Result<Event> {
             let call = call(&input["args"])?;
             match event.as_str() {
                 "tool.execute.before" => Event::ToolBegin(call),
+                "tool.execute.after" if input["exit"].as_i64().is_some_and(|exit| exit != 0) => {
+                    Event::ToolEnd { call, outcome: Outcome::Failed }
+                }
                 "tool.execute.after" => Event::ToolEnd { call, outcome: Outcome::Done },
+                _ if input["error"].as_str().is_some_and(is_refusal) => {
+                    Event::ToolEnd { call, outcome: Outcome::Denied }
+                }
                 _ => Event::ToolEnd { call, outcome: Outcome::Failed },
             }
         }
-        "session.idle" | "session.error" => Event::TurnEnd { session: text(input, "sessionID")?, in_background: false },
+        "session.idle" | "session.error" => {
+            Event::TurnEnd { session: text(input, "sessionID")?, in_background: input["running"] == true }
+        }
         "session.deleted" => Event::SessionEnd { session: text(input, "sessionID")? },
         _ => Event::Ignored,
     })
+}
+
+/// What opencode says of a tool that the user or a rule of the user's refused.
+fn is_refusal(error: &str) -> bool {
+    error.starts_with("The user rejected permission")
+        || error.starts_with("The user has specified a rule which prevents")
 }
 
 fn tool_call(
@@ -151,7 +170,8 @@ fn tool_call(
 ) -> ToolCall {
     let effect = tools::effect(agent, &tool, input);
     let title = tools::title(&tool, input);
-    ToolCall { session, message, part, tool, effect, title, directory: directory.map(PathBuf::from) }
+    let (is_part_made, directory) = (agent == Agent::Gemini, directory.map(PathBuf::from));
+    ToolCall { session, message, part, is_part_made, tool, effect, title, directory }
 }
 
 /// An id or name the event needs. It becomes part of the history, where each has a rule; a hook never fails its agent over

@@ -106,6 +106,21 @@ fn messages_nobody_numbers_are_numbered() {
 }
 
 #[test]
+fn equal_uses_that_nobody_numbers_have_ids_of_their_own() {
+    let stage = Stage::new(Agent::Gemini);
+    stage.say("BeforeAgent");
+    for text in ["two\n", "three\n", "four\n"] {
+        stage.say("BeforeTool.run_shell_command");
+        stage.write("src/a.rs", text);
+        stage.say("AfterTool.run_shell_command");
+    }
+    let part = |reference| stage.workspace.show(reference).unwrap().origin.part.unwrap();
+    let first = part("@~2");
+    assert_eq!((part("@~1"), part("@")), (format!("{first}.2"), format!("{first}.3")));
+    assert_eq!(stage.open(), 0);
+}
+
+#[test]
 fn tools_that_write_nothing_cost_nothing() {
     let stage = Stage::new(Agent::ClaudeCode);
     stage.say("PreToolUse.Read");

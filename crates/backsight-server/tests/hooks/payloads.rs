@@ -50,9 +50,12 @@ fn claude_code_is_understood() {
     PermissionDenied: end Bash toolu_01Bash Denied
     PostToolBatch: batch end toolu_01Edit toolu_01Bash
     PostToolUse.Bash: end Bash toolu_01Bash Done
+    PostToolUse.Bash.after-permission-dialog: end Bash toolu_66064a51808361 Done
+    PostToolUse.Bash.background: end Bash toolu_660645ebd11720 Done
     PostToolUse.Edit: end Edit toolu_01Edit Done
     PostToolUseFailure: end Bash toolu_01Bash Failed
     PreToolUse.Bash: begin Bash toolu_01Bash writes anything
+    PreToolUse.Bash.background: begin Bash toolu_660645ebd11720 writes anything
     PreToolUse.Edit: begin Edit toolu_01Edit writes /ws/src/a.rs
     PreToolUse.Read: begin Read toolu_01Read writes nothing
     PreToolUse.mcp: begin mcp__github__create_issue toolu_01Mcp writes anything
@@ -73,6 +76,7 @@ fn codex_is_understood() {
     Interrupt: turn end
     PermissionRequest: ignored
     PostToolUse.Bash: end Bash call_bash Done
+    PostToolUse.Bash.exit3: end Bash call_18e8885eff6724380 Done
     PostToolUse.apply_patch: end apply_patch call_patch Done
     PreToolUse.Bash: begin Bash call_bash writes anything
     PreToolUse.apply_patch: begin apply_patch call_patch writes src/a.rs src/b.rs
@@ -87,7 +91,10 @@ fn codex_is_understood() {
 fn gemini_is_understood() {
     assert_snapshot!(understood(Agent::Gemini), @r"
     AfterAgent: turn end
-    AfterTool.run_shell_command: end run_shell_command run_shell_command-772cfe365cb62dee Failed
+    AfterTool.replace.notfound: end replace replace-9a8e8d9097f7ae55 Failed
+    AfterTool.run_shell_command: end run_shell_command run_shell_command-772cfe365cb62dee Done
+    AfterTool.run_shell_command.background: end run_shell_command run_shell_command-c12fb1c8ed501c83 Done
+    AfterTool.run_shell_command.exit3: end run_shell_command run_shell_command-2eaf22a133f1b4c1 Failed
     AfterTool.write_file: end write_file write_file-02acd25c58fff81f Done
     BeforeAgent: prompt, message ?
     BeforeTool.mcp: begin mcp_github_create_issue mcp_github_create_issue-956d7aafb64b7386 writes anything
@@ -126,6 +133,7 @@ fn opencode_is_understood() {
     session.deleted: session end
     session.idle: turn end
     tool.execute.after.bash: end bash call_bash Done
+    tool.execute.after.bash.exit3: end bash call_18e888cb3941e7940 Failed
     tool.execute.after.edit: end edit call_edit Done
     tool.execute.before.bash: begin bash call_bash writes anything
     tool.execute.before.edit: begin edit call_edit writes /ws/src/a.rs
