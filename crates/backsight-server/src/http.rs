@@ -75,7 +75,7 @@ pub fn router_with<H: rmcp::ServerHandler>(
         .merge(tools::router())
         .merge(openapi::router())
         .with_state(shared)
-        .nest_service("/mcp", mcp)
+        .nest_service("/mcp", Router::new().fallback_service(mcp).layer(axum::middleware::from_fn(ended)))
         .fallback(async || {
             failure(&Error::new(Code::RouteNotFound, "the server has no such address").with_hint(ADDRESSES))
         })
@@ -85,6 +85,16 @@ pub fn router_with<H: rmcp::ServerHandler>(
         // The guard has read the body and knows how long it may be.
         .layer(DefaultBodyLimit::disable())
         .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::check))
+}
+
+/// SDKs take "accepted" for a failure to end a session of MCP's.
+async fn ended(request: axum::extract::Request, next: axum::middleware::Next) -> Response {
+    let is_end = request.method() == http::Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_end && response.status() == http::StatusCode::ACCEPTED {
+        *response.status_mut() = http::StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 const ADDRESSES: &str = "GET /openapi.json lists every address";

@@ -4,7 +4,7 @@ use backsight_core::Result;
 
 use super::edit::Groups;
 use super::node::Node;
-use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Scope, Wish};
+use super::{Edit, FileEdit, Piece, Places, Scope, Wish, codex};
 
 /// The events that bracket tools and prompts. Those that only newer versions know are the ones that say how a tool
 /// ended that did not succeed; older versions skip them, and the end of the turn closes what stayed open.
@@ -44,10 +44,12 @@ pub fn server(program: &str) -> Piece {
 
 /// The hooks, in the form Codex reads too.
 pub fn hooks(wish: &Wish) -> Vec<Piece> {
-    let handler = Node::object([
-        ("type", Node::from("command")),
-        ("command", Node::Text(wish.hook_command("claude-code"))),
-        ("timeout", Node::Number(HOOK_SECONDS)),
-    ]);
-    EVENTS.iter().map(|(event, groups)| Piece::Hook { event, handler: handler.clone(), groups: *groups }).collect()
+    let handler = |event: &str| {
+        Node::object([
+            ("type", Node::from("command")),
+            ("command", Node::Text(wish.hook_command("claude-code"))),
+            ("timeout", Node::Number(codex::seconds(event))),
+        ])
+    };
+    EVENTS.iter().map(|(event, groups)| Piece::Hook { event, handler: handler(event), groups: *groups }).collect()
 }

@@ -25,15 +25,22 @@ pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
     let program = wish.program.clone();
     let mut files = vec![FileEdit { path: directory.join("config.toml"), edit: Edit::Toml { program } }];
     if wish.hooks {
-        let handler = Node::object([
-            ("type", Node::from("command")),
-            ("command", Node::Text(wish.hook_command("codex"))),
-            ("timeout", Node::Number(HOOK_SECONDS)),
-        ]);
+        let handler = |event: &str| {
+            Node::object([
+                ("type", Node::from("command")),
+                ("command", Node::Text(wish.hook_command("codex"))),
+                ("timeout", Node::Number(seconds(event))),
+            ])
+        };
         let hook =
-            |(event, groups): &(&'static str, Groups)| Piece::Hook { event, handler: handler.clone(), groups: *groups };
+            |(event, groups): &(&'static str, Groups)| Piece::Hook { event, handler: handler(event), groups: *groups };
         let edit = Edit::Json(EVENTS.iter().map(hook).collect());
         files.push(FileEdit { path: directory.join("hooks.json"), edit });
     }
     Ok(files)
+}
+
+/// How long a hook may take. At its end Codex waits for three seconds and warns of more at every start.
+pub fn seconds(event: &str) -> u64 {
+    if matches!(event, "SessionEnd" | "Interrupt") { 3 } else { HOOK_SECONDS }
 }
