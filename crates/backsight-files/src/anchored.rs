@@ -229,7 +229,11 @@ impl AnchoredPath {
                 let place = self.join(OsStr::from_bytes(name));
                 let kind = match entry.file_type() {
                     // Some file systems do not say.
-                    FileType::Unknown => FileType::from_raw_mode(place.stat()?.st_mode),
+                    FileType::Unknown => match place.look()? {
+                        Some(stat) => FileType::from_raw_mode(stat.st_mode),
+                        // Another process removed it since.
+                        None => continue,
+                    },
                     kind => kind,
                 };
                 found.push((place, kind));

@@ -309,6 +309,16 @@ impl Workspace {
         let making = if Files::is_made(directory) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
         if let Ok(config) = config::text_of(&store).and_then(|(text, file)| Config::parse(&text, &file)) {
+    /// Reads, and once more when something is missing: retention in another process may have removed it after it was
+    /// looked up, and then the second reading says that it expired instead of calling it damage.
+    fn reading<T>(&self, read: impl Fn(&Opened) -> Result<T>) -> Result<T> {
+        let opened = self.opened()?;
+        match read(opened) {
+            Err(error) if error.code() == Code::Damaged => read(opened),
+            other => other,
+        }
+    }
+
             files.objects().expect_files(config.max_files);
         }
         let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };

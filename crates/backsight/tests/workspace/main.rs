@@ -11,6 +11,7 @@
 
 mod attribution;
 mod blame;
+mod beside_writers;
 mod browser;
 mod calls;
 mod chain;
