@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 /// A path below an open directory.
@@ -124,6 +124,16 @@ impl AnchoredPath {
 
     pub(crate) fn is_directory(&self) -> bool {
         self.stat().is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+    }
+
+    /// Whether nothing can be made in this directory: it is on a read-only file system, or its permissions say so.
+    pub fn is_read_only(&self) -> io::Result<bool> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        match rustix::fs::accessat(self.directory()?, ".", access, AtFlags::EACCESS) {
+            Ok(()) => Ok(false),
+            Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// How many bytes it has; none when it is not there.

@@ -55,14 +55,23 @@ impl Files {
         let cache = store.join("cache");
         disk.create_private_directories(&cache)
             .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
-        Ok(Files {
+        Ok(Files::over(root, store, seal, ObjectStore::open(store, disk)?))
+    }
+
+    /// The same for a store that nothing can be written to: nothing is made.
+    pub fn open_to_look(root: &Path, store: &AnchoredPath, seal: Seal, disk: Disk) -> Self {
+        Files::over(root, store, seal, ObjectStore::open_to_look(store, disk))
+    }
+
+    fn over(root: &Path, store: &AnchoredPath, seal: Seal, objects: ObjectStore) -> Self {
+        Files {
             root: root.to_owned(),
             journal: store.join("journal"),
             seal,
-            cache_file: cache.join("stat"),
-            objects: ObjectStore::open(store, disk)?,
+            cache_file: store.join("cache/stat"),
+            objects,
             memory: Memory::default(),
-        })
+        }
     }
 
     /// Whether `store` is complete. One that is not must be opened under the workspace lock.

@@ -89,7 +89,18 @@ impl ObjectStore {
     /// Opens the objects of the store in `store`, making what is missing: a bare repository, and beside it a directory
     /// for files being written.
     pub fn open(store: &AnchoredPath, disk: Disk) -> Result<Self> {
-        let store = ObjectStore {
+        let store = ObjectStore::open_to_look(store, disk);
+        if !store.is_made() || !store.is_known_to_git() {
+            store
+                .create()
+                .map_err(|error| Error::io(format!("create the store in `{}`", store.directory.display()), error))?;
+        }
+        Ok(store)
+    }
+
+    /// The same for a store that nothing can be written to.
+    pub(crate) fn open_to_look(store: &AnchoredPath, disk: Disk) -> Self {
+        ObjectStore {
             directory: store.join("snapshots"),
             temporary: store.join("tmp"),
             beside: store.join("cache"),
@@ -98,13 +109,7 @@ impl ObjectStore {
             unique: AtomicU64::new(0),
             most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
             glimpse: Mutex::default(),
-        };
-        if !store.is_made() || !store.is_known_to_git() {
-            store
-                .create()
-                .map_err(|error| Error::io(format!("create the store in `{}`", store.directory.display()), error))?;
         }
-        Ok(store)
     }
 
     fn is_made(&self) -> bool {
@@ -267,12 +272,12 @@ impl ObjectStore {
             if is_same {
                 break;
             }
+            packs = listed;
         }
         Err(damage.unwrap_or_else(|| missing(id)))
     }
 
     fn read_any_copy(
-            packs = listed;
         &self,
         id: &ObjectId,
         packs: &Packs,

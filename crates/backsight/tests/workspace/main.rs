@@ -37,6 +37,7 @@ mod plans;
 mod racing;
 mod scene;
 mod session_laws;
+mod read_only;
 mod sessions;
 mod several;
 mod small_disk;
