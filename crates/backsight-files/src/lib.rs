@@ -42,6 +42,7 @@ mod sink;
 mod tree;
 mod verify;
 mod watch;
+mod write_out;
 
 pub use anchored::AnchoredPath;
 pub use apply::Applied;

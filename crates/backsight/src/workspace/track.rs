@@ -97,7 +97,10 @@ impl Workspace {
     pub(super) fn record(&self, opened: &Opened, recording: &Recording<'_>) -> Result<Tracked> {
         let last = opened.timeline.latest()?;
         let include = recording.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
-        let mut capture = self.capture(opened, last.as_ref(), &include)?;
+        // A watcher hears nothing of a write through shared memory or through another name of a file. A call that says what
+        // it writes is looked up there; what any other call did is walked for.
+        let thorough = recording.call.is_some() && recording.origin.declared.is_empty();
+        let mut capture = self.capture_with(opened, last.as_ref(), &include, thorough)?;
         let mut tracked = match last {
             None => self.record_first(opened, &capture, recording)?,
             Some(last) => {

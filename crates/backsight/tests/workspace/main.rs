@@ -44,3 +44,4 @@ mod small_disk;
 mod strategies;
 mod watching;
 mod watching_races;
+mod unseen_writes;
