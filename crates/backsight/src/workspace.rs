@@ -19,6 +19,7 @@ mod look;
 mod milestone;
 mod notes;
 mod session;
+mod shared;
 mod since;
 mod track;
 mod unknown;
