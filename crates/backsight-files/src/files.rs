@@ -20,7 +20,7 @@ use crate::disk::Disk;
 use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
-use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
+use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
 use crate::scan::ScanOptions;
 use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
@@ -222,11 +222,11 @@ impl Files {
         now: &Capture,
         target: &Tree,
         target_coverage: Option<&ObjectId>,
-        selection: &[RelPath],
+        bounds: Bounds<'_>,
     ) -> Result<Plan> {
         let root = self.open_root()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
-        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, selection)
+        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, bounds)
     }
 
     /// Plans to undo `steps`, newest first, keeping everything else.
@@ -234,11 +234,11 @@ impl Files {
         &self,
         now: &Capture,
         steps: &[StepToUndo],
-        selection: &[RelPath],
+        bounds: Bounds<'_>,
         on_conflict: OnConflict,
     ) -> Result<Plan> {
         let root = self.open_root()?;
-        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, selection, on_conflict)
+        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, bounds, on_conflict)
     }
 
     /// Paths that a plan may write to: a capture before it must look at them even where rules ignore them.

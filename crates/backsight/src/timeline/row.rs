@@ -44,6 +44,9 @@ pub(crate) struct NewStep {
 pub(crate) struct StepDetails {
     /// Every target was taken back with all its paths: none was left out or skipped. Says nothing without targets.
     pub(crate) whole: bool,
+    /// Steps that an undo among the targets took back and that stay taken back: a redo of some of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leaving: Vec<Seq>,
     /// What it is to the session it acts on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<SessionMark>,
@@ -150,6 +153,8 @@ pub(crate) struct Outline {
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) targets: Vec<Seq>,
+    /// Steps of its targets that stay taken back.
+    pub(crate) leaving: Vec<Seq>,
     /// Its targets are taken back as a whole. Rows of older versions do not say; an undo always was.
     pub(crate) whole: bool,
     pub(crate) has_base: bool,

@@ -9,9 +9,10 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod agreed;
 mod attribution;
-mod blame;
 mod beside_writers;
+mod blame;
 mod browser;
 mod calls;
 mod chain;
@@ -26,6 +27,7 @@ mod debug;
 mod edited_before_recovery;
 mod full_disk;
 mod gate;
+mod going;
 mod history;
 mod lab;
 mod laws;
@@ -35,13 +37,13 @@ mod mount_point;
 mod picture;
 mod plans;
 mod racing;
+mod read_only;
 mod scene;
 mod session_laws;
-mod read_only;
 mod sessions;
 mod several;
 mod small_disk;
 mod strategies;
+mod unseen_writes;
 mod watching;
 mod watching_races;
-mod unseen_writes;
