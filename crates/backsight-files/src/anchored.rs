@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatVfsMountFlags};
 use rustix::io::Errno;
 
 /// A path below an open directory.
@@ -134,6 +134,12 @@ impl AnchoredPath {
             Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Ok(true),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether the file system it is on is mounted read-only, which whoever made the directory cannot arrange.
+    pub fn is_on_read_only_mount(&self) -> io::Result<bool> {
+        let mount = rustix::fs::fstatvfs(self.directory()?)?;
+        Ok(mount.f_flag.contains(StatVfsMountFlags::RDONLY))
     }
 
     /// How many bytes it has; none when it is not there.

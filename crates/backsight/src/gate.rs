@@ -100,8 +100,12 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
     let is_read_only = directory.is_read_only().map_err(|error| cannot_look(store, error))?;
     let (seal, access) = match identity::of(&directory, settings)? {
         Born::Here(seal) => (seal, if is_read_only { Access::Look } else { Access::Full }),
-        // Nothing in it can make us act, since nothing of it is carried out where nothing can be written.
-        Born::Copied { seal, .. } if is_read_only => (seal, Access::LookAtCopy),
+        // Nothing of it is carried out where nothing can be written. Permissions are no proof: an archive brings them along.
+        Born::Copied { seal, .. }
+            if directory.is_on_read_only_mount().map_err(|error| cannot_look(store, error))? =>
+        {
+            (seal, Access::LookAtCopy)
+        }
         Born::Unknown => return Err(Refusal::Unborn.into_error(store)),
         Born::Unrecorded => return Err(Refusal::NoRecords.into_error(store)),
         Born::Copied { from, .. } => return Err(Refusal::Copied(from).into_error(store)),

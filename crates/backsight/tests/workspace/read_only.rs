@@ -107,7 +107,11 @@ fn a_mounted_backup_can_be_looked_at_and_a_copy_that_can_be_written_is_refused()
     let scene = recorded();
     let (backup, at) = (scene.lab.path().join("backup"), scene.lab.path().join("view"));
     picture::copy(&scene.root, &backup);
-    assert_eq!(open(&backup).status().unwrap_err().code(), Code::StoreNotOurs);
+    let store = backup.join(".backsight/store");
+    for mode in [0o700, 0o500] {
+        fs::set_permissions(&store, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(open(&backup).status().unwrap_err().code(), Code::StoreNotOurs);
+    }
     let _view = View::of(&backup, &at);
     looks(&open(&at));
 }
