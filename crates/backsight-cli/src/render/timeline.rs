@@ -173,8 +173,11 @@ fn amounts(summary: &MilestoneSummary) -> String {
 fn story(sheet: &Sheet, row: &Row, touched: &Touched) -> String {
     match row {
         Row::Snapshot(snapshot) => {
-            let files = touched.get(&snapshot.sequence_number).filter(|files| !files.is_empty());
-            let files = files.map(|files| sheet.dim(few(files)));
+            let is_first = snapshot.base_tree.is_none() && snapshot.description.is_empty();
+            let files = match touched.get(&snapshot.sequence_number) {
+                Some(files) if !files.is_empty() => Some(sheet.dim(few(files))),
+                _ => is_first.then(|| sheet.dim("first snapshot")),
+            };
             let said = tell(sheet, snapshot.kind, &snapshot.description, &snapshot.origin);
             let said = files.into_iter().chain(said);
             said.into_iter().chain(marks(sheet, snapshot)).collect::<Vec<_>>().join(" ")

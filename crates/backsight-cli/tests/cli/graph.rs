@@ -110,7 +110,7 @@ fn too_many_sessions_share_a_column_and_that_is_said() {
             *    #4  [SHORT]  just now  +1 -1  1 file  a (session s4)
               *  #3  [SHORT]  just now  +1 -1  1 file  a (session s3)
               *  #2  [SHORT]  just now  +1 -1  1 file  a (session s2)
-              *  #1  [SHORT]  just now         1 file  (session s1)
+              *  #1  [SHORT]  just now         1 file  first snapshot (session s1)
     ---- stderr
     note: 3 sessions share the last column: s3, s2 and s1
     ---- exit 0
