@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use backsight::Workspace;
 use backsight::report::{Kind, OnConflict, Origin, Strategy};
 use backsight::request::{Undo, Unknown};
+use backsight::{PlanToken, Workspace};
 use backsight_core::{Code, Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::context::Context;
-use crate::words::safe;
+use crate::usage::path_hint;
 
 /// Every spelling of a REF, for the long help of the commands that take one.
 macro_rules! references {
@@ -36,17 +36,23 @@ macro_rules! examples_then_references {
 
 pub(crate) use {examples_then_references, references};
 
-/// What to do about overlapping edits.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct Conflicts {
-    /// What to do where later edits overlap
+/// How files are taken back.
+#[derive(Args, Clone, Debug)]
+pub struct Going {
+    /// What to do about files that cannot be taken back without losing something
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Policy::Refuse)]
     on_conflict: Policy,
+    /// Say what would be done and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do only what the dry run showed that printed this token; if anything changed since, refuse and say what
+    #[arg(long, value_name = "TOKEN")]
+    pub plan: Option<PlanToken>,
 }
 
-impl Conflicts {
+impl Going {
     /// In the library's words.
-    pub fn policy(self) -> OnConflict {
+    pub fn policy(&self) -> OnConflict {
         match self.on_conflict {
             Policy::Refuse => OnConflict::Refuse,
             Policy::Skip => OnConflict::Skip,
@@ -59,7 +65,7 @@ impl Conflicts {
 enum Policy {
     /// Change nothing and name every conflict
     Refuse,
-    /// Leave the conflicting files as they are, do the rest
+    /// Leave the conflicting files wholly as they are, do the rest
     Skip,
     /// Merge, with conflict markers around what overlaps
     Merge,
@@ -71,8 +77,7 @@ pub fn explain(error: Error, start: &Path) -> Error {
     if error.code() != Code::RefNotFound || reference.is_empty() || start.join(&reference).symlink_metadata().is_err() {
         return error;
     }
-    let path = safe(&reference);
-    error.with_hint(format!("`{path}` is a path: name paths after `--`, as in `-- {path}`"))
+    error.with_hint(path_hint(&reference))
 }
 
 /// How far `undo` and `redo` go.
@@ -82,10 +87,7 @@ pub struct Steps {
     #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
     #[command(flatten)]
-    conflicts: Conflicts,
-    /// Say what would be done and change nothing
-    #[arg(long)]
-    dry_run: bool,
+    going: Going,
 }
 
 impl Steps {
@@ -93,8 +95,9 @@ impl Steps {
     pub fn request(&self) -> Undo {
         Undo {
             count: usize::from(self.count),
-            on_conflict: self.conflicts.policy(),
-            dry_run: self.dry_run,
+            on_conflict: self.going.policy(),
+            dry_run: self.going.dry_run,
+            plan: self.going.plan.clone(),
             origin: Origin::default(),
         }
     }
@@ -128,7 +131,7 @@ impl Who {
             session: self.session.clone(),
             message: self.message.clone(),
             part: self.part.clone(),
-            declared: context.paths(workspace, &self.declare)?,
+            declared: context.paths_from_here(workspace, &self.declare)?,
         })
     }
 }

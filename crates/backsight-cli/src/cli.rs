@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
@@ -39,6 +39,49 @@ Examples:
   backsight debug launch shop.py --break total  pause a program and look at it
 
 Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not found, 5 damaged store, 6 I/O, 7 busy.";
+
+/// The commands by what they are for, as the help lists them.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Record", &["init", "status", "track", "begin", "finish", "abandon", "call"]),
+    ("Look", &["log", "show", "ls", "cat", "diff", "patch", "blame"]),
+    ("Go back", &["undo", "redo", "revert", "restore"]),
+    ("Sessions and milestones", &["session", "milestone", "unknown", "continuity", "known"]),
+    ("The app", &["run", "changes", "health", "checkpoint", "baseline", "noise", "browser"]),
+    ("Programs", &["debug"]),
+    ("The store", &["usage", "gc", "pin", "unpin", "verify", "doctor", "config"]),
+    ("Agents", &["install", "mcp", "serve", "hook"]),
+    ("More", &["demo", "completions", "help"]),
+];
+
+/// What can be typed, with the commands in groups in the help.
+pub fn command() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    let commands = groups(&command);
+    let usage = command.render_usage().to_string();
+    // Hidden, so that the one long list does not stand below the groups.
+    command
+        .mut_subcommands(|below| below.hide(true))
+        .override_usage(usage.trim_start_matches("Usage: ").to_owned())
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{{all-args}}{{after-help}}"
+        ))
+}
+
+/// Every group with a line for each of its commands, ready for a template.
+fn groups(command: &clap::Command) -> String {
+    let styles = command.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let line = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(|found| found.get_about()).map(ToString::to_string);
+        format!("  {literal}{name:<width$}{literal:#}  {}\n", about.unwrap_or_default().replace('{', "{{"))
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        format!("{header}{title}:{header:#}\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    GROUPS.iter().map(group).collect()
+}
 
 /// Flags every command takes.
 #[derive(Args, Clone, Debug)]
@@ -131,13 +174,22 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_definitions_hold_together() {
         Cli::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let whole = command();
+        let mut known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(grouped, known);
     }
 
     #[test]

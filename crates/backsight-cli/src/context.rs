@@ -2,10 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use backsight::request::Log;
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, RelPath, Result, Timestamp, quote};
 use serde::Serialize;
@@ -71,10 +72,12 @@ impl Context {
 
     /// The paths as typed, inside the workspace; an empty list means all of it.
     pub fn paths(&self, workspace: &Workspace, typed: &[OsString]) -> Result<Vec<RelPath>> {
-        let paths: Vec<Option<RelPath>> =
-            typed.iter().map(|path| self.inside(workspace, path)).collect::<Result<_>>()?;
-        // Naming the workspace itself among others still means all of it.
-        Ok(paths.into_iter().collect::<Option<_>>().unwrap_or_default())
+        all_or_some(typed.iter().map(|path| self.inside(workspace, path)))
+    }
+
+    /// The same for paths that may not exist yet: they are taken from the start directory and from nowhere else.
+    pub fn paths_from_here(&self, workspace: &Workspace, typed: &[OsString]) -> Result<Vec<RelPath>> {
+        all_or_some(typed.iter().map(|path| self.inside_from_here(workspace, path)))
     }
 
     /// One path as typed, which must not be the workspace itself.
@@ -85,7 +88,22 @@ impl Context {
         })
     }
 
+    /// Answers name paths from the workspace's root, so a path that was pasted from one means that where there is no such
+    /// path below the start directory. `./a` and `../a` always mean what they say.
     fn inside(&self, workspace: &Workspace, typed: &OsStr) -> Result<Option<RelPath>> {
+        let here = self.inside_from_here(workspace, typed);
+        let is_below = self.start != workspace.root();
+        let is_plain = matches!(Path::new(typed).components().next(), Some(Component::Normal(_)));
+        if !is_below || !is_plain || is_known(workspace, here.as_ref().ok()) {
+            return here;
+        }
+        match paths::inside(workspace.root(), workspace.root(), typed) {
+            Ok(pasted) if is_known(workspace, Some(&pasted)) => Ok(pasted),
+            _ => here,
+        }
+    }
+
+    fn inside_from_here(&self, workspace: &Workspace, typed: &OsStr) -> Result<Option<RelPath>> {
         let outcome = paths::inside(workspace.root(), &self.start, typed);
         // An absolute path may reach the workspace through a symlinked directory (`/tmp` on some systems).
         match (&outcome, physical(Path::new(typed))) {
@@ -105,6 +123,23 @@ impl Drop for Context {
     fn drop(&mut self) {
         self.reporter.finish();
     }
+}
+
+/// Naming the workspace itself among others still means all of it.
+fn all_or_some(paths: impl Iterator<Item = Result<Option<RelPath>>>) -> Result<Vec<RelPath>> {
+    let paths: Vec<Option<RelPath>> = paths.collect::<Result<_>>()?;
+    Ok(paths.into_iter().collect::<Option<_>>().unwrap_or_default())
+}
+
+/// Whether something is or was there, on disk or in a snapshot.
+fn is_known(workspace: &Workspace, path: Option<&Option<RelPath>>) -> bool {
+    let Some(Some(path)) = path else { return false };
+    let recorded = || {
+        let request = Log { file: Some(path.clone()), limit: 1, ..Log::default() };
+        workspace.log(&request).is_ok_and(|page| !page.rows.is_empty())
+            || workspace.file_exists_at("@", path).unwrap_or(false)
+    };
+    workspace.root().join(path.as_path()).symlink_metadata().is_ok() || recorded()
 }
 
 fn start_directory(typed: Option<&Path>) -> Result<PathBuf> {

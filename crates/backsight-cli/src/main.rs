@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use backsight_core::Error;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -30,7 +30,7 @@ use crate::page::Screen;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let parsed = Cli::command()
+    let parsed = cli::command()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     match parsed {
@@ -38,17 +38,17 @@ fn main() -> ExitCode {
         // Agents take a status of 2 for "this tool must not run", and wait for the end.
         Err(error) if is_hook(&arguments) => {
             commands::hook::last_words(move || {
-                usage::report(&error, &arguments);
+                usage::report(error, &arguments);
             });
             ExitCode::SUCCESS
         }
-        Err(error) => usage::report(&error, &arguments),
+        Err(error) => usage::report(error, &arguments),
     }
 }
 
 /// Whether an agent's hook was meant, even though the arguments are wrong.
 fn is_hook(arguments: &[OsString]) -> bool {
-    let matches = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
+    let matches = cli::command().ignore_errors(true).try_get_matches_from(arguments);
     matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
 }
 

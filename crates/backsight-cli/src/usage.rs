@@ -5,19 +5,37 @@ use std::process::ExitCode;
 
 use backsight_core::{Code, Error};
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::json;
 
 use crate::cli::Cli;
 use crate::page::print_json;
+use crate::words::safe;
+
+/// Words that other tools taught, and the commands that do what is meant by them.
+const MEANT: &[(&[&str], &[&str])] = &[
+    (&["rollback", "back", "revert-last", "unmake"], &["undo", "restore", "revert"]),
+    (&["reset", "checkout", "switch", "recover", "goto"], &["restore", "undo"]),
+    (&["history", "timeline", "reflog", "list"], &["log"]),
+    (&["commit", "save", "snapshot", "add", "record", "store"], &["track"]),
+    (&["annotate", "praise", "who"], &["blame"]),
+    (&["tag", "name"], &["milestone"]),
+    (&["fsck", "check"], &["verify", "doctor"]),
+    (&["prune", "clean", "delete", "purge"], &["gc"]),
+    (&["st", "info", "state"], &["status"]),
+    (&["compare", "changed"], &["diff", "changes"]),
+    (&["server", "start", "daemon"], &["serve"]),
+];
 
 /// Shows what clap has to say, as JSON when the command line asks for it.
-pub fn report(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+pub fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
+    suggest_what_is_meant(&mut error);
+    let error = &error;
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !asks_for_json(arguments) {
         // A reader that went away is no failure.
         let _ = error.print();
-        if let Some(hint) = missing_reference(error) {
+        if let Some(hint) = missing_reference(error).or_else(|| path_typed(error)) {
             anstream::eprintln!("\nhint: {hint}");
         }
     } else if asked {
@@ -43,10 +61,11 @@ fn envelope(error: &clap::Error, arguments: &[OsString]) -> Error {
         }
         _ => first_paragraph(&error.render().to_string()),
     };
-    let hint = missing_reference(error).unwrap_or_else(|| match command_typed(arguments) {
-        Some(command) => format!("see `backsight {command} --help`"),
-        None => "see `backsight --help`".to_owned(),
-    });
+    let hint =
+        missing_reference(error).or_else(|| path_typed(error)).unwrap_or_else(|| match command_typed(arguments) {
+            Some(command) => format!("see `backsight {command} --help`"),
+            None => "see `backsight --help`".to_owned(),
+        });
     Error::new(Code::Usage, message).with_hint(hint)
 }
 
@@ -62,7 +81,28 @@ fn command_typed(arguments: &[OsString]) -> Option<String> {
     typed.find_map(|text| known.find_subcommand(text).map(|command| command.get_name().to_owned()))
 }
 
-/// `backsight show #12` loses its argument to the shell, which takes a bare `#` for a comment.
+/// Similar letters are a bad guide to a command: `rollback` looks like `track`.
+fn suggest_what_is_meant(error: &mut clap::Error) {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    let Some((_, commands)) = MEANT.iter().find(|(words, _)| words.contains(&typed.as_str())) else { return };
+    let commands = commands.iter().map(|command| (*command).to_owned()).collect();
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(commands));
+}
+
+/// `backsight restore 1 README.md`: a path where none is taken.
+fn path_typed(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_path = error.kind() == ErrorKind::UnknownArgument && std::fs::symlink_metadata(typed).is_ok();
+    is_path.then(|| path_hint(typed))
+}
+
+/// Where paths go.
+pub fn path_hint(typed: &str) -> String {
+    let path = safe(typed);
+    format!("`{path}` is a path: name paths after `--`, as in `-- {path}`")
+}
+
+/// `backsight cat #12` loses its argument to the shell, which takes a bare `#` for a comment.
 fn missing_reference(error: &clap::Error) -> Option<String> {
     let missing = error.kind() == ErrorKind::MissingRequiredArgument;
     let about_reference = error.render().to_string().lines().any(|line| {
@@ -85,6 +125,15 @@ mod tests {
         assert!(asks_for_json(&arguments("backsight diff --json")));
         assert!(!asks_for_json(&arguments("backsight diff @ -- --json")));
         assert!(!asks_for_json(&arguments("--json")));
+    }
+
+    #[test]
+    fn every_command_that_is_meant_exists() {
+        let known = Cli::command();
+        for (words, commands) in MEANT {
+            assert!(commands.iter().all(|command| known.find_subcommand(command).is_some()), "{commands:?}");
+            assert!(words.iter().all(|word| known.find_subcommand(word).is_none()), "{words:?}");
+        }
     }
 
     #[test]

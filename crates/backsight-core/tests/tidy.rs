@@ -234,7 +234,10 @@ fn with_codes(text: &str) -> String {
 fn exit_table() -> String {
     let meanings = [
         (0, "done"),
-        (1, "the answer is \"no\": differences with `--exit-code`, or `verify` found damage"),
+        (
+            1,
+            "the answer is \"no\": differences with `--exit-code`, conflict markers left to settle, or `verify` found damage",
+        ),
         (2, "the request is malformed"),
         (3, "refused: nothing was changed"),
         (4, "not found"),

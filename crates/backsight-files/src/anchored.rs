@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatVfsMountFlags};
 use rustix::io::Errno;
 
 /// A path below an open directory.
@@ -126,6 +126,22 @@ impl AnchoredPath {
         self.stat().is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
+    /// Whether nothing can be made in this directory: it is on a read-only file system, or its permissions say so.
+    pub fn is_read_only(&self) -> io::Result<bool> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        match rustix::fs::accessat(self.directory()?, ".", access, AtFlags::EACCESS) {
+            Ok(()) => Ok(false),
+            Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the file system it is on is mounted read-only, which whoever made the directory cannot arrange.
+    pub fn is_on_read_only_mount(&self) -> io::Result<bool> {
+        let mount = rustix::fs::fstatvfs(self.directory()?)?;
+        Ok(mount.f_flag.contains(StatVfsMountFlags::RDONLY))
+    }
+
     /// How many bytes it has; none when it is not there.
     pub(crate) fn size(&self) -> u64 {
         self.stat().map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
@@ -231,7 +247,11 @@ impl AnchoredPath {
                 let place = self.join(OsStr::from_bytes(name));
                 let kind = match entry.file_type() {
                     // Some file systems do not say.
-                    FileType::Unknown => FileType::from_raw_mode(place.stat()?.st_mode),
+                    FileType::Unknown => match place.look()? {
+                        Some(stat) => FileType::from_raw_mode(stat.st_mode),
+                        // Another process removed it since.
+                        None => continue,
+                    },
                     kind => kind,
                 };
                 found.push((place, kind));

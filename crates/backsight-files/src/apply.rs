@@ -308,7 +308,8 @@ impl Applier<'_> {
                         Code::Raced,
                         format!("`{}` changed while it was being restored; nothing was changed", step.change.path),
                     )
-                    .with_hint("try again");
+                    .with_hint("try again")
+                    .with_details(serde_json::json!({ "path": step.change.path }));
                     return Err(Swap { done, error });
                 }
                 Err(error) => {

@@ -29,6 +29,7 @@ use crate::part::{Notes, Part, Standing};
 use crate::scan::{Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan};
 use crate::sink::Sink;
 use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
+use crate::write_out::WriteOut;
 
 /// How often a file that changes under our eyes is read before it is reported as raced.
 const ATTEMPTS: usize = 3;
@@ -336,6 +337,7 @@ struct Work<'a> {
     sink: Sink<'a>,
     files_total: u64,
     bytes_total: u64,
+    write_out: WriteOut,
     /// What could not be read after all.
     unread: Vec<Uncovered>,
     /// Directories with such files, or with files that were gone.
@@ -364,7 +366,8 @@ impl<'a> Work<'a> {
             Purpose::Record => Sink::Store(request.store.batch()),
             Purpose::Look => Sink::Memory(Mutex::default()),
         };
-        Ok(Work { request, cache, scan, sink, files_total, bytes_total, unread: Vec::new(), troubled: BTreeSet::new() })
+        let (write_out, unread, troubled) = (WriteOut::of(files_total), Vec::new(), BTreeSet::new());
+        Ok(Work { request, cache, scan, sink, files_total, bytes_total, write_out, unread, troubled })
     }
 
     /// Reads every file the cache cannot vouch for, in parallel, directory by directory.
@@ -491,11 +494,14 @@ impl<'a> Work<'a> {
             Err(Errno::LOOP) => return Ok(Some(Outcome::Blind(Reason::Raced))),
             Err(_) => return Ok(Some(Outcome::Blind(Reason::Unreadable))),
         };
-        let looked_at = (self.request.clock)();
-        let Ok(before) = rustix::fs::fstat(file.as_fd()) else { return Ok(Some(Outcome::Blind(Reason::Unreadable))) };
-        if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
+        let unreadable = || Ok(Some(Outcome::Blind(Reason::Unreadable)));
+        let Ok(opened) = rustix::fs::fstat(file.as_fd()) else { return unreadable() };
+        if FileType::from_raw_mode(opened.st_mode) != FileType::RegularFile {
             return Ok(Some(Outcome::Blind(Reason::Raced)));
         }
+        self.write_out.prepare(&file, stat_of(&opened).size);
+        let looked_at = (self.request.clock)();
+        let Ok(before) = rustix::fs::fstat(file.as_fd()) else { return unreadable() };
         let stat = stat_of(&before);
         if stat.size > self.request.options.max_file_size {
             return Ok(Some(Outcome::Blind(Reason::TooLarge)));

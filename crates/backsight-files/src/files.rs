@@ -20,7 +20,7 @@ use crate::disk::Disk;
 use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
-use crate::plan::{OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
+use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
 use crate::scan::ScanOptions;
 use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
@@ -55,14 +55,23 @@ impl Files {
         let cache = store.join("cache");
         disk.create_private_directories(&cache)
             .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
-        Ok(Files {
+        Ok(Files::over(root, store, seal, ObjectStore::open(store, disk)?))
+    }
+
+    /// The same for a store that nothing can be written to: nothing is made.
+    pub fn open_to_look(root: &Path, store: &AnchoredPath, seal: Seal, disk: Disk) -> Self {
+        Files::over(root, store, seal, ObjectStore::open_to_look(store, disk))
+    }
+
+    fn over(root: &Path, store: &AnchoredPath, seal: Seal, objects: ObjectStore) -> Self {
+        Files {
             root: root.to_owned(),
             journal: store.join("journal"),
             seal,
-            cache_file: cache.join("stat"),
-            objects: ObjectStore::open(store, disk)?,
+            cache_file: store.join("cache/stat"),
+            objects,
             memory: Memory::default(),
-        })
+        }
     }
 
     /// Whether `store` is complete. One that is not must be opened under the workspace lock.
@@ -213,11 +222,11 @@ impl Files {
         now: &Capture,
         target: &Tree,
         target_coverage: Option<&ObjectId>,
-        selection: &[RelPath],
+        bounds: Bounds<'_>,
     ) -> Result<Plan> {
         let root = self.open_root()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
-        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, selection)
+        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, bounds)
     }
 
     /// Plans to undo `steps`, newest first, keeping everything else.
@@ -225,11 +234,11 @@ impl Files {
         &self,
         now: &Capture,
         steps: &[StepToUndo],
-        selection: &[RelPath],
+        bounds: Bounds<'_>,
         on_conflict: OnConflict,
     ) -> Result<Plan> {
         let root = self.open_root()?;
-        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, selection, on_conflict)
+        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, bounds, on_conflict)
     }
 
     /// Paths that a plan may write to: a capture before it must look at them even where rules ignore them.

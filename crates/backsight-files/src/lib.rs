@@ -42,6 +42,7 @@ mod sink;
 mod tree;
 mod verify;
 mod watch;
+mod write_out;
 
 pub use anchored::AnchoredPath;
 pub use apply::Applied;
@@ -56,7 +57,7 @@ pub use lock::WorkspaceLock;
 pub use memory::WatchState;
 pub use object::{ObjectKind, object_id};
 pub use objects::ObjectStore;
-pub use plan::{Conflict, OnConflict, Plan, StepToUndo};
+pub use plan::{Bounds, Conflict, OnConflict, Plan, StepToUndo};
 pub use scan::{OWN_DIRECTORY, ScanOptions};
 pub use seal::Seal;
 pub use tree::{Node, Tree};

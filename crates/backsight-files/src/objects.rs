@@ -27,6 +27,8 @@ use crate::scan::ScanOptions;
 const PACK_LIMIT: u64 = 64 << 20;
 /// Larger files are streamed into an object file of their own instead of being held in memory.
 pub(crate) const STREAM_LIMIT: u64 = 16 << 20;
+/// So often packs are listed while another process rewrites them: each time it has to be faster than one listing.
+const LISTINGS: usize = 20;
 /// No list of names is longer: millions of snapshots.
 const MAX_REFERENCES: u64 = 1 << 30;
 
@@ -87,16 +89,7 @@ impl ObjectStore {
     /// Opens the objects of the store in `store`, making what is missing: a bare repository, and beside it a directory
     /// for files being written.
     pub fn open(store: &AnchoredPath, disk: Disk) -> Result<Self> {
-        let mut store = ObjectStore {
-            directory: store.join("snapshots"),
-            temporary: store.join("tmp"),
-            beside: store.join("cache"),
-            disk,
-            packs: RwLock::new(None),
-            unique: AtomicU64::new(0),
-            most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
-            glimpse: Mutex::default(),
-        };
+        let mut store = ObjectStore::open_to_look(store, disk);
         if !store.is_made() || !store.is_known_to_git() {
             store
                 .create()
@@ -105,6 +98,20 @@ impl ObjectStore {
         // Held open, so that the way to it is not gone again for each look.
         store.directory = store.directory.anchored().map_err(|error| store.failed("open", error))?;
         Ok(store)
+    }
+
+    /// The same for a store that nothing can be written to.
+    pub(crate) fn open_to_look(store: &AnchoredPath, disk: Disk) -> Self {
+        ObjectStore {
+            directory: store.join("snapshots"),
+            temporary: store.join("tmp"),
+            beside: store.join("cache"),
+            disk,
+            packs: RwLock::new(None),
+            unique: AtomicU64::new(0),
+            most_entries: AtomicU64::new(2 * ScanOptions::default().max_files),
+            glimpse: Mutex::default(),
+        }
     }
 
     fn is_made(&self) -> bool {
@@ -223,17 +230,25 @@ impl ObjectStore {
         let known: HashMap<PathBuf, &Arc<Pack>> =
             known.iter().map(|pack| (pack.path.relative().with_extension("idx"), pack)).collect();
         let mut packs = Vec::new();
-        for index in self.index_paths()? {
-            if let Some(open) = known.get(index.relative()).filter(|pack| pack.is_current()) {
-                packs.push((*open).clone());
-                continue;
+        for _ in 0..LISTINGS {
+            packs.clear();
+            let mut went = false;
+            for index in self.index_paths()? {
+                if let Some(open) = known.get(index.relative()).filter(|pack| pack.is_current()) {
+                    packs.push((*open).clone());
+                    continue;
+                }
+                match Pack::open(&index) {
+                    Ok(Ok(pack)) => packs.push(Arc::new(pack)),
+                    // A pack whose index is damaged holds nothing we can find: `verify` reports it by name.
+                    Ok(Err(_)) => {}
+                    // What was in it is in another pack by now, which may not have been there when these were listed.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => went |= !index.exists(),
+                    Err(error) => return Err(self.failed("read", error)),
+                }
             }
-            match Pack::open(&index) {
-                Ok(Ok(pack)) => packs.push(Arc::new(pack)),
-                // A pack whose index is damaged holds nothing we can find: `verify` reports it by name.
-                Ok(Err(_)) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(self.failed("read", error)),
+            if !went {
+                break;
             }
         }
         Ok(packs)
@@ -248,12 +263,18 @@ impl ObjectStore {
     /// The object's kind and content, checked against its id.
     pub fn read(&self, id: &ObjectId) -> Result<(ObjectKind, Vec<u8>)> {
         let mut damage = None;
-        for refresh in [false, true] {
-            match self.read_any_copy(id, refresh, &mut damage)? {
-                Some(found) => return Ok(found),
-                // Another process may have packed it meanwhile.
-                None => continue,
+        let mut packs = self.packs(false)?;
+        for _ in 0..LISTINGS {
+            if let Some(found) = self.read_any_copy(id, &packs, &mut damage)? {
+                return Ok(found);
             }
+            // Another process may have packed it meanwhile, into a pack that a third one rewrites just now.
+            let listed = self.packs(true)?;
+            let is_same = listed.len() == packs.len() && listed.iter().zip(&*packs).all(|(a, b)| Arc::ptr_eq(a, b));
+            if is_same {
+                break;
+            }
+            packs = listed;
         }
         Err(damage.unwrap_or_else(|| missing(id)))
     }
@@ -261,10 +282,10 @@ impl ObjectStore {
     fn read_any_copy(
         &self,
         id: &ObjectId,
-        refresh: bool,
+        packs: &Packs,
         damage: &mut Option<Error>,
     ) -> Result<Option<(ObjectKind, Vec<u8>)>> {
-        for pack in self.packs(refresh)?.iter() {
+        for pack in packs.iter() {
             match pack.read(id).map(|read| read.and_then(|object| checked(id, object.kind, object.content))) {
                 Some(Ok(found)) => return Ok(Some(found)),
                 Some(Err(problem)) => *damage = Some(damaged(id, &problem)),

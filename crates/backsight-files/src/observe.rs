@@ -90,8 +90,11 @@ pub(crate) fn read_exactly(root: &OwnedFd, path: &RelPath, id: &ObjectId) -> Res
         file.take(size).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let raced =
-        || Error::new(Code::Raced, format!("`{path}` changed while it was being compared")).with_hint("ask again");
+    let raced = || {
+        Error::new(Code::Raced, format!("`{path}` changed while it was being compared"))
+            .with_hint("ask again")
+            .with_details(serde_json::json!({ "path": path }))
+    };
     match read() {
         Ok(bytes) if object_id(ObjectKind::Blob, &bytes)? == *id => Ok(bytes),
         Ok(_) => Err(raced()),

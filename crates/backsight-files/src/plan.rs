@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result};
+use backsight_core::{ObjectId, Reason, RelPath, Result, quote};
 use backsight_diff::{Labels, Merge};
 
 use crate::blind::Blind;
@@ -23,7 +23,8 @@ pub struct Plan {
     pub marked: Vec<Conflict>,
     /// Paths left as they are although the target differs, and why.
     pub kept: Vec<(RelPath, String)>,
-    /// Paths where the change to undo overlaps later edits, left as they are.
+    /// Paths that are left wholly as they are: what is to be undone there overlaps later edits, what stands there is in
+    /// no snapshot, or another program keeps writing to it. The caller goes on without them, or refuses.
     pub conflicts: Vec<Conflict>,
     /// Contents that are in no snapshot yet: results of merges.
     pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
@@ -36,7 +37,7 @@ impl Plan {
     }
 }
 
-/// A path that cannot be reverted without losing a later edit.
+/// A path that cannot be taken back without losing something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// Where.
@@ -59,6 +60,18 @@ pub enum OnConflict {
     /// Write texts with conflict markers where both sides are text.
     Mark,
 }
+
+/// What a plan may touch.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// Only these paths and what lies below them; empty means all.
+    pub selection: &'a [RelPath],
+    /// Left as they are, because another program keeps writing to them.
+    pub busy: &'a BTreeSet<RelPath>,
+}
+
+/// Why a busy path is left as it is.
+const BUSY: &str = "another program keeps writing to it";
 
 /// One step to be undone.
 pub struct StepToUndo {
@@ -85,34 +98,55 @@ pub(crate) fn plan_restore(
     now: &Capture,
     target: &Tree,
     unseen: &Blind,
-    selection: &[RelPath],
+    bounds: Bounds<'_>,
 ) -> Result<Plan> {
     let all = compare(source, &now.tree, target)?;
     let mut plan = Plan::default();
-    let mut uncapturable = Vec::new();
     let mut standing: BTreeSet<Vec<u8>> = BTreeSet::new();
-    let needed = needed_parents(&all, selection);
+    let needed = needed_parents(&all, bounds.selection);
     // Children before parents, so that a directory is known to stay when something in it stays.
     for change in all.iter().rev() {
-        if !is_selected(&change.path, selection) && !is_needed_parent(change, &needed) {
+        if !is_selected(&change.path, bounds.selection) && !is_needed_parent(change, &needed) {
             note_standing(change, &mut standing);
             continue;
         }
-        match obstacle(change, now, unseen, &standing) {
+        let busy = bounds.busy.contains(&change.path).then(|| Obstacle::Leave(BUSY.to_owned()));
+        match busy.or_else(|| obstacle(change, now, unseen, &standing)) {
             None => plan.changes.push(change.clone()),
             Some(Obstacle::Keep(reason)) => {
                 note_standing(change, &mut standing);
                 plan.kept.push((change.path.clone(), reason));
             }
-            Some(Obstacle::Refuse(reason)) => uncapturable.push((change.path.clone(), reason)),
+            Some(Obstacle::Leave(reason)) => {
+                note_standing(change, &mut standing);
+                plan.conflicts.push(left(change, reason));
+            }
         }
     }
-    if !uncapturable.is_empty() {
-        return Err(not_covered(&uncapturable));
-    }
+    plan.leave_below_conflicts();
     plan.changes.reverse();
     plan.kept.sort();
     Ok(plan)
+}
+
+/// A change that a restore does not make.
+fn left(change: &Change, reason: String) -> Conflict {
+    Conflict { path: change.path.clone(), reason, step: None, current: change.before, wanted: change.after }
+}
+
+impl Plan {
+    /// What is left as it is, is left with everything in it: half of a directory is neither of two states.
+    fn leave_below_conflicts(&mut self) {
+        let tops: BTreeSet<Vec<u8>> = self.conflicts.iter().map(|conflict| conflict.path.as_bytes().to_vec()).collect();
+        for change in std::mem::take(&mut self.changes) {
+            let top = change.path.ancestors().find(|above| tops.contains(*above));
+            match top {
+                Some(top) => self.conflicts.push(left(&change, format!("`{}` stays as it is", quote(top)))),
+                None => self.changes.push(change),
+            }
+        }
+        self.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
+    }
 }
 
 /// Every directory above something selected that comes to be.
@@ -135,8 +169,10 @@ fn note_standing(change: &Change, standing: &mut BTreeSet<Vec<u8>>) {
 }
 
 enum Obstacle {
+    /// It must not go, and nothing is lost by that.
     Keep(String),
-    Refuse(String),
+    /// What the target has there cannot be put there without losing what no snapshot holds.
+    Leave(String),
 }
 
 /// Why a path cannot become what the target has there.
@@ -152,29 +188,19 @@ fn obstacle(change: &Change, now: &Capture, unseen: &Blind, standing: &BTreeSet<
             occupied.then(|| Obstacle::Keep("holds files that stay".to_owned()))
         }
         Some(after) if occupied && !after.is_directory() => {
-            Some(Obstacle::Refuse("is a directory with files in it that no snapshot holds".to_owned()))
+            Some(Obstacle::Leave("is a directory with files in it that no snapshot holds".to_owned()))
         }
         Some(_) if change.before.is_some() => None,
         // The capture looked for every path of the target, ignored or not: what an ignore rule still hides exactly there
         // can only be a directory. Anything else that it did not see may be there.
         Some(after) => match now.blind.reason(path) {
             Some(Reason::Ignored) if now.blind.stands_at(path) && !after.is_directory() => {
-                Some(Obstacle::Refuse("is an ignored directory".to_owned()))
+                Some(Obstacle::Leave("is an ignored directory".to_owned()))
             }
             Some(Reason::Ignored) | None => None,
-            Some(reason) => Some(Obstacle::Refuse(reason.to_string())),
+            Some(reason) => Some(Obstacle::Leave(reason.to_string())),
         },
     }
-}
-
-fn not_covered(paths: &[(RelPath, String)]) -> Error {
-    let named: Vec<String> = paths.iter().take(5).map(|(path, reason)| format!("`{path}` ({reason})")).collect();
-    let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
-    let details: Vec<_> =
-        paths.iter().map(|(path, reason)| serde_json::json!({ "path": path, "reason": reason })).collect();
-    Error::new(Code::NotCovered, format!("what is on disk at {}{more} is in no snapshot and would be lost", named.join(", ")))
-        .with_hint("move these away, or make them readable or allow larger files (`backsight config set max_file_size 1GB`) so that they can be captured first")
-        .with_details(serde_json::json!({ "paths": details }))
 }
 
 /// Undoes `steps`, newest first, and keeps everything else.
@@ -182,14 +208,22 @@ pub(crate) fn plan_revert(
     source: &Source<'_>,
     now: &Capture,
     steps: &[StepToUndo],
-    selection: &[RelPath],
+    bounds: Bounds<'_>,
     on_conflict: OnConflict,
 ) -> Result<Plan> {
-    let mut revert = Revert { source, now, on_conflict, current: BTreeMap::new(), plan: Plan::default() };
+    let mut revert = Revert {
+        source,
+        now,
+        on_conflict,
+        busy: bounds.busy,
+        current: BTreeMap::new(),
+        left: BTreeSet::new(),
+        plan: Plan::default(),
+    };
     for step in steps {
         let unseen = Blind::load(source.store, step.before_coverage.as_ref())?;
         for change in compare(source, &step.before, &step.after)?.iter().rev() {
-            if is_selected(&change.path, selection) && is_selected(&change.path, &step.declared) {
+            if is_selected(&change.path, bounds.selection) && is_selected(&change.path, &step.declared) {
                 revert.undo(change, &unseen, &step.label)?;
             }
         }
@@ -201,8 +235,11 @@ struct Revert<'a> {
     source: &'a Source<'a>,
     now: &'a Capture,
     on_conflict: OnConflict,
+    busy: &'a BTreeSet<RelPath>,
     /// What each touched path will be.
     current: BTreeMap<RelPath, Option<Node>>,
+    /// Paths that one of the steps cannot be undone at: all the steps leave them alone.
+    left: BTreeSet<RelPath>,
     plan: Plan,
 }
 
@@ -218,10 +255,10 @@ enum Verdict {
 impl Revert<'_> {
     fn undo(&mut self, change: &Change, unseen: &Blind, label: &str) -> Result<()> {
         let path = &change.path;
-        let current = match self.current.get(path) {
-            Some(current) => *current,
-            None => self.source.find(&self.now.tree, path)?.map(|entry| entry.node),
-        };
+        if self.left.contains(path) {
+            return Ok(());
+        }
+        let current = self.stands(path)?;
         let verdict = self.decide(change, current, unseen, label)?;
         let conflict = |reason: String| Conflict {
             path: path.clone(),
@@ -243,13 +280,35 @@ impl Revert<'_> {
                 self.current.insert(path.clone(), Some(node));
             }
             Verdict::Stays(reason) => self.plan.kept.push((path.clone(), reason)),
-            Verdict::Conflicts(reason) => self.plan.conflicts.push(conflict(reason)),
+            Verdict::Conflicts(reason) => {
+                self.plan.conflicts.push(conflict(reason));
+                self.leave(path.clone());
+            }
         }
         Ok(())
     }
 
+    /// Takes back what newer steps were to do at a path that an older one cannot be undone at: half of what several
+    /// steps did together is a state that never was.
+    fn leave(&mut self, path: RelPath) {
+        self.current.remove(&path);
+        self.plan.marked.retain(|marked| marked.path != path);
+        self.left.insert(path);
+    }
+
+    /// What stands at a path once everything decided so far is done.
+    fn stands(&self, path: &RelPath) -> Result<Option<Node>> {
+        match self.current.get(path) {
+            Some(current) => Ok(*current),
+            None => Ok(self.source.find(&self.now.tree, path)?.map(|entry| entry.node)),
+        }
+    }
+
     fn decide(&self, change: &Change, current: Option<Node>, unseen: &Blind, label: &str) -> Result<Verdict> {
         let path = change.path.as_bytes();
+        if self.busy.contains(&change.path) {
+            return Ok(Verdict::Conflicts(BUSY.to_owned()));
+        }
         if current == change.before {
             return Ok(Verdict::Stays("already as it was before the step".to_owned()));
         }
@@ -363,6 +422,7 @@ impl Revert<'_> {
     }
 
     fn finish(mut self) -> Result<Plan> {
+        self.keep_above_left()?;
         self.add_missing_parents()?;
         for (path, after) in std::mem::take(&mut self.current) {
             let before = self.source.find(&self.now.tree, &path)?.map(|entry| entry.node);
@@ -379,6 +439,19 @@ impl Revert<'_> {
         Ok(self.plan)
     }
 
+    /// A directory above something that is left as it is stays too, though a newer step was to take it away.
+    fn keep_above_left(&mut self) -> Result<()> {
+        let standing = self.left.iter().filter(|path| matches!(self.source.find(&self.now.tree, path), Ok(Some(_))));
+        let above: BTreeSet<&[u8]> = standing.flat_map(|path| path.ancestors()).collect();
+        for parent in above.into_iter().map(RelPath::new).collect::<Result<Vec<_>>>()? {
+            if self.current.get(&parent).is_some_and(|node| !node.is_some_and(|node| node.is_directory())) {
+                self.current.remove(&parent);
+                self.plan.kept.push((parent, "holds files that stay".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
     /// A file that comes back needs the directories above it, which someone may have removed since.
     fn add_missing_parents(&mut self) -> Result<()> {
         let returning: Vec<RelPath> =
@@ -386,11 +459,7 @@ impl Revert<'_> {
         for path in returning {
             for parent in path.ancestors() {
                 let parent = RelPath::new(parent)?;
-                let stands = match self.current.get(&parent) {
-                    Some(node) => *node,
-                    None => self.source.find(&self.now.tree, &parent)?.map(|entry| entry.node),
-                };
-                match stands {
+                match self.stands(&parent)? {
                     Some(Node::Directory { .. }) => break,
                     None => drop(self.current.insert(parent, Some(Node::Directory { mode: 0o755 }))),
                     Some(_) => {

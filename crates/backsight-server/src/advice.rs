@@ -36,7 +36,11 @@ pub fn for_agents(error: Error) -> Error {
             Some(("workspace_status", json!({ "verify": true }))),
         ),
         Code::NoSession => ("start it again with debug_launch", None),
-        Code::Raced | Code::Busy => ("ask again", None),
+        Code::NotCovered => {
+            ("leave these as they are with on_conflict skip, or make them such that they can be captured first", None)
+        }
+        Code::Raced => ("ask again, or leave what is written all the time as it is with on_conflict skip", None),
+        Code::Busy => ("ask again", None),
         _ => return error,
     };
     let error = error.with_hint(hint);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use backsight_core::{Code, Error, Result};
 use toml_edit::{DocumentMut, Item, Value};
 
-use crate::gate::OwnStore;
+use crate::gate::{Access, OwnStore};
 use crate::report::{ConfigEntry, SnapshotConfig, Strategy};
 use crate::request::ConfigChange;
 
@@ -208,6 +208,9 @@ fn setting(key: &str) -> Result<&'static Setting> {
 /// What a store's settings file says, and where it is; a missing one says nothing.
 pub(crate) fn text_of(store: &OwnStore) -> Result<(String, PathBuf)> {
     let file = store.directory().join("config.toml");
+    if store.access() == Access::LookAtCopy {
+        return Ok((String::new(), file.path()));
+    }
     let failed = |error| Error::io(format!("read `{}`", file.display()), error);
     let text = match file.read(MAX_SIZE) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|error| failed(std::io::Error::other(error)))?,

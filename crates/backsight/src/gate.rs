@@ -29,6 +29,18 @@ const NOT_ENTERED: [&str; 2] = ["stage", place::SET_ASIDE];
 pub struct OwnStore {
     directory: AnchoredPath,
     seal: Seal,
+    access: Access,
+}
+
+/// What can be done with a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everything.
+    Full,
+    /// Nothing can be written to it, so it can only be looked at.
+    Look,
+    /// The same, and it is a copy of one of this user's, such as a mounted backup: its settings are not believed.
+    LookAtCopy,
 }
 
 impl OwnStore {
@@ -40,6 +52,16 @@ impl OwnStore {
     /// Under what files of the store are believed that could make a process act.
     pub fn seal(&self) -> &Seal {
         &self.seal
+    }
+
+    /// What can be done with it.
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Whether it can only be looked at.
+    pub fn is_read_only(&self) -> bool {
+        self.access != Access::Full
     }
 
     /// Whether its path still leads to it.
@@ -75,11 +97,18 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
         return Err(Refusal::Kind(directory.path()).into_error(store));
     }
     let directory = directory.anchored().map_err(|error| cannot_look(store, error))?;
-    let seal = match identity::of(&directory, settings)? {
-        Born::Here(seal) => seal,
+    let is_read_only = directory.is_read_only().map_err(|error| cannot_look(store, error))?;
+    let (seal, access) = match identity::of(&directory, settings)? {
+        Born::Here(seal) => (seal, if is_read_only { Access::Look } else { Access::Full }),
+        // Nothing of it is carried out where nothing can be written. Permissions are no proof: an archive brings them along.
+        Born::Copied { seal, .. }
+            if directory.is_on_read_only_mount().map_err(|error| cannot_look(store, error))? =>
+        {
+            (seal, Access::LookAtCopy)
+        }
         Born::Unknown => return Err(Refusal::Unborn.into_error(store)),
         Born::Unrecorded => return Err(Refusal::NoRecords.into_error(store)),
-        Born::Copied { from } => return Err(Refusal::Copied(from).into_error(store)),
+        Born::Copied { from, .. } => return Err(Refusal::Copied(from).into_error(store)),
     };
     // What stands in the workspace beside a store of the user's is used by restores.
     let beside = root.join(OWN_DIRECTORY);
@@ -91,7 +120,7 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
     check_below(&opened, store)?;
     match backsight_files::tracked_by_git(root, OWN_DIRECTORY) {
         Some(tracked) => Err(Refusal::Tracked(tracked).into_error(store)),
-        None => Ok(Some(OwnStore { directory, seal })),
+        None => Ok(Some(OwnStore { directory, seal, access })),
     }
 }
 

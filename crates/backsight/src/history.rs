@@ -12,8 +12,68 @@ use crate::timeline::Outline;
 pub(crate) struct Stacks {
     /// Steps that are in effect and have something before them.
     pub(crate) undoable: Vec<Seq>,
-    /// Undos that are in effect.
-    pub(crate) redoable: Vec<Seq>,
+    /// Undos of which something is in effect.
+    pub(crate) redoable: Vec<Undone>,
+}
+
+/// What is in effect of one undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Undone {
+    /// The row.
+    pub(crate) undo: Seq,
+    /// The steps that it took back and that nobody brought back since, in the order in which it took them.
+    pub(crate) steps: Vec<Seq>,
+    /// Nothing of it was brought back yet.
+    pub(crate) is_whole: bool,
+}
+
+/// One move of a redo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// Take the row back.
+    Back(Seq),
+    /// Do what the row did once more.
+    Again(Seq),
+}
+
+/// Which undos a redo acts on, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Redo {
+    /// The undos, newest first.
+    pub(crate) targets: Vec<Seq>,
+    /// Steps of the last of them that stay undone.
+    pub(crate) leaving: Vec<Seq>,
+    /// What is done, in this order.
+    pub(crate) moves: Vec<Move>,
+}
+
+impl Stacks {
+    /// How many steps a redo can bring back.
+    pub(crate) fn redoable_steps(&self) -> usize {
+        self.redoable.iter().map(|undone| undone.steps.len()).sum()
+    }
+
+    /// Brings `count` steps back: the one that was taken back last comes first, whether it was taken back alone or with
+    /// others. An undo that is brought back in one go is taken back as a row, which leads exactly to what was before it.
+    pub(crate) fn redo(&self, count: usize) -> Redo {
+        let mut redo = Redo::default();
+        let mut missing = count;
+        for Undone { undo, steps, is_whole } in &self.redoable {
+            if missing == 0 {
+                break;
+            }
+            let taken = steps.len().min(missing);
+            missing -= taken;
+            let (leaving, again) = steps.split_at(steps.len() - taken);
+            redo.targets.push(*undo);
+            redo.leaving.extend(leaving);
+            match leaving.is_empty() && *is_whole {
+                true => redo.moves.push(Move::Back(*undo)),
+                false => redo.moves.extend(again.iter().rev().copied().map(Move::Again)),
+            }
+        }
+        redo
+    }
 }
 
 /// Replays the timeline, oldest first. A step that is brought back counts as newest again.
@@ -26,8 +86,8 @@ pub(crate) fn stacks(outlines: &[Outline]) -> Stacks {
 /// The timeline as far as it was replayed; rows never change, so whoever keeps it needs only the newer ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replay {
-    /// Undos in effect, with what they took back.
-    undos: Vec<(Seq, Vec<Seq>)>,
+    /// Undos in effect, oldest first.
+    undos: Vec<Undone>,
     steps: Vec<Seq>,
     /// Every snapshot.
     snapshots: Vec<Seq>,
@@ -40,30 +100,42 @@ impl Replay {
             Kind::Track | Kind::Restore | Kind::Revert if outline.has_base => self.steps.push(outline.seq),
             Kind::Undo => {
                 self.steps.retain(|seq| !outline.targets.contains(seq));
-                self.undos.push((outline.seq, outline.targets.clone()));
+                self.undos.push(Undone { undo: outline.seq, steps: outline.targets.clone(), is_whole: true });
             }
-            Kind::Redo => {
-                let (redone, rest) =
-                    std::mem::take(&mut self.undos).into_iter().partition(|(seq, _)| outline.targets.contains(seq));
-                let redone: Vec<(Seq, Vec<Seq>)> = redone;
-                // The newest undo is taken back first, and an undo of several took the newest of them back first.
-                self.steps.extend(redone.iter().rev().flat_map(|(_, targets)| targets.iter().rev()));
-                self.undos = rest;
-            }
+            Kind::Redo => self.redo(outline),
             _ => {}
         }
+    }
+
+    fn redo(&mut self, outline: &Outline) {
+        let mut kept = Vec::new();
+        // The newest undo is taken back first, and an undo of several took the newest of them back first.
+        for undone in std::mem::take(&mut self.undos).into_iter().rev() {
+            if !outline.targets.contains(&undone.undo) {
+                kept.push(undone);
+                continue;
+            }
+            let (leaving, redone): (Vec<Seq>, Vec<Seq>) =
+                undone.steps.into_iter().partition(|step| outline.leaving.contains(step));
+            self.steps.extend(redone.into_iter().rev());
+            if !leaving.is_empty() {
+                kept.push(Undone { undo: undone.undo, steps: leaving, is_whole: false });
+            }
+        }
+        kept.reverse();
+        self.undos = kept;
     }
 
     pub(crate) fn stacks(&self) -> Stacks {
         Stacks {
             undoable: self.steps.iter().rev().copied().collect(),
-            redoable: self.undos.iter().rev().map(|(seq, _)| *seq).collect(),
+            redoable: self.undos.iter().rev().cloned().collect(),
         }
     }
 
     /// How many steps can be undone, and redone.
     pub(crate) fn depths(&self) -> (u64, u64) {
-        (self.steps.len() as u64, self.undos.len() as u64)
+        (self.steps.len() as u64, self.undos.iter().map(|undone| undone.steps.len() as u64).sum())
     }
 
     /// The newest snapshot that was replayed.
@@ -111,6 +183,7 @@ mod tests {
             seq: Seq(seq),
             kind,
             targets: targets.iter().copied().map(Seq).collect(),
+            leaving: Vec::new(),
             whole: true,
             has_base: seq > 1,
             timestamp: Timestamp(seq as i64 * 86_400_000),
@@ -124,7 +197,36 @@ mod tests {
             rows.iter().zip(1..).map(|((kind, targets), seq)| outline(seq, *kind, targets)).collect();
         let stacks = stacks(&outlines);
         let numbers = |seqs: Vec<Seq>| seqs.into_iter().map(|seq| seq.0).collect();
-        (numbers(stacks.undoable), numbers(stacks.redoable))
+        (numbers(stacks.undoable), numbers(stacks.redoable.iter().map(|undone| undone.undo).collect()))
+    }
+
+    /// Three steps, taken back by one undo (#5).
+    fn undone_together() -> Vec<Outline> {
+        let mut rows: Vec<Outline> = (1..=4).map(|seq| outline(seq, Kind::Track, &[])).collect();
+        rows.push(outline(5, Kind::Undo, &[4, 3, 2]));
+        rows
+    }
+
+    #[test]
+    fn a_redo_brings_back_as_many_steps_as_it_is_asked_to() {
+        let mut rows = undone_together();
+        let all = stacks(&rows);
+        assert_eq!(all.redoable_steps(), 3);
+        assert_eq!(all.redo(3), Redo { targets: vec![Seq(5)], leaving: vec![], moves: vec![Move::Back(Seq(5))] });
+        let one = all.redo(1);
+        assert_eq!(
+            one,
+            Redo { targets: vec![Seq(5)], leaving: vec![Seq(4), Seq(3)], moves: vec![Move::Again(Seq(2))] }
+        );
+        rows.push(Outline { leaving: one.leaving, ..outline(6, Kind::Redo, &[5]) });
+        let after = stacks(&rows);
+        assert_eq!((after.undoable.clone(), after.redoable_steps()), (vec![Seq(2)], 2));
+        assert_eq!(after.redo(2).moves, [Move::Again(Seq(3)), Move::Again(Seq(4))]);
+        // An undo in between is the first to be brought back.
+        rows.push(outline(7, Kind::Undo, &[2]));
+        let redo = stacks(&rows).redo(2);
+        assert_eq!(redo.moves, [Move::Back(Seq(7)), Move::Again(Seq(3))]);
+        assert_eq!((redo.targets, redo.leaving), (vec![Seq(7), Seq(5)], vec![Seq(4)]));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) enum Born {
     Copied {
         /// Where that one was last.
         from: PathBuf,
+        /// Its key.
+        seal: Seal,
     },
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn of(store: &AnchoredPath, settings: &Settings) -> Result<Born> {
             Some(key) if stat.st_ino == record.inode && !is_elsewhere(&record, &id, &stat) => {
                 return Ok(Born::Here(Seal::new(key)));
             }
-            Some(_) => born = Born::Copied { from: record.store },
+            Some(key) => born = Born::Copied { from: record.store, seal: Seal::new(key) },
             None => {}
         }
     }

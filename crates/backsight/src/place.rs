@@ -76,6 +76,9 @@ pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Resul
 
 /// Puts back what `git clean` took away around a store.
 pub(crate) fn mend(root: &Path, store: &OwnStore) -> Result<()> {
+    if store.is_read_only() {
+        return Ok(());
+    }
     surround(root, store)
         .map_err(|error| Error::io(format!("create the store in `{}`", store.directory().display()), error))
 }

@@ -33,6 +33,8 @@ pub use unknown::{
 };
 pub use watch::{Watch, WatchMood};
 
+use crate::plan_token::PlanToken;
+
 /// The answer to `track`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Tracked {
@@ -210,7 +212,7 @@ pub struct WorkspaceStatus {
     pub coverage: Coverage,
     /// How many steps `undo` can take back now.
     pub undoable: u64,
-    /// How many undos `redo` can take back now.
+    /// How many steps `redo` can bring back now.
     pub redoable: u64,
     /// Tool calls that began and have not finished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -261,14 +263,14 @@ pub struct FileEntry {
     pub blob: Option<ObjectId>,
 }
 
-/// What to do when a change to be undone overlaps later edits.
+/// What to do about a path that cannot be taken back without losing something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnConflict {
     /// Change nothing and name every conflict.
     #[default]
     Refuse,
-    /// Leave the conflicting files as they are, do the rest.
+    /// Leave the conflicting files wholly as they are, do the rest.
     Skip,
     /// Merge what can be merged; write conflict markers around what cannot.
     Merge,
@@ -313,16 +315,17 @@ pub struct Applied {
     pub merged: Vec<PathChange>,
     /// Paths already in the wanted state, or that must be left alone, and why.
     pub kept: Vec<Kept>,
-    /// Conflicting paths left as they are.
+    /// Conflicting paths left wholly as they are.
     pub skipped: Vec<Conflict>,
     /// Conflicting paths written with conflict markers.
     pub conflicts: Vec<Conflict>,
     /// Things worth knowing, such as broken hard links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Stands for exactly this plan on exactly these contents: another one when a file the plan writes has been edited.
-    #[serde(skip)]
-    pub fingerprint: String,
+    /// Only of a dry run: stands for exactly this plan on exactly these contents. Handed back, it lets no other plan be
+    /// carried out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanToken>,
 }
 
 /// A path that a plan leaves alone.
@@ -435,6 +438,8 @@ pub struct Check {
 pub enum CheckState {
     /// As it should be.
     Ok,
+    /// Not there, and needed only for what the message says.
+    Absent,
     /// Works, could be better.
     Warning,
     /// Does not work.

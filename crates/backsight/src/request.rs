@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use backsight_core::{RelPath, Timestamp};
 
+use crate::plan_token::PlanToken;
 use crate::report::{Kind, OnConflict, Origin, Phase, Strategy};
 
 /// A request to record the files as they are.
@@ -26,8 +27,13 @@ pub struct Restore {
     pub reference: String,
     /// Only these paths and what lies below them; empty means all.
     pub paths: Vec<RelPath>,
+    /// What to do about paths that cannot be captured first, or that another program keeps writing to. There is nothing
+    /// to merge there, so `Merge` leaves them as `Skip` does.
+    pub on_conflict: OnConflict,
     /// Only plan.
     pub dry_run: bool,
+    /// Only this plan: any other is refused, with what changed since it was made.
+    pub plan: Option<PlanToken>,
     /// Who asks.
     pub origin: Origin,
 }
@@ -43,26 +49,30 @@ pub struct Revert {
     pub on_conflict: OnConflict,
     /// Only plan.
     pub dry_run: bool,
+    /// Only this plan: any other is refused, with what changed since it was made.
+    pub plan: Option<PlanToken>,
     /// Who asks.
     pub origin: Origin,
 }
 
-/// A request to take back the newest steps, or the newest undos.
+/// A request to take back the newest steps, or to bring back those that were taken back last.
 #[derive(Clone, Debug)]
 pub struct Undo {
-    /// How many.
+    /// How many steps.
     pub count: usize,
     /// What to do about overlaps.
     pub on_conflict: OnConflict,
     /// Only plan.
     pub dry_run: bool,
+    /// Only this plan: any other is refused, with what changed since it was made.
+    pub plan: Option<PlanToken>,
     /// Who asks.
     pub origin: Origin,
 }
 
 impl Default for Undo {
     fn default() -> Self {
-        Undo { count: 1, on_conflict: OnConflict::Refuse, dry_run: false, origin: Origin::default() }
+        Undo { count: 1, on_conflict: OnConflict::Refuse, dry_run: false, plan: None, origin: Origin::default() }
     }
 }
 
@@ -332,6 +342,8 @@ pub struct RevertSession {
     pub on_conflict: OnConflict,
     /// Only plan.
     pub dry_run: bool,
+    /// Only this plan: any other is refused, with what changed since it was made.
+    pub plan: Option<PlanToken>,
     /// Who asks; the row is the session's whatever is said here.
     pub origin: Origin,
 }
@@ -345,6 +357,8 @@ pub struct Unrevert {
     pub on_conflict: OnConflict,
     /// Only plan.
     pub dry_run: bool,
+    /// Only this plan: any other is refused, with what changed since it was made.
+    pub plan: Option<PlanToken>,
     /// Who asks; the row is the session's whatever is said here.
     pub origin: Origin,
 }

@@ -292,7 +292,9 @@ fn takers(outlines: &[Outline]) -> BTreeMap<Seq, Vec<Seq>> {
     for outline in outlines.iter().rev() {
         let takes_back = matches!(outline.kind, Kind::Undo | Kind::Redo | Kind::Revert) && outline.whole;
         if takes_back && !takers.contains_key(&outline.seq) {
-            for target in &outline.targets {
+            // A redo of some of several steps leaves the others taken back, until a later one brings more of them back.
+            let is_newest = outline.targets.iter().all(|target| !takers.contains_key(target));
+            for target in outline.targets.iter().chain(outline.leaving.iter().filter(|_| is_newest)) {
                 takers.entry(*target).or_default().push(outline.seq);
             }
         }

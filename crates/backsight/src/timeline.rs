@@ -23,7 +23,7 @@ pub(crate) use adopt::copy_rows;
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use kept::{Item, KeptKind};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
-pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Step, StepDetails, TouchedFile};
+pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Shared, Step, StepDetails, TouchedFile};
 pub(crate) use sessions::{KnownSession, SeenMessage};
 
 use crate::report::{ChainProblem, Event, Kind};
@@ -62,6 +62,36 @@ impl Timeline {
         let timeline = Timeline { connection: Mutex::new(connection), log: path.with_extension("db-wal") };
         timeline.prepare(&path, making)?;
         Ok(timeline)
+    }
+
+    /// Opens a timeline that nothing can be written to. What its log holds is read too, or it is an error.
+    pub(crate) fn open_to_look(file: &AnchoredPath, is_used: &dyn Fn() -> bool) -> Result<Self> {
+        let path = file.path();
+        let log = path.with_extension("db-wal");
+        let connection = match (size_of(&log), size_of(&path.with_extension("db-shm"))) {
+            // The log's index says what is in it; SQLite makes its own in memory where it cannot be relied on.
+            (Some(_), Some(_)) => connect_to_look(&path, "mode=ro")?,
+            // There is nothing but the file, and nobody who writes it.
+            (None | Some(0), _) => connect_to_look(&path, "immutable=1")?,
+            (Some(_), None) => {
+                let message =
+                    format!("`{}` holds rows that cannot be read where nothing can be written", log.display());
+                return Err(Error::new(Code::Io, message).with_hint("copy the workspace to where you can write"));
+            }
+        };
+        connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+        let format = format::of(&connection)?;
+        format::check(format, &path)?;
+        if format != FORMAT {
+            let message = format!("`{}` has format {format} and has to be brought to {FORMAT} first", path.display());
+            return Err(Error::new(Code::StoreVersion, message)
+                .with_hint("copy the workspace to where you can write, and run any `backsight` command there"));
+        }
+        format::check_schema(&connection, &path)?;
+        if latest_seq(&connection)? == Seq(0) && is_used() {
+            return Err(lost(&path));
+        }
+        Ok(Timeline { connection: Mutex::new(connection), log })
     }
 
     fn prepare(&self, file: &Path, making: &Making<'_>) -> Result<()> {
@@ -298,7 +328,8 @@ impl Timeline {
                 seq: Seq(row.get(0)?),
                 kind,
                 targets: json(row, 2)?,
-                whole: details.map_or(matches!(kind, Kind::Undo | Kind::Redo), |details| details.whole),
+                whole: details.as_ref().map_or(matches!(kind, Kind::Undo | Kind::Redo), |details| details.whole),
+                leaving: details.map(|details| details.leaving).unwrap_or_default(),
                 has_base: row.get(3)?,
                 timestamp: Timestamp(row.get(4)?),
                 pinned: row.get(5)?,
@@ -417,8 +448,28 @@ fn journal_mode_of(connection: &Connection) -> Result<String> {
 
 /// Opens a timeline through no symlink. What its tables say runs nothing: functions in a schema are not trusted.
 pub(super) fn connect(file: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(file, flags).map_err(broken)?;
+    distrustful(Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | WITHOUT_LINKS))
+}
+
+const WITHOUT_LINKS: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
+
+/// The same for reading alone, in one of SQLite's ways.
+fn connect_to_look(file: &Path, way: &str) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | WITHOUT_LINKS;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let encoded = file.as_os_str().as_encoded_bytes().iter().map(|byte| match plain(byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    distrustful(Connection::open_with_flags(format!("file:{}?{way}", encoded.collect::<String>()), flags))
+}
+
+fn size_of(file: &Path) -> Option<u64> {
+    std::fs::symlink_metadata(file).map(|found| found.len()).ok()
+}
+
+fn distrustful(connection: rusqlite::Result<Connection>) -> Result<Connection> {
+    let connection = connection.map_err(broken)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(broken)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map_err(broken)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false).map_err(broken)?;

@@ -19,6 +19,7 @@ mod look;
 mod milestone;
 mod notes;
 mod session;
+mod shared;
 mod since;
 mod track;
 mod unknown;
@@ -99,6 +100,16 @@ struct Opened {
     glances: glance::Glances,
     /// The settings file as it was last read, and what it says.
     config: Mutex<Option<(String, Config)>>,
+}
+
+impl Opened {
+    fn new(store: OwnStore, files: Files, timeline: Timeline) -> Opened {
+        let identity = identity_of(&store);
+        if let Ok(config) = config::text_of(&store).and_then(|(text, file)| Config::parse(&text, &file)) {
+            files.objects().expect_files(config.max_files);
+        }
+        Opened { identity, files, timeline, store, glances: Default::default(), config: Mutex::default() }
+    }
 }
 
 impl Workspace {
@@ -289,7 +300,7 @@ impl Workspace {
             return Err(Error::new(Code::WorkspaceNotFound, message).with_hint("open the workspace again"));
         }
         // Asked every time: another process may have died since.
-        if opened.files.needs_recovery()? {
+        if !opened.store.is_read_only() && opened.files.needs_recovery()? {
             let lock = self.lock(&opened.store)?;
             match self.recover(opened, &lock) {
                 // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
@@ -300,6 +311,16 @@ impl Workspace {
         Ok(opened)
     }
 
+    /// Reads, and once more when something is missing: retention in another process may have removed it after it was
+    /// looked up, and then the second reading says that it expired instead of calling it damage.
+    fn reading<T>(&self, read: impl Fn(&Opened) -> Result<T>) -> Result<T> {
+        let opened = self.opened()?;
+        match read(opened) {
+            Err(error) if error.code() == Code::Damaged => read(opened),
+            other => other,
+        }
+    }
+
     fn open_store(&self) -> Result<Opened> {
         let store = self.store()?.ok_or_else(|| {
             Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
@@ -308,19 +329,20 @@ impl Workspace {
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
         place::mend(&self.root, &store)?;
         let directory = store.directory();
+        if store.is_read_only() {
+            let files = Files::open_to_look(&self.root, directory, store.seal().clone(), self.settings.disk.clone());
+            let timeline = Timeline::open_to_look(&directory.join("timeline.db"), &|| files.has_references())?;
+            return Ok(Opened::new(store, files, timeline));
+        }
         let making = if Files::is_made(directory) { None } else { Some(self.lock(&store)?) };
         let files = Files::open(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
-        if let Ok(config) = config::text_of(&store).and_then(|(text, file)| Config::parse(&text, &file)) {
-            files.objects().expect_files(config.max_files);
-        }
         let lock = || if making.is_some() { Ok(None) } else { self.lock(&store).map(Some) };
         let timeline = Timeline::open(
             &directory.join("timeline.db"),
             &Making { is_used: &|| files.has_references(), lock: &lock },
         )?;
         drop(making);
-        let identity = identity_of(&store);
-        Ok(Opened { identity, files, timeline, store, glances: Default::default(), config: Mutex::default() })
+        Ok(Opened::new(store, files, timeline))
     }
 
     /// The store, made if need be.
@@ -332,6 +354,13 @@ impl Workspace {
     }
 
     fn lock(&self, store: &OwnStore) -> Result<WorkspaceLock> {
+        if store.is_read_only() {
+            let message = format!("the store in `{}` cannot be written to", store.directory().display());
+            return Err(Error::new(Code::Io, message).with_hint(
+                "look with `backsight log`, `show`, `ls`, `cat`, `diff`, `status` and `verify`; to go on, copy the \
+                 workspace to where you can write",
+            ));
+        }
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
         let Settings { process_name, wait, cancelled, .. } = &self.settings;
         WorkspaceLock::acquire(&store.directory().join("lock"), process_name, *wait, &waiting, &**cancelled)

@@ -1,4 +1,4 @@
-//! `backsight diff FROM [TO]`: the differences as a unified diff or as counts.
+//! `backsight diff [FROM] [TO]`: the differences as a unified diff or as counts.
 
 use backsight::report::{Diff, FileDiff, Status};
 use backsight::request;
@@ -18,12 +18,12 @@ use crate::words::{count, count_of, safe};
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
-  backsight diff @                   what changed since the latest snapshot
+  backsight diff                     what changed since the latest snapshot
   backsight diff 3 7 --stat
   backsight diff @~1 @ -- src/main.rs"))]
 pub struct Args {
     /// The first state
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", default_value = "@")]
     from: String,
     /// The second state; the disk when left out
     #[arg(value_name = "TO")]
@@ -94,10 +94,23 @@ pub(super) fn stat(page: &mut Page, files: &[FileDiff], (additions, deletions): 
         page.data.line(format_args!("{letter} {:<width$}  {counts}", name(file)));
     }
     if !files.is_empty() {
-        let (added, removed) = (count(additions, "line"), count(deletions, "line"));
-        page.data.line(format_args!("{}: {added} added, {removed} removed", count_of(files, "path")));
+        page.data.line(format_args!("{}: {}", count_of(files, "path"), totals(files, additions, deletions)));
     }
     finish(page, files);
+}
+
+/// `2 lines added, 1 line removed, 1 path not compared`: of what was not compared nothing was counted.
+fn totals(files: &[FileDiff], additions: u64, deletions: u64) -> String {
+    let cut: Vec<&FileDiff> = files.iter().filter(|file| file.cut.is_some()).collect();
+    let mut parts = Vec::new();
+    if cut.len() < files.len() {
+        let (added, removed) = (count(additions, "line"), count(deletions, "line"));
+        parts.extend([format!("{added} added"), format!("{removed} removed")]);
+    }
+    if !cut.is_empty() {
+        parts.push(format!("{} not compared", count_of(&cut, "path")));
+    }
+    parts.join(", ")
 }
 
 /// What a path differs in when no line does.

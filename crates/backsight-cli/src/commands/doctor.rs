@@ -30,6 +30,7 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
         for check in &checks {
             let (mark, style) = match check.state {
                 CheckState::Ok => ("ok", GREEN),
+                CheckState::Absent => ("absent", YELLOW),
                 CheckState::Warning => ("warning", YELLOW),
                 CheckState::Problem => ("problem", RED),
             };
@@ -84,14 +85,14 @@ fn own_settings(workspace: &Workspace) -> Check {
 /// Whether there is a browser that could be started; whoever starts none needs none.
 fn browser(workspace: &Workspace) -> Check {
     let launch = Launch { search: workspace.search_path(), ..Launch::default() };
-    let (message, hint) = match launch.find() {
-        Ok(program) => (format!("`{}`", program.display()), None),
+    let (state, message, hint) = match launch.find() {
+        Ok(program) => (CheckState::Ok, format!("`{}`", program.display()), None),
         Err(error) => {
             let message = "no Chromium or Chrome was found; only `backsight browser launch` needs one";
-            (message.to_owned(), error.hint().map(str::to_owned))
+            (CheckState::Absent, message.to_owned(), error.hint().map(str::to_owned))
         }
     };
-    Check { name: "browser".to_owned(), state: CheckState::Ok, message, hint }
+    Check { name: "browser".to_owned(), state, message, hint }
 }
 
 /// Who watches the app.
@@ -126,21 +127,27 @@ fn debugger(context: &Context, workspace: &Workspace, adapter: &Adapter) -> Chec
     let (root, search) = (workspace.root(), workspace.search_path());
     let home = context.settings().home;
     let install = || Some(format!("install it with `{}`", adapter.install)).filter(|_| !adapter.install.is_empty());
-    let (message, hint) = match adapters::locate(adapter, None, root, &search) {
+    let (state, message, hint) = match adapters::locate(adapter, None, root, &search) {
         // Looked for, not asked for: a Python runs whatever lies beside it, and that may be the repository's.
-        Ok(program) if adapter.name == "debugpy" => match adapters::has_debugpy(&program, home.as_deref()) {
-            Some(true) => (format!("`{}`", program.display()), None),
-            Some(false) => {
-                (format!("`{}` does not have it; only programs in Python need it", program.display()), install())
+        Ok(program) if adapter.name == "debugpy" => {
+            let shown = format!("`{}`", program.display());
+            match adapters::has_debugpy(&program, home.as_deref()) {
+                Some(true) => (CheckState::Ok, shown, None),
+                Some(false) => (
+                    CheckState::Absent,
+                    format!("{shown} does not have it; only programs in Python need it"),
+                    install(),
+                ),
+                None => {
+                    let message = format!("{shown} is a script: only running it would tell whether it has it");
+                    (CheckState::Warning, message, None)
+                }
             }
-            None => {
-                (format!("`{}` is a script: only running it would tell whether it has it", program.display()), None)
-            }
-        },
-        Ok(program) => (format!("`{}`", program.display()), None),
-        Err(_) => (format!("not found; only {} need it", programs(adapter)), install()),
+        }
+        Ok(program) => (CheckState::Ok, format!("`{}`", program.display()), None),
+        Err(_) => (CheckState::Absent, format!("not found; only {} need it", programs(adapter)), install()),
     };
-    Check { name: format!("debugger {}", adapter.name), state: CheckState::Ok, message, hint }
+    Check { name: format!("debugger {}", adapter.name), state, message, hint }
 }
 
 /// What a debugger is for.

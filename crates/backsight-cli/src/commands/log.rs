@@ -1,11 +1,12 @@
 //! `backsight log`: the timeline as a graph of steps, sessions and milestones, a page at a time; or one file's life.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use backsight::Workspace;
 use backsight::report::{FileVersion, Kind, LogPage};
 use backsight::request::{Log, Order};
-use backsight_core::{Code, RelPath, Result, Timestamp};
+use backsight_core::{Code, RelPath, Result, Seq, Timestamp};
 use serde::Serialize;
 
 use crate::arguments::kind_parser;
@@ -97,8 +98,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         _ => None,
     };
     let logged = Logged { page, versions };
-    context.answer(&logged, |page| show(page, &logged, args, context))?;
+    let touched = if context.screen.is_json() { BTreeMap::new() } else { touched(&workspace, &logged.page)? };
+    context.answer(&logged, |page| show(page, &logged, &touched, (args, context)))?;
     Ok(Verdict::Done)
+}
+
+/// What steps changed that say nothing about themselves.
+fn touched(workspace: &Workspace, page: &LogPage) -> Result<BTreeMap<Seq, Vec<RelPath>>> {
+    let silent = page.snapshots().filter(|step| step.description.is_empty() && step.base_tree.is_some());
+    let files = silent.map(|step| Ok((step.sequence_number, workspace.show_detail(step.id.as_str())?.affected_files)));
+    files.collect()
 }
 
 /// What happened to a file; none for a directory, which has no life of its own.
@@ -114,7 +123,7 @@ fn life_of(workspace: &Workspace, file: &RelPath, oldest_first: bool) -> Result<
     Ok(is_file.then_some(versions))
 }
 
-fn show(page: &mut Page, logged: &Logged, args: &Args, context: &Context) {
+fn show(page: &mut Page, logged: &Logged, touched: &BTreeMap<Seq, Vec<RelPath>>, (args, context): (&Args, &Context)) {
     if let Some(versions) = &logged.versions {
         let shown = if args.limit == 0 { versions.len() } else { versions.len().min(args.limit) };
         timeline::versions(&mut page.data, &versions[..shown], context.now);
@@ -124,7 +133,7 @@ fn show(page: &mut Page, logged: &Logged, args: &Args, context: &Context) {
         return;
     }
     let log = &logged.page;
-    timeline::show(page, &log.rows, context.alphabet, context.now);
+    timeline::show(page, &log.rows, touched, context.alphabet, context.now);
     if let Some(cursor) = &log.next_cursor {
         page.hint(format_args!("there are more: add `--cursor {}`, or `--limit 0` for all", safe(cursor)));
     } else if log.rows.is_empty() && args.is_filtered() {

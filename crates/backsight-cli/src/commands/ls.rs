@@ -1,4 +1,4 @@
-//! `backsight ls REF`: the files of a snapshot.
+//! `backsight ls [REF]`: the files of a snapshot.
 
 use backsight::report::FileKind;
 use backsight_core::Result;
@@ -15,7 +15,7 @@ use crate::context::Context;
 #[command(after_long_help = references!())]
 pub struct Args {
     /// Which snapshot
-    #[arg(value_name = "REF")]
+    #[arg(value_name = "REF", default_value = "@")]
     reference: String,
 }
 

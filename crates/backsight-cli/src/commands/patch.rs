@@ -1,4 +1,4 @@
-//! `backsight patch FROM [TO]`: which paths differ.
+//! `backsight patch [FROM] [TO]`: which paths differ.
 
 use backsight_core::Result;
 
@@ -15,11 +15,11 @@ use crate::render::{changes, coverage};
 Letters: A added, M modified, D deleted, R renamed, m permissions, T type
 
 Examples:
-  backsight patch @                what changed since the latest snapshot
+  backsight patch                  what changed since the latest snapshot
   backsight patch 3 7 -- src"))]
 pub struct Args {
     /// The first state
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", default_value = "@")]
     from: String,
     /// The second state; the disk when left out
     #[arg(value_name = "TO")]

@@ -1,4 +1,4 @@
-//! `backsight redo [N]`: takes the newest undos back.
+//! `backsight redo [N]`: brings back the steps that were undone last.
 
 use backsight_core::Result;
 
@@ -9,14 +9,14 @@ use crate::render::applied::{self, Verb};
 
 const VERB: Verb = Verb { present: "redo", past: "redid", progressive: "redoing", joint: "", back: "backsight undo" };
 
-/// Take back the newest undo
+/// Bring back the step that was undone last
 ///
-/// Edits on other paths stay.
+/// N steps are brought back, whether they were undone one by one or several at once. Edits on other paths stay.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   backsight redo
-  backsight redo 3 --dry-run")]
+  backsight redo 2 --dry-run")]
 pub struct Args {
     #[command(flatten)]
     steps: Steps,
@@ -25,5 +25,5 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let report = context.workspace()?.redo(&args.steps.request())?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
-    Ok(Verdict::Done)
+    Ok(applied::verdict(&report))
 }

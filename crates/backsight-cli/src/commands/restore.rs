@@ -4,7 +4,7 @@ use backsight::report::Origin;
 use backsight::request::Restore;
 use backsight_core::Result;
 
-use crate::arguments::{Paths, examples_then_references};
+use crate::arguments::{Going, Paths, examples_then_references, explain};
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
@@ -20,6 +20,7 @@ const VERB: Verb =
 #[command(after_long_help = examples_then_references!("\
 Examples:
   backsight restore 12 --dry-run
+  backsight restore 12 --on-conflict skip
   backsight restore @ -- src/main.rs"))]
 pub struct Args {
     /// Which state
@@ -27,9 +28,8 @@ pub struct Args {
     reference: String,
     #[command(flatten)]
     only: Paths,
-    /// Say what would be done and change nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    going: Going,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
@@ -37,10 +37,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let request = Restore {
         reference: args.reference.clone(),
         paths: context.paths(&workspace, &args.only.paths)?,
-        dry_run: args.dry_run,
+        on_conflict: args.going.policy(),
+        dry_run: args.going.dry_run,
+        plan: args.going.plan.clone(),
         origin: Origin::default(),
     };
-    let report = workspace.restore_with(&request)?;
+    let outcome = workspace.restore_with(&request);
+    let report = outcome.map_err(|error| explain(error, context.start()))?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
-    Ok(Verdict::Done)
+    Ok(applied::verdict(&report))
 }

@@ -4,7 +4,7 @@ use backsight::report::Origin;
 use backsight::request::Revert;
 use backsight_core::Result;
 
-use crate::arguments::{Conflicts, Paths, examples_then_references, explain};
+use crate::arguments::{Going, Paths, examples_then_references, explain};
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::render::applied::{self, Verb};
@@ -29,10 +29,7 @@ pub struct Args {
     #[command(flatten)]
     only: Paths,
     #[command(flatten)]
-    conflicts: Conflicts,
-    /// Say what would be done and change nothing
-    #[arg(long)]
-    dry_run: bool,
+    going: Going,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
@@ -40,12 +37,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let request = Revert {
         references: args.references.clone(),
         paths: context.paths(&workspace, &args.only.paths)?,
-        on_conflict: args.conflicts.policy(),
-        dry_run: args.dry_run,
+        on_conflict: args.going.policy(),
+        dry_run: args.going.dry_run,
+        plan: args.going.plan.clone(),
         origin: Origin::default(),
     };
     let outcome = workspace.revert_steps(&request);
     let report = outcome.map_err(|error| explain(error, context.start()))?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
-    Ok(Verdict::Done)
+    Ok(applied::verdict(&report))
 }

@@ -8,11 +8,11 @@ use backsight_core::Result;
 use clap::Subcommand;
 use serde_json::json;
 
-use crate::arguments::{Conflicts, Paths, UnknownChanges};
+use crate::arguments::{Going, Paths, UnknownChanges};
 use crate::commands::Verdict;
 use crate::commands::diff::{self, Counts};
 use crate::context::Context;
-use crate::render::session as view;
+use crate::render::{applied, session as view};
 
 /// Follow agent conversations, and take one back to before a message
 ///
@@ -169,10 +169,7 @@ struct Revert {
     #[arg(long, value_name = "ID")]
     part: Option<String>,
     #[command(flatten)]
-    conflicts: Conflicts,
-    /// Say what would be done and change nothing
-    #[arg(long)]
-    dry_run: bool,
+    going: Going,
 }
 
 /// Take a session's reverts back: the files are as before the first of them
@@ -188,10 +185,7 @@ struct Forth {
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]
-    conflicts: Conflicts,
-    /// Say what would be done and change nothing
-    #[arg(long)]
-    dry_run: bool,
+    going: Going,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
@@ -201,8 +195,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Action::Show(args) => show(args, context)?,
         Action::Track(args) => track(args, context)?,
         Action::Diff(args) => return changes(args, context),
-        Action::Revert(args) => revert(args, context)?,
-        Action::Unrevert(args) => unrevert(args, context)?,
+        Action::Revert(args) => return revert(args, context),
+        Action::Unrevert(args) => return unrevert(args, context),
     }
     Ok(Verdict::Done)
 }
@@ -243,7 +237,7 @@ fn track(args: &Track, context: &Context) -> Result<()> {
         },
         tool: args.tool.clone(),
         description: args.description.clone(),
-        declared: context.paths(&workspace, &args.declare)?,
+        declared: context.paths_from_here(&workspace, &args.declare)?,
         unknown: args.unknown.request(),
     };
     let tracked = workspace.track_session(&request)?;
@@ -279,26 +273,30 @@ fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
     Ok(Verdict::no_if(args.exit_code && !report.diffs.is_empty()))
 }
 
-fn revert(args: &Revert, context: &Context) -> Result<()> {
+fn revert(args: &Revert, context: &Context) -> Result<Verdict> {
     let request = RevertSession {
         session: args.id.clone(),
         message: args.message.clone(),
         part: args.part.clone(),
-        on_conflict: args.conflicts.policy(),
-        dry_run: args.dry_run,
+        on_conflict: args.going.policy(),
+        dry_run: args.going.dry_run,
+        plan: args.going.plan.clone(),
         ..RevertSession::default()
     };
     let reverted = context.workspace()?.revert_session(&request)?;
-    context.answer(&reverted, |page| view::reverted(page, &reverted))
+    context.answer(&reverted, |page| view::reverted(page, &reverted))?;
+    Ok(applied::verdict(&reverted.applied))
 }
 
-fn unrevert(args: &Forth, context: &Context) -> Result<()> {
+fn unrevert(args: &Forth, context: &Context) -> Result<Verdict> {
     let request = Unrevert {
         session: args.id.clone(),
-        on_conflict: args.conflicts.policy(),
-        dry_run: args.dry_run,
+        on_conflict: args.going.policy(),
+        dry_run: args.going.dry_run,
+        plan: args.going.plan.clone(),
         ..Unrevert::default()
     };
     let unreverted = context.workspace()?.unrevert_session(&request)?;
-    context.answer(&unreverted, |page| view::unreverted(page, &unreverted))
+    context.answer(&unreverted, |page| view::unreverted(page, &unreverted))?;
+    Ok(applied::verdict(&unreverted.applied))
 }

@@ -1,4 +1,4 @@
-//! `backsight show REF`: one snapshot, what it changed, and on request the diff, forwards or backwards.
+//! `backsight show [REF]`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
 use backsight::Workspace;
 use backsight::report::{Diff, PathChange, SnapshotDetail};
@@ -19,12 +19,12 @@ use crate::words::{count, count_of};
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
-  backsight show @
+  backsight show
   backsight show 12 --diff
   backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?"))]
 pub struct Args {
     /// Which snapshot
-    #[arg(value_name = "REF")]
+    #[arg(value_name = "REF", default_value = "@")]
     reference: String,
     /// What the step did, as a unified diff; into a pipe nothing else
     #[arg(long)]

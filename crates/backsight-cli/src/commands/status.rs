@@ -145,7 +145,7 @@ fn advise(page: &mut Page, status: &WorkspaceStatus) {
         let record = if status.open_calls.is_empty() { ", record them with `backsight track`" } else { "" };
         page.hint(format_args!("see the changes with `backsight diff @`{record}"));
     } else if status.redoable > 0 {
-        page.hint(format_args!("{} can be redone with `backsight redo`", count(status.redoable, "undo")));
+        page.hint(format_args!("{} can be redone with `backsight redo`", count(status.redoable, "step")));
     } else if status.undoable > 0 {
         page.hint("take the newest step back with `backsight undo`");
     }

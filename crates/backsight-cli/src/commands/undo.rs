@@ -25,5 +25,5 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let report = context.workspace()?.undo(&args.steps.request())?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
-    Ok(Verdict::Done)
+    Ok(applied::verdict(&report))
 }

@@ -1,7 +1,8 @@
 //! The answer to `restore`, `revert`, `undo` and `redo`: what was put back, merged, kept, skipped, and the way back.
 
-use backsight::report::{Applied, Conflict, Kept};
+use backsight::report::{Applied, Conflict, Kept, Status};
 
+use crate::commands::Verdict;
 use crate::page::{MAGENTA, Page, RED};
 use crate::render::changes;
 use crate::words::{count_of, enumerate, safe};
@@ -26,6 +27,11 @@ pub fn show(page: &mut Page, applied: &Applied, verb: &Verb) {
     let headline = page.data.bold(headline);
     page.data.line(headline);
     body(page, applied, verb.back);
+}
+
+/// Files with conflict markers in them are not what was asked for yet: a script has to see that.
+pub fn verdict(applied: &Applied) -> Verdict {
+    Verdict::no_if(!applied.conflicts.is_empty())
 }
 
 /// Everything below the headline; `back` is the command that takes it back.
@@ -60,12 +66,16 @@ fn headline(applied: &Applied, verb: &Verb) -> String {
     }
 }
 
-/// `1 path put back, 1 path merged`
+/// `1 path put back, 1 path removed, 1 path merged`
 pub fn totals(applied: &Applied) -> String {
     let mut parts = Vec::new();
     let mut part = |count: String, what: &str| parts.push(format!("{count} {what}"));
-    if !applied.reverted.is_empty() {
-        part(count_of(&applied.reverted, "path"), "put back");
+    let (removed, back): (Vec<_>, Vec<_>) = applied.reverted.iter().partition(|path| path.status == Status::Deleted);
+    if !back.is_empty() {
+        part(count_of(&back, "path"), "put back");
+    }
+    if !removed.is_empty() {
+        part(count_of(&removed, "path"), "removed");
     }
     if !applied.merged.is_empty() {
         part(count_of(&applied.merged, "path"), "merged");
@@ -102,7 +112,11 @@ fn kept(page: &mut Page, kept: &[Kept]) {
 
 fn way_back(page: &mut Page, applied: &Applied, back: &str) {
     if applied.dry_run {
-        return page.note("this was a dry run, nothing changed");
+        page.note("this was a dry run, nothing changed");
+        if let (true, Some(plan)) = (applied.changed, &applied.plan) {
+            page.hint(format_args!("do exactly this with `--plan {plan}` instead of `--dry-run`"));
+        }
+        return;
     }
     let Some(snapshot) = &applied.snapshot else { return };
     let displaced = match applied.safety {

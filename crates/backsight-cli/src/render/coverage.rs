@@ -77,8 +77,9 @@ pub fn advice(reason: Reason) -> Option<&'static str> {
     }
 }
 
-/// `2 paths are not covered, so no restore will touch them`
+/// `2 paths are not covered, so a restore that would displace them is refused`
 pub fn not_covered(number: usize) -> String {
     let (verb, them) = if number == 1 { ("is", "it") } else { ("are", "them") };
-    format!("{} {verb} not covered, so no restore will touch {them}", count(number as u64, "path"))
+    let paths = count(number as u64, "path");
+    format!("{paths} {verb} not covered, so a restore that would displace {them} is refused")
 }

@@ -1,7 +1,9 @@
 //! The log: rows of the timeline in columns, with the graph of its sessions beside them, and the life of one file.
 
+use std::collections::BTreeMap;
+
 use backsight::report::{Event, FileVersion, Kind, Milestone, MilestoneSummary, Origin, Row, Snapshot};
-use backsight_core::{Seq, Timestamp};
+use backsight_core::{RelPath, Seq, Timestamp};
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
 use crate::render::graph::{self, Alphabet, Graph};
@@ -11,10 +13,14 @@ use crate::words::{age, count, count_of, enumerate, safe};
 /// A line across the page is as long as the longest row, within these.
 const RULE_WIDTH: std::ops::RangeInclusive<usize> = 60..=100;
 
-/// The rows in the order given, with the graph of their sessions; milestones go across.
-pub fn show(page: &mut Page, rows: &[Row], alphabet: Alphabet, now: Timestamp) {
+/// The files that some steps changed.
+type Touched = BTreeMap<Seq, Vec<RelPath>>;
+
+/// The rows in the order given, with the graph of their sessions; milestones go across. Steps without a description say
+/// which files they touched, where that is known.
+pub fn show(page: &mut Page, rows: &[Row], touched: &Touched, alphabet: Alphabet, now: Timestamp) {
     let graph = Graph::of(rows);
-    let mut lines = columns(&page.data, rows, now);
+    let mut lines = columns(&page.data, rows, touched, now);
     if let Some(graph) = &graph {
         for (index, (line, row)) in lines.iter_mut().zip(rows).enumerate() {
             *line = format!("{}  {line}", graph.gutter(&page.data, alphabet, index, graph::kind(row)));
@@ -36,16 +42,17 @@ pub fn show(page: &mut Page, rows: &[Row], alphabet: Alphabet, now: Timestamp) {
 
 /// The rows in the order given, without a graph.
 pub fn table(sheet: &mut Sheet, rows: &[Row], now: Timestamp) {
-    for line in columns(sheet, rows, now) {
+    for line in columns(sheet, rows, &Touched::new(), now) {
         sheet.line(line);
     }
 }
 
-fn columns(sheet: &Sheet, rows: &[Row], now: Timestamp) -> Vec<String> {
+fn columns(sheet: &Sheet, rows: &[Row], touched: &Touched, now: Timestamp) -> Vec<String> {
     let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, now)).collect();
     let widths = Widths::of(&cells);
-    let line =
-        |(cells, row): (&Cells, &Row)| join_columns(cells.line(sheet, &widths).into_iter().chain([story(sheet, row)]));
+    let line = |(cells, row): (&Cells, &Row)| {
+        join_columns(cells.line(sheet, &widths).into_iter().chain([story(sheet, row, touched)]))
+    };
     cells.iter().zip(rows).map(line).collect()
 }
 
@@ -163,16 +170,32 @@ fn amounts(summary: &MilestoneSummary) -> String {
 }
 
 /// Kind, description, who, and what became of it.
-fn story(sheet: &Sheet, row: &Row) -> String {
+fn story(sheet: &Sheet, row: &Row, touched: &Touched) -> String {
     match row {
         Row::Snapshot(snapshot) => {
+            let is_first = snapshot.base_tree.is_none() && snapshot.description.is_empty();
+            let files = match touched.get(&snapshot.sequence_number) {
+                Some(files) if !files.is_empty() => Some(sheet.dim(few(files))),
+                _ => is_first.then(|| sheet.dim("first snapshot")),
+            };
             let said = tell(sheet, snapshot.kind, &snapshot.description, &snapshot.origin);
+            let said = files.into_iter().chain(said);
             said.into_iter().chain(marks(sheet, snapshot)).collect::<Vec<_>>().join(" ")
         }
         Row::Event(event) => {
             let Event { kind, description, origin, .. } = event.as_ref();
             tell(sheet, *kind, description, origin).join(" ")
         }
+    }
+}
+
+/// `a.txt, b.txt and 3 more`
+fn few(files: &[RelPath]) -> String {
+    const SHOWN: usize = 2;
+    let shown: Vec<String> = files.iter().take(SHOWN).map(ToString::to_string).collect();
+    match files.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

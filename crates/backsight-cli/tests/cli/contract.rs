@@ -11,8 +11,9 @@ use crate::fixture::Fixture;
 /// The commands as the program itself lists them.
 pub fn commands(fixture: &Fixture) -> Vec<String> {
     let help = fixture.run("-h");
-    let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = section.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+    let groups = help.split("\n\nRecord:\n").nth(1).unwrap().split("\n\nOptions:").next().unwrap();
+    let lines = groups.lines().filter(|line| line.starts_with("  "));
+    let names = lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
     names.filter(|name| name != "help").collect()
 }
 
@@ -103,12 +104,12 @@ fn usage_errors_exit_2() {
     For more information, try '--help'.
     ---- exit 2
     ");
-    assert_snapshot!(fixture.run("show"), @r"
+    assert_snapshot!(fixture.run("restore"), @r"
     ---- stderr
     error: the following required arguments were not provided:
       <REF>
 
-    Usage: backsight show <REF>
+    Usage: backsight restore <REF> [-- <PATH>...]
 
     For more information, try '--help'.
 
@@ -163,11 +164,13 @@ fn long_help_explains_references() {
     `affected_files`, `base_file_hashes` and `result_file_hashes` name the contents before and after;
     `cat --blob` prints them.
 
-    Usage: backsight show [OPTIONS] <REF>
+    Usage: backsight show [OPTIONS] [REF]
 
     Arguments:
-      <REF>
+      [REF]
               Which snapshot
+
+              [default: @]
 
     Options:
           --diff
@@ -197,7 +200,7 @@ fn long_help_explains_references() {
               [default: auto]
 
     Examples:
-      backsight show @
+      backsight show
       backsight show 12 --diff
       backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?
 

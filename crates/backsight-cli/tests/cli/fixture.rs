@@ -315,6 +315,7 @@ fn token(word: &str) -> &str {
         40 if hex => "[OBJECT]",
         16 if hex => "[SNAPSHOT-ID]",
         8 | 10 if hex => "[SHORT]",
+        24 | 32 if hex => "[PLAN]",
         _ => word,
     }
 }

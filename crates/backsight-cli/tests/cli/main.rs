@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agents;
+mod at_the_terminal;
 mod attacks;
 mod blame;
 mod callers;

@@ -124,7 +124,7 @@ fn status_lists_what_changed_and_what_is_not_covered() {
       m c.txt (0644 -> 0755)
       A sub/new
 
-    1 path is not covered, so no restore will touch it:
+    1 path is not covered, so a restore that would displace it is refused:
       ? big.bin (too large)
     ---- stderr
     note: `backsight track` records them as your step; a tool call that begins now goes on and lists them as not its own (strategy warn)
@@ -197,7 +197,7 @@ fn track_warns_about_what_it_could_not_cover() {
     assert_snapshot!(fixture.run("track"), @r"
     #1 [SHORT] (first snapshot, 1 file)
     ---- stderr
-    warning: 1 path is not covered, so no restore will touch it:
+    warning: 1 path is not covered, so a restore that would displace it is refused:
       ? big.bin (too large)
     hint: raise the limit with `backsight config set max_file_size SIZE`, or ignore the file
     ---- exit 0

@@ -243,11 +243,12 @@ fn a_session_goes_back_and_forth() {
     let fixture = conversation();
     fixture.write("a.txt", &numbered(&[(2, "agent"), (5, "by hand"), (9, "agent")]));
     assert_snapshot!(fixture.run("session revert s1 --message m1 --dry-run"), @r"
-    Would take session s1 back to before m1: 1 path put back, 1 path merged
+    Would take session s1 back to before m1: 1 path removed, 1 path merged
       D b.txt
       M a.txt - merged, later edits kept
     ---- stderr
     note: this was a dry run, nothing changed
+    hint: do exactly this with `--plan plan-3-[PLAN]` instead of `--dry-run`
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("session revert s1 --message m3"), @r"
@@ -259,7 +260,7 @@ fn a_session_goes_back_and_forth() {
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("session revert s1 --message m1"), @r"
-    Took session s1 back to before m1: 1 path put back, 1 path merged
+    Took session s1 back to before m1: 1 path removed, 1 path merged
       D b.txt
       M a.txt - merged, later edits kept
     Recorded as #6; what was displaced is in #5

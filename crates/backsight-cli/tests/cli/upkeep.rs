@@ -126,16 +126,16 @@ fn doctor_checks_and_advises() {
     ok      timeline: 3 snapshots
     ok      room: [SIZE] in 3 packs and 0 single objects
     ok      your settings: none (`[TMP]/config/backsight/config.toml`): agents debug programs of the workspace only
-    ok      browser: no Chromium or Chrome was found; only `backsight browser launch` needs one
+    absent  browser: no Chromium or Chrome was found; only `backsight browser launch` needs one
             install one with `apt-get install --no-install-recommends chromium`, or name the program
     ok      app: no server runs, so nobody watches it
-    ok      debugger debugpy: not found; only programs in .py and .pyw need it
+    absent  debugger debugpy: not found; only programs in .py and .pyw need it
             install it with `python3 -m pip install debugpy`
-    ok      debugger node: not found; only programs in .js, .mjs, .cjs, .ts, .mts and .cts need it
+    absent  debugger node: not found; only programs in .js, .mjs, .cjs, .ts, .mts and .cts need it
             install it with `apt-get install nodejs`
-    ok      debugger delve: not found; only programs in .go need it
+    absent  debugger delve: not found; only programs in .go need it
             install it with `apt-get install delve golang-go`
-    ok      debugger lldb-dap: not found; only binaries need it
+    absent  debugger lldb-dap: not found; only binaries need it
             install it with `apt-get install lldb-22`
     ---- exit 0
     ");

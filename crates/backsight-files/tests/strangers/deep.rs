@@ -7,7 +7,7 @@ use backsight_core::{Code, ObjectId, Reason, RelPath};
 use backsight_files::{Change, Node, ObjectKind, ObjectReport, OnConflict, ScanOptions, StepToUndo, Tree};
 use rustix::fs::{Mode, OFlags};
 
-use crate::lab::{Lab, bounded};
+use crate::lab::{Lab, bounded, everything};
 
 /// Makes directories inside one another, each from the one before: no path is long enough to name the last.
 fn nest(root: &Path, levels: usize) {
@@ -39,7 +39,7 @@ fn a_real_tree_of_thousands_of_levels_is_covered_as_far_as_it_goes() {
             let (empty, all) = (Tree { id: lab.plant(ObjectKind::Tree, b""), attributes: None }, first.tree);
             let changes = files.compare(&empty, &all).unwrap();
             assert_eq!(files.edit(&empty, &changes).unwrap(), all);
-            files.plan_restore(&first, &empty, None, &[]).unwrap();
+            files.plan_restore(&first, &empty, None, everything()).unwrap();
             drop(files);
             (lab, first, again, listed)
         });
@@ -102,7 +102,7 @@ fn every_look_at(lab: Lab, tree: Tree, expected: Code) {
         refused("compare back", files.compare(&tree, &empty).unwrap_err());
         refused("compare with now", files.compare_with_now(&tree, &now).unwrap_err());
         refused("list", files.list(&tree, None).unwrap_err());
-        refused("restore", files.plan_restore(&now, &tree, None, &[]).unwrap_err());
+        refused("restore", files.plan_restore(&now, &tree, None, everything()).unwrap_err());
         let step = || StepToUndo {
             before: empty,
             before_coverage: None,
@@ -110,7 +110,7 @@ fn every_look_at(lab: Lab, tree: Tree, expected: Code) {
             declared: Vec::new(),
             label: String::new(),
         };
-        refused("revert", files.plan_revert(&now, &[step()], &[], OnConflict::Leave).unwrap_err());
+        refused("revert", files.plan_revert(&now, &[step()], everything(), OnConflict::Leave).unwrap_err());
         // These look at what is there once, however often it is named.
         files.objects().check_tree(&tree, &ObjectReport::default()).unwrap();
         files.objects().garbage(&[tree.id], &Default::default()).unwrap();

@@ -8,10 +8,10 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use backsight_core::{ObjectId, Result};
+use backsight_core::{ObjectId, RelPath, Result};
 use backsight_files::{
-    AnchoredPath, Caller, Capture, Disk, Files, Last, ObjectKind, ScanOptions, Seal, Subjects, Surroundings, Tree,
-    object_id,
+    AnchoredPath, Bounds, Caller, Capture, Disk, Files, Last, ObjectKind, ScanOptions, Seal, Subjects, Surroundings,
+    Tree, object_id,
 };
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -128,4 +128,10 @@ pub fn bounded<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().stack_size(STACK).spawn(move || sender.send(run())).unwrap();
     receiver.recv_timeout(PATIENCE).expect("it hangs, or it panicked")
+}
+
+/// A plan without limits.
+pub fn everything() -> Bounds<'static> {
+    static NONE: BTreeSet<RelPath> = BTreeSet::new();
+    Bounds { selection: &[], busy: &NONE }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use backsight_core::Code;
 use backsight_files::{ObjectKind, ObjectReport, Tree};
 
-use crate::lab::{Lab, bounded, deflated};
+use crate::lab::{Lab, bounded, deflated, everything};
 
 #[test]
 fn a_stored_name_that_some_file_system_takes_for_ours_or_gits_is_damage() {
@@ -32,7 +32,11 @@ fn a_stored_name_that_some_file_system_takes_for_ours_or_gits_is_damage() {
             let tree = Tree { id: lab.plant_tree(&[(mode, name, inner)]), attributes: None };
             let files = lab.files();
             assert_eq!(files.list(&tree, None).unwrap_err().code(), Code::Damaged, "{name:?}");
-            assert_eq!(files.plan_restore(&now, &tree, None, &[]).unwrap_err().code(), Code::Damaged, "{name:?}");
+            assert_eq!(
+                files.plan_restore(&now, &tree, None, everything()).unwrap_err().code(),
+                Code::Damaged,
+                "{name:?}"
+            );
         }
         // Directories without files are named beside the tree.
         let modes = lab.plant(ObjectKind::Blob, format!("empty 755 {name}\0").as_bytes());

@@ -1,4 +1,4 @@
-//! Takes back the newest undos.
+//! Brings back the steps that were undone last.
 
 use backsight_core::Result;
 
@@ -11,12 +11,12 @@ pub struct FilesRedo;
 impl Definition for FilesRedo {
     const NAME: &'static str = "files_redo";
     const TITLE: &'static str = "Redo";
-    const DESCRIPTION: &'static str = "Take back the newest undo.";
+    const DESCRIPTION: &'static str = "Bring back the step that was undone last (or count steps).";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Steps;
 
     fn run(call: &Call<'_>, arguments: Steps) -> Result<Draft> {
-        Ok(going::applied(&call.workspace.redo(&arguments.request(call)?)?, "redo", None))
+        arguments.run(call, (Self::NAME, "redo"), |request| call.workspace.redo(request))
     }
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, going, one_or_many, paths};
+use super::going::{self, Policy};
+use super::{Call, Definition, Effect, one_or_many, paths};
 use crate::reply::Draft;
 
 pub struct FilesRestore;
@@ -19,6 +20,9 @@ pub struct Arguments {
     reference: String,
     #[serde(default, deserialize_with = "one_or_many")]
     paths: Vec<String>,
+    /// what cannot be stored first; default refuse
+    #[serde(default)]
+    on_conflict: Policy,
     /// default true: only the plan
     dry_run: Option<bool>,
     /// the token of the plan you saw
@@ -39,15 +43,19 @@ impl Definition for FilesRestore {
         let request = Restore {
             reference: arguments.reference.clone(),
             paths: paths(&arguments.paths)?,
+            on_conflict: arguments.on_conflict.into(),
             dry_run: arguments.dry_run.unwrap_or(true),
+            plan: going::agreed(arguments.plan.as_deref())?,
             origin: call.plain_origin(arguments.session.clone()),
         };
-        let again = json!({ "ref": arguments.reference, "paths": arguments.paths, "session": arguments.session });
-        if !request.dry_run {
-            let plan = Restore { dry_run: true, ..request.clone() };
-            going::check(arguments.plan.as_deref(), Self::NAME, &again, || call.workspace.restore_with(&plan))?;
-        }
-        let applied = call.workspace.restore_with(&request)?;
-        Ok(going::applied(&applied, "restore", Some((Self::NAME, again))))
+        let again = json!({
+            "ref": arguments.reference,
+            "paths": arguments.paths,
+            "on_conflict": arguments.on_conflict.argument(),
+            "session": arguments.session,
+        });
+        let applied =
+            call.workspace.restore_with(&request).map_err(|error| going::plan_again(error, Self::NAME, &again))?;
+        Ok(going::applied(&applied, "restore", Self::NAME, again))
     }
 }

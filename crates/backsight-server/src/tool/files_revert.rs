@@ -48,19 +48,17 @@ impl Definition for FilesRevert {
             paths: paths(&arguments.paths)?,
             on_conflict: arguments.on_conflict.into(),
             dry_run: arguments.dry_run.unwrap_or(true),
+            plan: going::agreed(arguments.plan.as_deref())?,
             origin: call.plain_origin(arguments.session.clone()),
         };
-        let policy = match arguments.on_conflict {
-            Policy::Refuse => None,
-            Policy::Skip => Some("skip"),
-            Policy::Merge => Some("merge"),
-        };
-        let again = json!({ "refs": arguments.refs, "paths": arguments.paths, "on_conflict": policy, "session": arguments.session });
-        if !request.dry_run {
-            let plan = Revert { dry_run: true, ..request.clone() };
-            going::check(arguments.plan.as_deref(), Self::NAME, &again, || call.workspace.revert_steps(&plan))?;
-        }
-        let applied = call.workspace.revert_steps(&request)?;
-        Ok(going::applied(&applied, "revert", Some((Self::NAME, again))))
+        let again = json!({
+            "refs": arguments.refs,
+            "paths": arguments.paths,
+            "on_conflict": arguments.on_conflict.argument(),
+            "session": arguments.session,
+        });
+        let applied =
+            call.workspace.revert_steps(&request).map_err(|error| going::plan_again(error, Self::NAME, &again))?;
+        Ok(going::applied(&applied, "revert", Self::NAME, again))
     }
 }

@@ -18,6 +18,6 @@ impl Definition for FilesUndo {
     type Arguments = Steps;
 
     fn run(call: &Call<'_>, arguments: Steps) -> Result<Draft> {
-        Ok(going::applied(&call.workspace.undo(&arguments.request(call)?)?, "undo", None))
+        arguments.run(call, (Self::NAME, "undo"), |request| call.workspace.undo(request))
     }
 }

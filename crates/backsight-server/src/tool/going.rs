@@ -1,6 +1,7 @@
 //! What the four tools that change files have in common: the plan, told in full, and the token that ties a
 //! confirmation to it.
 
+use backsight::PlanToken;
 use backsight::report::{Applied, OnConflict};
 use backsight::request::Undo;
 use backsight_core::{Code, Error, Result};
@@ -31,7 +32,7 @@ pub const OUTPUT: &[(&str, &str)] = &[
 ];
 
 /// What to do about overlapping edits.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
     /// Change nothing and name every conflict.
@@ -41,6 +42,17 @@ pub enum Policy {
     Skip,
     /// Merge, with conflict markers where it must be.
     Merge,
+}
+
+impl Policy {
+    /// As an argument that has to be said: nothing where it is the default.
+    pub fn argument(self) -> Option<&'static str> {
+        match self {
+            Policy::Refuse => None,
+            Policy::Skip => Some("skip"),
+            Policy::Merge => Some("merge"),
+        }
+    }
 }
 
 impl From<Policy> for OnConflict {
@@ -64,22 +76,60 @@ pub struct Steps {
     /// only the plan; default false
     #[serde(default)]
     dry_run: bool,
+    /// the token of the plan you saw
+    plan: Option<String>,
 }
 
 impl Steps {
-    /// In the library's words.
-    pub fn request(self, call: &Call<'_>) -> Result<Undo> {
+    /// Does it, by the library's function for it.
+    pub fn run(
+        self,
+        call: &Call<'_>,
+        (tool, verb): (&'static str, &str),
+        go: impl FnOnce(&Undo) -> Result<Applied>,
+    ) -> Result<Draft> {
         let count = match self.count.unwrap_or(1) {
             0 => return Err(usage("`count` is 0, not a number from 1".to_owned())),
             count => usize::from(count),
         };
-        let (on_conflict, dry_run) = (self.on_conflict.into(), self.dry_run);
-        Ok(Undo { count, on_conflict, dry_run, origin: call.plain_origin(None) })
+        let again = json!({ "count": self.count, "on_conflict": self.on_conflict.argument() });
+        let request = Undo {
+            count,
+            on_conflict: self.on_conflict.into(),
+            dry_run: self.dry_run,
+            plan: agreed(self.plan.as_deref())?,
+            origin: call.plain_origin(None),
+        };
+        let done = go(&request).map_err(|error| plan_again(error, tool, &again))?;
+        Ok(applied(&done, verb, tool, again))
     }
 }
 
-/// A plan, or what became of it. `confirm` is the call that carries it out.
-pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Value)>) -> Draft {
+/// The plan that the caller agreed to.
+pub fn agreed(plan: Option<&str>) -> Result<Option<PlanToken>> {
+    plan.map(str::parse).transpose()
+}
+
+/// A refusal of a plan other than the one agreed to, with the call that gives the plan as it is now.
+pub fn plan_again(error: Error, tool: &'static str, again: &Value) -> Error {
+    if error.code() != Code::StateMismatch {
+        return error;
+    }
+    let mut arguments = said(again.clone());
+    arguments["dry_run"] = json!(true);
+    error.with_next(tool, arguments)
+}
+
+/// Without what is not said.
+fn said(mut arguments: Value) -> Value {
+    if let Some(object) = arguments.as_object_mut() {
+        object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    }
+    arguments
+}
+
+/// A plan, with the call of `tool` that carries it out, or what became of it.
+pub fn applied(applied: &Applied, verb: &str, tool: &'static str, again: Value) -> Draft {
     let touched = applied.reverted.len() + applied.merged.len() + applied.conflicts.len();
     let paths = words::count(touched, "path");
     let summary = match (applied.changed, applied.dry_run, &applied.snapshot) {
@@ -93,14 +143,11 @@ pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Val
         .fact("changed", applied.changed)
         .maybe("snapshot", applied.snapshot.as_ref().map(|step| step.sequence_number.to_string()))
         .maybe("safety", applied.safety.map(|seq| seq.to_string()));
-    if let (true, true, Some((tool, mut arguments))) = (applied.dry_run, applied.changed, confirm) {
-        let token = token(applied);
+    if let (true, Some(token)) = (applied.changed, &applied.plan) {
+        let mut arguments = said(again);
         arguments["dry_run"] = json!(false);
         arguments["plan"] = json!(token);
-        if let Some(object) = arguments.as_object_mut() {
-            object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
-        }
-        draft = draft.fact("plan", token).confirm(tool, arguments);
+        draft = draft.fact("plan", token.to_string()).confirm(tool, arguments);
     }
     let kept = applied.kept.iter().map(|kept| format!("{}: {}", kept.path, kept.reason)).collect();
     let targets = applied.targets.iter().map(ToString::to_string).collect();
@@ -116,31 +163,4 @@ pub fn applied(applied: &Applied, verb: &str, confirm: Option<(&'static str, Val
             ("kept", kept),
         ],
     )
-}
-
-fn token(applied: &Applied) -> String {
-    format!("plan-{}", applied.fingerprint)
-}
-
-/// Refuses when the plan shown to the caller is not the one that would be carried out now.
-pub fn check(
-    given: Option<&str>,
-    tool: &'static str,
-    again: &Value,
-    plan: impl FnOnce() -> Result<Applied>,
-) -> Result<()> {
-    let Some(given) = given else { return Ok(()) };
-    if given == token(&plan()?) {
-        return Ok(());
-    }
-    let mut again = again.clone();
-    if let Some(object) = again.as_object_mut() {
-        object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
-    }
-    Err(Error::new(
-        Code::StateMismatch,
-        "this is not the plan you were shown: files changed since; nothing was changed",
-    )
-    .with_hint("ask for the plan again and look at it")
-    .with_next(tool, again))
 }

@@ -24,6 +24,7 @@ impl Told {
             seq,
             kind,
             targets: targets.iter().copied().map(Seq).collect(),
+            leaving: Vec::new(),
             whole,
             has_base: seq.0 > 1,
             timestamp: Timestamp(0),

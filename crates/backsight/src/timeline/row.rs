@@ -39,14 +39,35 @@ pub(crate) struct NewStep {
     pub(crate) details: Option<StepDetails>,
 }
 
-/// What a row that takes steps back remembers beside its targets.
+/// What a row remembers beside its targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StepDetails {
-    /// Every target was taken back with all its paths: none was left out or skipped.
+    /// Every target was taken back with all its paths: none was left out or skipped. Says nothing without targets.
     pub(crate) whole: bool,
+    /// Steps that an undo among the targets took back and that stay taken back: a redo of some of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leaving: Vec<Seq>,
     /// What it is to the session it acts on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<SessionMark>,
+    /// Tool calls that were open when it was recorded and may have written what it calls its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) shared: Vec<Shared>,
+}
+
+/// What a step may hold of a tool call that had not finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shared {
+    pub(crate) call: SnapshotId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<String>,
+    /// Where, the first of them.
+    pub(crate) paths: Vec<RelPath>,
+    /// How many more paths.
+    #[serde(default)]
+    pub(crate) more: u64,
 }
 
 /// What a row is to the session it acts on.
@@ -100,6 +121,11 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// Tool calls of others that it may hold something of.
+    pub(crate) fn shared(&self) -> &[Shared] {
+        self.details.as_ref().map_or(&[], |details| &details.shared)
+    }
+
     /// What the row is to its session, if it took it back or forth.
     pub(crate) fn mark(&self) -> Option<&SessionMark> {
         self.details.as_ref()?.session.as_ref()
@@ -127,6 +153,8 @@ pub(crate) struct Outline {
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) targets: Vec<Seq>,
+    /// Steps of its targets that stay taken back.
+    pub(crate) leaving: Vec<Seq>,
     /// Its targets are taken back as a whole. Rows of older versions do not say; an undo always was.
     pub(crate) whole: bool,
     pub(crate) has_base: bool,

@@ -92,7 +92,10 @@ impl Workspace {
 
     /// The same, only for some paths and what lies below them.
     pub fn patch_paths(&self, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Patch> {
-        let opened = self.opened()?;
+        self.reading(|opened| self.patch_in(opened, from, to, paths))
+    }
+
+    fn patch_in(&self, opened: &Opened, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Patch> {
         let Comparison { from, to, changes, unseen } = self.compare_sides(opened, from, to, paths)?;
         let changes = path_changes(&changes);
         let files: BTreeSet<RelPath> =
@@ -119,7 +122,10 @@ impl Workspace {
 
     /// What differs, with contents, unified diffs and bounds of the caller's.
     pub fn diff_with(&self, request: &request::Diff) -> Result<Diff> {
-        let opened = self.opened()?;
+        self.reading(|opened| self.diff_in(opened, request))
+    }
+
+    fn diff_in(&self, opened: &Opened, request: &request::Diff) -> Result<Diff> {
         let compared = self.compare_sides(opened, &request.from, request.to.as_deref(), &request.paths)?;
         diff_of(opened, compared, request)
     }
@@ -139,7 +145,10 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn step_diff(&self, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
-        let opened = self.opened()?;
+        self.reading(|opened| self.step_diff_in(opened, reference, reversed, paths))
+    }
+
+    fn step_diff_in(&self, opened: &Opened, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
         let step = self.resolve_row(opened, reference)?;
         still_held(&step)?;
         let before = step.before().unwrap_or(step.tree);

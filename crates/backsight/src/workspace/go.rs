@@ -1,53 +1,82 @@
 //! Going back and forth: restore takes the tree *to* a state; revert, undo and redo take *steps* back and keep the
 //! rest. All of them plan first, keep what they displace, and are steps themselves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
-use backsight_files::{Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
-use sha2::{Digest, Sha256};
+use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
 
 use super::look::plain_change;
 use super::track::touched;
-use super::{Opened, Workspace, still_held};
+use super::{Opened, Workspace, shared, still_held};
 use crate::convert::{conflict, path_changes};
-use crate::history::stacks;
+use crate::history::{Move, stacks};
 use crate::names;
+use crate::plan_token::{Agreement, PlanToken};
 use crate::report::{Applied, Conflict, Kept, Kind, OnConflict, Origin};
 use crate::request;
 use crate::settings::Progress;
-use crate::timeline::{NewStep, SessionMark, Step, StepDetails};
+use crate::timeline::{NewStep, SessionMark, Shared, Step, StepDetails};
 
-/// How often a plan is made anew because somebody edited a file while it was carried out.
+/// How often a plan is made anew because a file was edited while it was carried out.
 const ATTEMPTS: usize = 3;
+/// As often a file is found to be edited before it is left alone, where the caller allows that.
+const PATIENCE: usize = 2;
+/// So many files are left alone before it is given up: each costs an attempt or two.
+const MOST_BUSY: usize = 30;
+
+/// How the caller wants it done.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) on_conflict: OnConflict,
+    pub(super) dry_run: bool,
+    /// Only this plan is carried out.
+    pub(super) agreed: Option<&'a PlanToken>,
+    pub(super) origin: &'a Origin,
+}
 
 /// What is to be done, before it is known how.
 struct Intent<'a> {
     kind: Kind,
     description: String,
     targets: Vec<Seq>,
-    origin: &'a Origin,
-    dry_run: bool,
-    on_conflict: OnConflict,
+    leaving: Vec<Seq>,
+    terms: Terms<'a>,
     /// Paths that may be written, which a capture must look at even where rules ignore them.
     include: BTreeSet<Vec<u8>>,
-    /// Only some paths are looked at.
-    is_partial: bool,
+    /// Only these paths are looked at; empty means all.
+    selection: &'a [RelPath],
+    /// Steps that are taken back and may hold something of others' tool calls.
+    shared: Vec<(Seq, Shared)>,
     /// What the row is to the session it acts on.
     session: Option<SessionMark>,
+}
+
+/// One step on the way.
+pub(super) enum Leg {
+    /// It is taken back.
+    Back(Step),
+    /// It is done once more.
+    Again(Step),
 }
 
 /// Steps to be taken back, and how.
 pub(super) struct TakeBack<'a> {
     pub(super) kind: Kind,
     pub(super) description: String,
-    pub(super) steps: Vec<Step>,
+    /// The rows that the new one is about.
+    pub(super) targets: Vec<Seq>,
+    /// Steps of these that stay taken back.
+    pub(super) leaving: Vec<Seq>,
+    /// In this order.
+    pub(super) legs: Vec<Leg>,
     pub(super) paths: &'a [RelPath],
-    pub(super) on_conflict: OnConflict,
-    pub(super) dry_run: bool,
-    pub(super) origin: &'a Origin,
+    pub(super) terms: Terms<'a>,
     pub(super) session: Option<SessionMark>,
 }
+
+/// Makes the plan for the files as they are, without the paths that are left alone.
+type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeSet<RelPath>) -> Result<Plan>;
 
 /// Looks at a plan before it is carried out.
 pub(super) type Observe<'a> = &'a dyn Fn(&Capture, &Plan) -> Result<()>;
@@ -92,16 +121,22 @@ impl Workspace {
             kind: Kind::Restore,
             description: describe(&format!("restore {seq}"), &request.paths),
             targets: vec![seq],
-            origin: &request.origin,
-            dry_run: request.dry_run,
-            on_conflict: OnConflict::Refuse,
+            leaving: Vec::new(),
+            terms: Terms {
+                on_conflict: request.on_conflict,
+                dry_run: request.dry_run,
+                agreed: request.plan.as_ref(),
+                origin: &request.origin,
+            },
             include: opened.files.paths_in(&opened.files.compare(&latest, &target.tree)?, &request.paths),
-            is_partial: !request.paths.is_empty(),
+            selection: &request.paths,
+            shared: Vec::new(),
             session: None,
         };
-        self.carry_out(opened, &intent, &|now| {
+        self.carry_out(opened, &intent, &|now, busy| {
             check_selection(opened, now, &target, &request.paths)?;
-            opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), &request.paths)
+            let bounds = Bounds { selection: &request.paths, busy };
+            opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), bounds)
         })
     }
 
@@ -114,19 +149,13 @@ impl Workspace {
         for reference in &request.references {
             steps.extend(self.resolve_all(opened, reference)?);
         }
-        self.undo_steps(
-            opened,
-            Kind::Revert,
-            "revert",
-            steps,
-            &request.paths,
-            &request::Undo {
-                count: 0,
-                on_conflict: request.on_conflict,
-                dry_run: request.dry_run,
-                origin: request.origin.clone(),
-            },
-        )
+        let terms = Terms {
+            on_conflict: request.on_conflict,
+            dry_run: request.dry_run,
+            agreed: request.plan.as_ref(),
+            origin: &request.origin,
+        };
+        self.undo_steps(opened, Kind::Revert, steps, &request.paths, terms)
     }
 
     /// Takes back the newest steps that are in effect.
@@ -135,65 +164,61 @@ impl Workspace {
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
         let available = stacks(&opened.timeline.outlines()?).undoable;
-        let steps = self.newest(opened, available, request.count, "step", "undo")?;
-        self.undo_steps(opened, Kind::Undo, "undo", steps, &[], request)
+        check_count(available.len(), request.count, "undo")?;
+        let steps = available.into_iter().take(request.count).map(|seq| step_at(opened, seq));
+        self.undo_steps(opened, Kind::Undo, steps.collect::<Result<_>>()?, &[], terms_of(request))
     }
 
-    /// Takes back the newest undos.
+    /// Brings back the steps that were taken back last.
     pub fn redo(&self, request: &request::Undo) -> Result<Applied> {
         names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
-        let available = stacks(&opened.timeline.outlines()?).redoable;
-        let steps = self.newest(opened, available, request.count, "undo", "redo")?;
-        self.undo_steps(opened, Kind::Redo, "redo", steps, &[], request)
-    }
-
-    fn newest(&self, opened: &Opened, available: Vec<Seq>, count: usize, what: &str, verb: &str) -> Result<Vec<Step>> {
-        if count == 0 {
-            return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing"))
-                .with_hint(format!("say how many: `backsight {verb} 1`")));
-        }
-        if available.len() < count {
-            let message = match available.len() {
-                0 => format!("there is nothing to {verb}"),
-                some => format!(
-                    "there {} only {some} {what}{} to take back, not {count}",
-                    if some == 1 { "is" } else { "are" },
-                    if some == 1 { "" } else { "s" }
-                ),
-            };
-            return Err(Error::new(Code::NothingToUndo, message)
-                .with_hint("see what was done with `backsight log`")
-                .with_details(serde_json::json!({ "available": available.len(), "asked": count })));
-        }
-        let steps = available.into_iter().take(count).map(|seq| opened.timeline.by_seq(seq));
-        Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        let available = stacks(&opened.timeline.outlines()?);
+        check_count(available.redoable_steps(), request.count, "redo")?;
+        let redo = available.redo(request.count);
+        let legs = redo.moves.iter().map(|one| match one {
+            Move::Back(seq) => step_at(opened, *seq).map(Leg::Back),
+            Move::Again(seq) => step_at(opened, *seq).map(Leg::Again),
+        });
+        let numbers = redo.moves.iter().map(|(Move::Back(seq) | Move::Again(seq))| seq.to_string());
+        let description = format!("redo {}", numbers.collect::<Vec<_>>().join(", "));
+        let take = TakeBack {
+            kind: Kind::Redo,
+            description,
+            targets: redo.targets,
+            leaving: redo.leaving,
+            legs: legs.collect::<Result<_>>()?,
+            paths: &[],
+            terms: terms_of(request),
+            session: None,
+        };
+        self.take_back(opened, take, &|_, _| Ok(()))
     }
 
     fn undo_steps(
         &self,
         opened: &Opened,
         kind: Kind,
-        what: &str,
         steps: Vec<Step>,
         paths: &[RelPath],
-        request: &request::Undo,
+        terms: Terms<'_>,
     ) -> Result<Applied> {
         let mut steps = newest_first(steps);
         // The first snapshot is what was there before: undoing it with others means undoing the others.
         if steps.len() > 1 {
             steps.retain(|step| step.base.is_some());
         }
-        let numbers: Vec<String> = steps.iter().map(|step| step.snapshot.sequence_number.to_string()).collect();
+        let targets: Vec<Seq> = steps.iter().map(|step| step.snapshot.sequence_number).collect();
+        let numbers: Vec<String> = targets.iter().map(Seq::to_string).collect();
         let take = TakeBack {
             kind,
-            description: describe(&format!("{what} {}", numbers.join(", ")), paths),
-            steps,
+            description: describe(&format!("{} {}", kind.as_str(), numbers.join(", ")), paths),
+            targets,
+            leaving: Vec::new(),
+            legs: steps.into_iter().map(Leg::Back).collect(),
             paths,
-            on_conflict: request.on_conflict,
-            dry_run: request.dry_run,
-            origin: &request.origin,
+            terms,
             session: None,
         };
         self.take_back(opened, take, &|_, _| Ok(()))
@@ -205,9 +230,9 @@ impl Workspace {
         if dry_run { Ok(None) } else { self.writing().map(|(_, lock)| Some(lock)) }
     }
 
-    /// Takes steps back, newest first, and keeps everything else. The caller holds the workspace lock.
+    /// Takes steps back, or does them again, and keeps everything else. The caller holds the workspace lock.
     pub(super) fn take_back(&self, opened: &Opened, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
-        let undoable = take.steps.iter().map(|step| step_to_undo(take.kind, step)).collect::<Result<Vec<_>>>()?;
+        let undoable = take.legs.iter().map(|leg| step_to_undo(take.kind, leg)).collect::<Result<Vec<_>>>()?;
         let mut include = BTreeSet::new();
         for step in &undoable {
             include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, take.paths));
@@ -215,44 +240,58 @@ impl Workspace {
         let intent = Intent {
             kind: take.kind,
             description: take.description,
-            targets: take.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
-            origin: take.origin,
-            dry_run: take.dry_run,
-            on_conflict: take.on_conflict,
+            targets: take.targets,
+            leaving: take.leaving,
+            terms: take.terms,
             include,
-            is_partial: !take.paths.is_empty(),
+            selection: take.paths,
+            shared: take.legs.iter().flat_map(shared_by).collect(),
             session: take.session,
         };
-        let policy = match take.on_conflict {
+        let policy = match take.terms.on_conflict {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
         };
-        self.carry_out(opened, &intent, &|now| {
-            let plan = opened.files.plan_revert(now, &undoable, take.paths, policy)?;
+        self.carry_out(opened, &intent, &|now, busy| {
+            let bounds = Bounds { selection: take.paths, busy };
+            let plan = opened.files.plan_revert(now, &undoable, bounds, policy)?;
             observe(now, &plan)?;
             Ok(plan)
         })
     }
 
     /// Plans against the disk as it is, and unless it is a dry run carries the plan out, which needs the workspace lock.
-    fn carry_out(
-        &self,
-        opened: &Opened,
-        intent: &Intent<'_>,
-        plan: &dyn Fn(&Capture) -> Result<Plan>,
-    ) -> Result<Applied> {
-        if intent.dry_run {
+    fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
+        if intent.terms.dry_run {
             let now = self.look_at(opened, &intent.include, true)?;
-            let plan = plan(&now)?;
+            let plan = plan(&now, &BTreeSet::new())?;
+            let token = self.agree(opened, intent, &plan)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
-            return Ok(report(opened, intent, &plan));
+            return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan) });
         }
-        let mut attempt = 1;
+        let (mut attempts, mut busy) = (0, BTreeSet::new());
+        let mut raced: BTreeMap<Option<RelPath>, usize> = BTreeMap::new();
         loop {
-            match self.carry_out_once(opened, intent, plan) {
-                Err(error) if error.code() == Code::Raced && attempt < ATTEMPTS => attempt += 1,
+            let error = match self.carry_out_once(opened, intent, &|now| plan(now, &busy)) {
+                Err(error) if error.code() == Code::Raced => error,
                 other => return other,
+            };
+            let path: Option<RelPath> = serde_json::from_value(error.details()["path"].clone()).ok();
+            let times = raced.entry(path.clone()).or_default();
+            (attempts, *times) = (attempts + 1, *times + 1);
+            // A file that is edited again and again is left alone where the caller allows it, so that the others can be
+            // put in place.
+            match (intent.terms.on_conflict, path) {
+                (OnConflict::Refuse, _) if attempts < ATTEMPTS => {}
+                (OnConflict::Refuse, _) => {
+                    return Err(error.with_hint("try again, or leave it as it is with `--on-conflict skip`"));
+                }
+                (OnConflict::Skip | OnConflict::Merge, _) if *times < PATIENCE => {}
+                (OnConflict::Skip | OnConflict::Merge, Some(path)) if busy.len() < MOST_BUSY => {
+                    busy.insert(path);
+                }
+                _ => return Err(error),
             }
         }
     }
@@ -267,6 +306,7 @@ impl Workspace {
         let last = opened.timeline.latest()?;
         let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
         let plan = plan(&now)?;
+        self.agree(opened, intent, &plan)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
         // An undo of what is gone already still counts, or the steps before it could never be undone.
@@ -286,7 +326,7 @@ impl Workspace {
             coverage: coverage_after(&now, &plan),
             files: touched(&plan.changes, false),
             details: details(intent, &plan),
-            ..self.new_step(intent.kind, &now, &intent.description, intent.origin)?
+            ..self.new_step(intent.kind, &now, &intent.description, intent.terms.origin)?
         };
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
@@ -300,13 +340,81 @@ impl Workspace {
         answer.warnings.extend(warnings);
         Ok(answer)
     }
+
+    /// The plan's token. A plan other than the one that the caller agreed to is refused, with what changed since.
+    fn agree(&self, opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Result<PlanToken> {
+        let agreement = agreement(intent, plan, opened.timeline.latest_seq()?);
+        if let Some(agreed) = intent.terms.agreed {
+            let candidates = intent.include.iter().filter_map(|path| RelPath::new(path.as_slice()).ok()).collect();
+            agreement.check(agreed, &candidates, |since| {
+                let recorded = opened.timeline.outlines_after(since)?;
+                Ok(recorded.into_iter().map(|outline| outline.seq).collect())
+            })?;
+        }
+        Ok(agreement.token())
+    }
+}
+
+/// What a plan comes to, so that it can be told from every other.
+fn agreement(intent: &Intent<'_>, plan: &Plan, latest: Seq) -> Agreement {
+    let mut paths: BTreeMap<RelPath, String> = BTreeMap::new();
+    for Change { path, before, after } in &plan.changes {
+        paths.entry(path.clone()).or_default().push_str(&format!("{before:?} {after:?}"));
+    }
+    for conflict in plan.conflicts.iter().chain(&plan.marked) {
+        paths.entry(conflict.path.clone()).or_default().push_str(&format!("{conflict:?}"));
+    }
+    let Intent { kind, targets, leaving, selection, .. } = intent;
+    Agreement { latest, intent: format!("{kind:?} {targets:?} {leaving:?} {selection:?}"), paths }
+}
+
+/// What of others' tool calls goes when a step is taken back.
+fn shared_by(leg: &Leg) -> Vec<(Seq, Shared)> {
+    match leg {
+        Leg::Back(step) => step.shared().iter().map(|shared| (step.snapshot.sequence_number, shared.clone())).collect(),
+        Leg::Again(_) => Vec::new(),
+    }
+}
+
+fn terms_of(request: &request::Undo) -> Terms<'_> {
+    Terms {
+        on_conflict: request.on_conflict,
+        dry_run: request.dry_run,
+        agreed: request.plan.as_ref(),
+        origin: &request.origin,
+    }
+}
+
+fn step_at(opened: &Opened, seq: Seq) -> Result<Step> {
+    let found = opened.timeline.by_seq(seq)?;
+    found.ok_or_else(|| Error::new(Code::Damaged, format!("the row of {seq} is missing from the timeline")))
+}
+
+/// Refuses to go no step, or more steps than there are.
+fn check_count(available: usize, count: usize, verb: &str) -> Result<()> {
+    if count == 0 {
+        return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing"))
+            .with_hint(format!("say how many: `backsight {verb} 1`")));
+    }
+    if available >= count {
+        return Ok(());
+    }
+    let message = match available {
+        0 => format!("there is nothing to {verb}"),
+        1 => format!("there is only 1 step to {verb}, not {count}"),
+        some => format!("there are only {some} steps to {verb}, not {count}"),
+    };
+    Err(Error::new(Code::NothingToUndo, message)
+        .with_hint("see what was done with `backsight log`")
+        .with_details(serde_json::json!({ "available": available, "asked": count })))
 }
 
 /// Whether the targets are taken back as a whole, which a restore does not do to its target.
 fn details(intent: &Intent<'_>, plan: &Plan) -> Option<StepDetails> {
     // A session's revert counts as one whatever it had to skip: its row knows what it did, and is taken back as a row.
-    let whole = intent.session.is_some() || !intent.is_partial && plan.conflicts.is_empty();
-    (intent.kind != Kind::Restore).then(|| StepDetails { whole, session: intent.session.clone() })
+    let whole = intent.session.is_some() || intent.selection.is_empty() && plan.conflicts.is_empty();
+    let (leaving, session) = (intent.leaving.clone(), intent.session.clone());
+    (intent.kind != Kind::Restore).then_some(StepDetails { whole, leaving, session, ..StepDetails::default() })
 }
 
 pub(super) fn newest_first(mut steps: Vec<Step>) -> Vec<Step> {
@@ -345,39 +453,71 @@ fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPa
     Ok(())
 }
 
-fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
+fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
+    let (Leg::Back(step) | Leg::Again(step)) = leg;
     still_held(step)?;
     let seq = step.snapshot.sequence_number;
     let before = step.before().ok_or_else(|| {
         Error::new(Code::NothingToUndo, format!("{seq} is the first snapshot: there is nothing before it"))
             .with_hint("go to a state with `backsight restore REF`")
     })?;
-    // An undo or redo takes a step back whole; what a tool declared limits only its own step.
-    let declared = if kind == Kind::Redo { Vec::new() } else { step.limit().to_vec() };
-    Ok(StepToUndo {
-        before,
-        before_coverage: step.base_coverage_id,
-        after: step.tree,
-        declared,
-        label: format!("before {seq}"),
+    // A redo takes an undo back whole; what a tool declared limits only its own step.
+    let is_whole = kind == Kind::Redo && matches!(leg, Leg::Back(_));
+    let declared = if is_whole { Vec::new() } else { step.limit().to_vec() };
+    Ok(match leg {
+        Leg::Back(step) => StepToUndo {
+            before,
+            before_coverage: step.base_coverage_id,
+            after: step.tree,
+            declared,
+            label: format!("before {seq}"),
+        },
+        Leg::Again(step) => StepToUndo {
+            before: step.tree,
+            before_coverage: step.coverage_id,
+            after: before,
+            declared,
+            label: format!("after {seq}"),
+        },
     })
 }
 
 fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
-    if plan.conflicts.is_empty() || intent.on_conflict != OnConflict::Refuse {
-        return Ok(());
+    match plan.conflicts.is_empty() || intent.terms.on_conflict != OnConflict::Refuse {
+        true => Ok(()),
+        false if intent.kind == Kind::Restore => Err(not_covered(&plan.conflicts)),
+        false => Err(conflicting(&plan.conflicts)),
     }
-    let conflicts: Vec<Conflict> = plan.conflicts.iter().map(conflict).collect();
+}
+
+/// A restore displaces only what a snapshot holds.
+fn not_covered(left: &[backsight_files::Conflict]) -> Error {
+    let named: Vec<String> =
+        left.iter().take(5).map(|conflict| format!("`{}` ({})", conflict.path, conflict.reason)).collect();
+    let more = if left.len() > 5 { format!(" and {} more", left.len() - 5) } else { String::new() };
+    let details: Vec<_> =
+        left.iter().map(|conflict| serde_json::json!({ "path": conflict.path, "reason": conflict.reason })).collect();
+    let named = named.join(", ");
+    Error::new(Code::NotCovered, format!("what is on disk at {named}{more} is in no snapshot and would be lost"))
+        .with_hint(
+            "leave these as they are with `--on-conflict skip`; or move them away, make them readable, or allow larger \
+             files (`backsight config set max_file_size 1GB`) so that they can be captured first",
+        )
+        .with_details(serde_json::json!({ "paths": details }))
+}
+
+fn conflicting(left: &[backsight_files::Conflict]) -> Error {
+    let conflicts: Vec<Conflict> = left.iter().map(conflict).collect();
     let paths: BTreeSet<&RelPath> = conflicts.iter().map(|conflict| &conflict.path).collect();
     let what = match paths.len() {
         1 => "1 path was changed since in a way that conflicts".to_owned(),
         many => format!("{many} paths were changed since in ways that conflict"),
     };
-    Err(Error::new(Code::Conflict, format!("{what}; nothing was changed"))
+    Error::new(Code::Conflict, format!("{what}; nothing was changed"))
         .with_hint(
             "leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`",
         )
-        .with_details(serde_json::json!({ "conflicts": conflicts })))
+        .with_details(serde_json::json!({ "conflicts": conflicts }))
 }
 
 fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
@@ -385,9 +525,14 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
     let (merged, rest): (Vec<&Change>, Vec<&Change>) =
         plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
     let reverted: Vec<Change> = rest.into_iter().filter(|change| !marked.contains(&change.path)).cloned().collect();
-    let linked = opened.files.hard_links(plan);
+    let linked = opened
+        .files
+        .hard_links(plan)
+        .into_iter()
+        .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"));
+    let shared = intent.shared.iter().filter_map(|(seq, shared)| shared::taken_along(*seq, shared, &plan.changes));
     Applied {
-        dry_run: intent.dry_run,
+        dry_run: intent.terms.dry_run,
         changed: !plan.changes.is_empty(),
         snapshot: None,
         safety: None,
@@ -397,17 +542,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),
         conflicts: plan.marked.iter().map(conflict).collect(),
-        warnings: linked
-            .iter()
-            .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"))
-            .collect(),
-        fingerprint: fingerprint(intent, plan),
+        warnings: linked.chain(shared).collect(),
+        plan: None,
     }
-}
-
-/// Only ever compared with one that the same program made a moment ago, so how it is written may change.
-fn fingerprint(intent: &Intent<'_>, plan: &Plan) -> String {
-    let Plan { changes, conflicts, marked, .. } = plan;
-    let written = format!("{:?} {changes:?} {conflicts:?} {marked:?}", intent.targets);
-    Sha256::digest(written).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

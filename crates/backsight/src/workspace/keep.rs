@@ -128,7 +128,7 @@ impl Workspace {
     pub fn verify_against(&self, head: Option<&str>) -> Result<Verified> {
         let opened = self.opened()?;
         let verified = self.verify_once(opened, head)?;
-        if verified.clean {
+        if verified.clean || opened.store.is_read_only() {
             return Ok(verified);
         }
         // Another process may have been moving things about. With the lock held, what is still wrong is wrong.

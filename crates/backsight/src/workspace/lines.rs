@@ -28,7 +28,10 @@ impl Version {
 impl Workspace {
     /// Every recorded change of a file, newest first, through renames; the first is how it was when recording began.
     pub fn file_history(&self, path: &RelPath) -> Result<Vec<FileVersion>> {
-        let opened = self.opened()?;
+        self.reading(|opened| self.file_history_in(opened, path))
+    }
+
+    fn file_history_in(&self, opened: &Opened, path: &RelPath) -> Result<Vec<FileVersion>> {
         let latest = opened.timeline.latest()?;
         let versions = match &latest {
             Some(latest) => self.versions(opened, path, latest)?,
@@ -109,7 +112,10 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn blame(&self, path: &RelPath, reference: Option<&str>) -> Result<Blame> {
-        let opened = self.opened()?;
+        self.reading(|opened| self.blame_in(opened, path, reference))
+    }
+
+    fn blame_in(&self, opened: &Opened, path: &RelPath, reference: Option<&str>) -> Result<Blame> {
         let side = self.side(opened, reference.unwrap_or("now"))?;
         let node = opened.files.find(side.tree(), side.capture(), path)?;
         let id = node.and_then(|node| node.blob()).ok_or_else(|| {

@@ -126,30 +126,33 @@ impl Workspace {
 
     /// One snapshot's row with what it says of single files.
     pub fn show_detail(&self, reference: &str) -> Result<SnapshotDetail> {
-        let opened = self.opened()?;
-        let step = self.resolve_row(opened, reference)?;
-        let mut files = opened.timeline.touched_by(step.snapshot.sequence_number)?;
-        files.retain(|file| !file.external || matches!(step.snapshot.kind, Kind::External | Kind::Safety));
-        if let Some(start) = step.start.filter(|_| step.snapshot.expired_at.is_none()) {
-            for file in &mut files {
-                file.before = opened.files.find(&start, None, &file.path)?.and_then(|node| node.blob());
+        self.reading(|opened| {
+            let step = self.resolve_row(opened, reference)?;
+            let mut files = opened.timeline.touched_by(step.snapshot.sequence_number)?;
+            files.retain(|file| !file.external || matches!(step.snapshot.kind, Kind::External | Kind::Safety));
+            if let Some(start) = step.start.filter(|_| step.snapshot.expired_at.is_none()) {
+                for file in &mut files {
+                    file.before = opened.files.find(&start, None, &file.path)?.and_then(|node| node.blob());
+                }
             }
-        }
-        let snapshot = step.snapshot;
-        let hashes = |id: fn(&TouchedFile) -> Option<ObjectId>| -> BTreeMap<RelPath, ObjectId> {
-            files.iter().filter_map(|file| Some((file.path.clone(), id(file)?))).collect()
-        };
-        Ok(SnapshotDetail {
-            base_file_hashes: hashes(|file| file.before),
-            result_file_hashes: hashes(|file| file.after),
-            affected_files: files.into_iter().map(|file| file.path).collect(),
-            snapshot,
+            let snapshot = step.snapshot;
+            let hashes = |id: fn(&TouchedFile) -> Option<ObjectId>| -> BTreeMap<RelPath, ObjectId> {
+                files.iter().filter_map(|file| Some((file.path.clone(), id(file)?))).collect()
+            };
+            Ok(SnapshotDetail {
+                base_file_hashes: hashes(|file| file.before),
+                result_file_hashes: hashes(|file| file.after),
+                affected_files: files.into_iter().map(|file| file.path).collect(),
+                snapshot,
+            })
         })
     }
 
     /// The content of a blob, such as one side of a conflict.
     pub fn get_blob(&self, id: &ObjectId) -> Result<Vec<u8>> {
         let objects = self.opened()?.files.objects();
+        // Another process may have stored it since.
+        objects.refresh()?;
         if !objects.contains(id)? {
             return Err(Error::new(Code::PathNotFound, format!("no blob `{id}` is stored here"))
                 .with_hint("blob ids are in `backsight ls REF --json` and in the conflicts of a refused revert"));
@@ -159,28 +162,29 @@ impl Workspace {
 
     /// What a snapshot changed, compared with what was there before its own changes. The first changed everything in it.
     pub fn changes_of(&self, reference: &str) -> Result<Vec<PathChange>> {
-        let opened = self.opened()?;
-        let step = self.resolve(opened, reference)?;
-        match step.before() {
-            Some(before) => {
-                let changes = opened.files.compare(&before, &step.tree)?;
-                let after = Unseen::Stored(step.coverage_id.as_ref());
-                let (changes, _) = opened.files.split_unseen(changes, step.base_coverage_id.as_ref(), &after)?;
-                Ok(path_changes(&changes))
+        self.reading(|opened| {
+            let step = self.resolve(opened, reference)?;
+            match step.before() {
+                Some(before) => {
+                    let changes = opened.files.compare(&before, &step.tree)?;
+                    let after = Unseen::Stored(step.coverage_id.as_ref());
+                    let (changes, _) = opened.files.split_unseen(changes, step.base_coverage_id.as_ref(), &after)?;
+                    Ok(path_changes(&changes))
+                }
+                None => Ok(opened
+                    .files
+                    .list(&step.tree, None)?
+                    .into_iter()
+                    .map(|(path, node)| PathChange {
+                        path,
+                        status: Status::Added,
+                        from_path: None,
+                        before: None,
+                        after: Some(attributes(&node)),
+                    })
+                    .collect()),
             }
-            None => Ok(opened
-                .files
-                .list(&step.tree, None)?
-                .into_iter()
-                .map(|(path, node)| PathChange {
-                    path,
-                    status: Status::Added,
-                    from_path: None,
-                    before: None,
-                    after: Some(attributes(&node)),
-                })
-                .collect()),
-        }
+        })
     }
 
     /// Every file of a snapshot; empty directories too.
@@ -197,35 +201,38 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn list_files(&self, reference: &str) -> Result<Vec<FileEntry>> {
-        let opened = self.opened()?;
-        let side = self.side(opened, reference)?;
-        let listed = opened.files.list(side.tree(), side.capture())?;
-        Ok(listed
-            .into_iter()
-            .map(|(path, node)| FileEntry { path, attributes: attributes(&node), blob: node.blob() })
-            .collect())
+        self.reading(|opened| {
+            let side = self.side(opened, reference)?;
+            let listed = opened.files.list(side.tree(), side.capture())?;
+            Ok(listed
+                .into_iter()
+                .map(|(path, node)| FileEntry { path, attributes: attributes(&node), blob: node.blob() })
+                .collect())
+        })
     }
 
     /// The bytes of a file, or the text of a symlink, in a snapshot.
     pub fn get_file_at(&self, reference: &str, path: &RelPath) -> Result<Vec<u8>> {
-        let opened = self.opened()?;
-        let side = self.side(opened, reference)?;
-        let node = opened.files.find(side.tree(), side.capture(), path)?.ok_or_else(|| {
-            Error::new(Code::PathNotFound, format!("`{path}` is not in {}", side.name()))
-                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
-        })?;
-        let id = node.blob().ok_or_else(|| {
-            Error::new(Code::PathNotFound, format!("`{path}` is a directory in {}", side.name()))
-                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
-        })?;
-        content(opened, &side, path, &id)
+        self.reading(|opened| {
+            let side = self.side(opened, reference)?;
+            let node = opened.files.find(side.tree(), side.capture(), path)?.ok_or_else(|| {
+                Error::new(Code::PathNotFound, format!("`{path}` is not in {}", side.name()))
+                    .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+            })?;
+            let id = node.blob().ok_or_else(|| {
+                Error::new(Code::PathNotFound, format!("`{path}` is a directory in {}", side.name()))
+                    .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+            })?;
+            content(opened, &side, path, &id)
+        })
     }
 
     /// Whether a path exists in a snapshot.
     pub fn file_exists_at(&self, reference: &str, path: &RelPath) -> Result<bool> {
-        let opened = self.opened()?;
-        let side = self.side(opened, reference)?;
-        Ok(opened.files.find(side.tree(), side.capture(), path)?.is_some())
+        self.reading(|opened| {
+            let side = self.side(opened, reference)?;
+            Ok(opened.files.find(side.tree(), side.capture(), path)?.is_some())
+        })
     }
 }
 

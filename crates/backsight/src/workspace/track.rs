@@ -8,13 +8,13 @@ use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, U
 use backsight_files::{Capture, Change, Node, Patterns, Subjects, Tree, Unseen};
 use rayon::prelude::*;
 
-use super::{Opened, Workspace};
+use super::{Opened, Workspace, shared};
 use crate::convert::{is_implied, path_changes};
 use crate::names;
 use crate::place;
 use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
-use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Step, TouchedFile};
+use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Shared, Step, TouchedFile};
 use crate::unknown::{
     Claim, Decision, Since, blind, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
 };
@@ -54,6 +54,8 @@ struct Apart {
     left: Vec<Change>,
     unseen: Vec<Uncovered>,
     warnings: Vec<String>,
+    /// Tool calls of others that may have written what is the caller's own by this.
+    shared: Vec<Shared>,
 }
 
 impl Workspace {
@@ -97,7 +99,10 @@ impl Workspace {
     pub(super) fn record(&self, opened: &Opened, recording: &Recording<'_>) -> Result<Tracked> {
         let last = opened.timeline.latest()?;
         let include = recording.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
-        let mut capture = self.capture(opened, last.as_ref(), &include)?;
+        // A watcher hears nothing of a write through shared memory or through another name of a file. A call that says what
+        // it writes is looked up there; what any other call did is walked for.
+        let thorough = recording.call.is_some() && recording.origin.declared.is_empty();
+        let mut capture = self.capture_with(opened, last.as_ref(), &include, thorough)?;
         let mut tracked = match last {
             None => self.record_first(opened, &capture, recording)?,
             Some(last) => {
@@ -107,6 +112,9 @@ impl Workspace {
         };
         if tracked.created {
             tracked.warnings.extend(self.closing(opened, &tracked.snapshot)?);
+        }
+        if let Some(call) = recording.call {
+            tracked.warnings.extend(shared::recorded_by_others(opened, call)?);
         }
         let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
         if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
@@ -160,6 +168,7 @@ impl Workspace {
             left: Vec::new(),
             unseen,
             warnings,
+            shared: Vec::new(),
         };
         if last.tree == capture.tree && recording.call.is_none_or(|call| call.start == capture.tree) {
             return Ok(everything(Vec::new(), Vec::new(), Vec::new()));
@@ -185,8 +194,9 @@ impl Workspace {
         let is_whole = own.len() == changes.len() && own.iter().zip(&changes).all(|(own, change)| own == change);
         // What could not be seen differs between the trees and is nobody's doing.
         if is_whole && unseen.is_empty() {
-            let warnings = shared_warning(&others, recording, &own);
-            return Ok(everything(own, unseen, warnings));
+            let shared = shared::with_calls(&others, &recording.origin.declared, &own);
+            let warnings = shared::warnings(&shared, &recording.origin.declared);
+            return Ok(Apart { shared, ..everything(own, unseen, warnings) });
         }
         // What may be another call's is left to it, except by a plain `track`, which records whatever there is.
         let leaves = !others.is_empty() && (recording.call.is_some() || !declared.is_empty());
@@ -202,13 +212,15 @@ impl Workspace {
         let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
         foreign.retain(|change| !not_seen.contains(&change.path));
         let others_tree = opened.files.edit(&last.tree, &foreign)?;
+        let shared = shared::with_calls(&others, &recording.origin.declared, &own);
         Ok(Apart {
             own: opened.files.compare(&start, &tree)?,
             foreign,
             others: others_tree,
             theirs,
             left: opened.files.compare(&tree, &capture.tree)?,
-            warnings: shared_warning(&others, recording, &own),
+            warnings: shared::warnings(&shared, &recording.origin.declared),
+            shared,
             tree,
             start,
             unseen,
@@ -328,6 +340,7 @@ impl Workspace {
             execution_ms: Some(self.elapsed(recording.since)),
             files,
             unknown: if is_shared { found.to_vec() } else { Vec::new() },
+            details: shared::details(recording.call, &apart.shared),
             pinned: recording.pinned,
             ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
         };
@@ -528,17 +541,6 @@ pub(super) fn other_calls(opened: &Opened, call: Option<&OpenCall>) -> Result<Ve
     let mut calls = opened.timeline.open_calls()?;
     calls.retain(|other| call.is_none_or(|call| call.call.id != other.call.id));
     Ok(calls)
-}
-
-/// Without a declared write set nobody can tell what two calls wrote at the same time.
-fn shared_warning(others: &[OpenCall], recording: &Recording<'_>, own: &[Change]) -> Vec<String> {
-    if others.is_empty() || own.is_empty() || !recording.origin.declared.is_empty() {
-        return Vec::new();
-    }
-    let calls = if others.len() == 1 { "another tool call is" } else { "other tool calls are" };
-    vec![format!(
-        "{calls} running: what it wrote meanwhile counts as this step's; declare the paths to keep them apart"
-    )]
 }
 
 /// The paths of changes, directories only where nothing else speaks for them.

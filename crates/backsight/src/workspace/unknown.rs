@@ -235,7 +235,8 @@ impl Workspace {
         match decide(strategy, options.force) {
             Decision::Refuse => Err(mismatch(&detected.unknown, "what follows")),
             Decision::List => {
-                let message = format!("{count}, left as it is: `backsight unknown handle integrate` records it");
+                let (left, them) = if detected.unknown.len() == 1 { ("it is", "it") } else { ("they are", "them") };
+                let message = format!("{count}, left as {left}: `backsight unknown handle integrate` records {them}");
                 Ok(HandleResult { modified_files, ..nothing(&message) })
             }
             Decision::Integrate => {

@@ -1,11 +1,11 @@
 //! Tool calls: what the tool wrote is its step, everything else is somebody else's, and nothing is lost on the way.
 
 use backsight::Code;
-use backsight::report::Strategy;
-use backsight::request::Unknown;
+use backsight::report::{Origin, Strategy};
+use backsight::request::{Begin, Revert, Unknown};
 
 use crate::lab::stored_at;
-use crate::scene::{Scene, names, path, strategy};
+use crate::scene::{Scene, by, names, path, strategy};
 
 #[test]
 fn what_a_call_wrote_is_its_step_and_what_stood_there_before_is_not() {
@@ -248,4 +248,66 @@ fn a_revert_leaves_what_its_step_could_not_see() {
     scene.remove("pipe");
     scene.revert("3").unwrap();
     assert_eq!((scene.text("a"), scene.text("pipe")), ("1".to_owned(), "-".to_owned()));
+}
+
+fn session_of(name: &str, declared: &[&str]) -> Begin {
+    let origin = Origin { session: Some(name.to_owned()), ..by("edit", declared) };
+    Begin { origin, ..Begin::default() }
+}
+
+fn forty(changes: &[(usize, &str)]) -> String {
+    let line = |number: usize| match changes.iter().find(|(at, _)| *at == number) {
+        Some((_, text)) => format!("{text}\n"),
+        None => format!("{number}\n"),
+    };
+    (1..=40).map(line).collect()
+}
+
+/// Neither can be told from the other, so both are told, and whoever takes the first back hears of the second.
+#[test]
+fn two_open_calls_that_declare_one_file_are_told_of_each_other() {
+    let scene = Scene::empty();
+    scene.write("f", forty(&[]));
+    scene.workspace.track().unwrap();
+    let [first, second] =
+        ["A", "B"].map(|name| scene.workspace.begin(&session_of(name, &["f"])).unwrap().call.id.to_string());
+    scene.write("f", forty(&[(5, "A"), (35, "B")]));
+    let warnings = scene.finish(&first).warnings;
+    assert_eq!(
+        warnings,
+        ["session `B` has not finished and declares `f` too: what it wrote there so far counts as this step's"]
+    );
+    let told = scene.finish(&second);
+    assert!(!told.created);
+    assert_eq!(
+        told.warnings,
+        ["#2 of session `A` was recorded while this call ran and holds what it had written to `f` by then"]
+    );
+    let revert = Revert { references: vec!["session:A".to_owned()], ..Revert::default() };
+    for dry_run in [true, false] {
+        let applied = scene.workspace.revert_steps(&Revert { dry_run, ..revert.clone() }).unwrap();
+        assert_eq!(
+            applied.warnings,
+            [
+                "session `B` was at work on `f` too when #2 was recorded: what it had written there is taken back with it"
+            ]
+        );
+    }
+}
+
+/// Calls that declare other files, or come one after the other, hear nothing.
+#[test]
+fn calls_that_do_not_share_a_file_are_told_nothing() {
+    let scene = Scene::of(&["f", "g"]);
+    let [first, second] = [("A", "f"), ("B", "g")]
+        .map(|(name, file)| scene.workspace.begin(&session_of(name, &[file])).unwrap().call.id.to_string());
+    scene.write("f", "A\n");
+    scene.write("g", "B\n");
+    for call in [&first, &second] {
+        assert_eq!(scene.finish(call).warnings, Vec::<String>::new());
+    }
+    let third = scene.workspace.begin(&session_of("C", &["f"])).unwrap().call.id.to_string();
+    scene.write("f", "C\n");
+    assert_eq!(scene.finish(&third).warnings, Vec::<String>::new());
+    assert_eq!(scene.revert("session:C").unwrap().warnings, Vec::<String>::new());
 }

@@ -36,6 +36,12 @@ impl Lab {
         Lab { directory: directory.unwrap(), copies: AtomicU64::new(0) }
     }
 
+    /// The same on a disk: a file system in memory has no pages to write out.
+    pub fn on_disk() -> Lab {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Lab { directory, copies: AtomicU64::new(0) }
+    }
+
     pub fn path(&self) -> &Path {
         self.directory.path()
     }

@@ -9,7 +9,9 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod agreed;
 mod attribution;
+mod beside_writers;
 mod blame;
 mod browser;
 mod calls;
@@ -25,6 +27,7 @@ mod debug;
 mod edited_before_recovery;
 mod full_disk;
 mod gate;
+mod going;
 mod history;
 mod lab;
 mod laws;
@@ -34,11 +37,13 @@ mod mount_point;
 mod picture;
 mod plans;
 mod racing;
+mod read_only;
 mod scene;
 mod session_laws;
 mod sessions;
 mod several;
 mod small_disk;
 mod strategies;
+mod unseen_writes;
 mod watching;
 mod watching_races;

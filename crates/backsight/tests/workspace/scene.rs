@@ -42,7 +42,10 @@ pub struct Scene {
 
 impl Scene {
     pub fn empty() -> Scene {
-        let lab = Lab::new();
+        Scene::within(Lab::new())
+    }
+
+    pub fn within(lab: Lab) -> Scene {
         let root = lab.empty();
         let workspace = open(&root);
         Scene { root, workspace, lab }

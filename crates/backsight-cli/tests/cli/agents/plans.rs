@@ -64,7 +64,7 @@ fn a_plan_whose_files_were_edited_since_is_refused() {
         assert_eq!(fixture.picture(), before, "{what}");
         // The next call it names is the plan again.
         let next = &error["next"];
-        assert_eq!(next, &json!({ "tool": "files_restore", "arguments": { "ref": "#1" } }), "{what}");
+        assert_eq!(next, &json!({ "tool": "files_restore", "arguments": { "ref": "#1", "dry_run": true } }), "{what}");
         let plan = agent.ok("files_restore", next["arguments"].clone());
         if plan["changed"] == true {
             agent.ok("files_restore", plan["confirm"]["arguments"].clone());
@@ -90,7 +90,8 @@ fn edits_elsewhere_do_not_spoil_a_plan() {
 fn a_plan_is_not_another_plan() {
     let fixture = Fixture::with_history();
     let (mut agent, confirm) = changed(&fixture);
-    for (name, value) in [("ref", json!("#2")), ("paths", json!(["a.txt"])), ("plan", json!("plan-0000000000000000"))] {
+    for (name, value) in [("ref", json!("#2")), ("paths", json!(["a.txt"])), ("plan", json!("plan-2-0000000000000000"))]
+    {
         let mut other = confirm.clone();
         other[name] = value;
         agent.fails("files_restore", other, "STATE_MISMATCH");
@@ -98,4 +99,37 @@ fn a_plan_is_not_another_plan() {
     // It is good for once: done, it is not the plan any more.
     agent.ok("files_restore", confirm.clone());
     agent.fails("files_restore", confirm, "STATE_MISMATCH");
+}
+
+/// An undo is confirmed by its plan as a restore is, and an edit meanwhile is named.
+#[test]
+fn every_tool_that_changes_files_takes_the_token_of_its_plan() {
+    for (tool, arguments, file) in [
+        ("files_restore", json!({ "ref": "#1" }), "a.txt"),
+        ("files_revert", json!({ "refs": "#2" }), "a.txt"),
+        ("files_undo", json!({ "dry_run": true }), "c.txt"),
+    ] {
+        let fixture = Fixture::with_history();
+        let mut agent = Agent::new(&fixture);
+        let confirm = agent.ok(tool, arguments.clone())["confirm"]["arguments"].clone();
+        let unedited = fixture.read(file);
+        fixture.write(file, "edited meanwhile\n");
+        let error = agent.fails(tool, confirm.clone(), "STATE_MISMATCH");
+        assert!(error["message"].as_str().unwrap().contains(&format!("`{file}` is not as it was")), "{error}");
+        assert_eq!((&error["next"]["tool"], &error["next"]["arguments"]["dry_run"]), (&json!(tool), &json!(true)));
+        fixture.write(file, &unedited);
+        assert_eq!(agent.ok(tool, confirm)["changed"], true, "{tool}");
+    }
+}
+
+#[test]
+fn a_restore_leaves_what_cannot_be_stored_when_told_to_skip() {
+    let fixture = Fixture::with_history();
+    fixture.done("config set max_file_size 1000");
+    fixture.write("b.txt", &"x".repeat(5000));
+    let mut agent = Agent::new(&fixture);
+    agent.fails("files_restore", json!({ "ref": "#1", "dry_run": false }), "NOT_COVERED");
+    let done = agent.ok("files_restore", json!({ "ref": "#1", "dry_run": false, "on_conflict": "skip" }));
+    assert!(done["skipped"][0].as_str().unwrap().starts_with("b.txt"), "{done}");
+    assert_eq!(fixture.read("a.txt"), numbered(&[]));
 }

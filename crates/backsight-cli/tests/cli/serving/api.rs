@@ -157,7 +157,12 @@ fn going() -> Vec<Deed> {
         post("undo", "/api/undo", "{}", "undo"),
         post("redo", "/api/redo", r#"{"count": 1, "on_conflict": "skip"}"#, "redo 1 --on-conflict skip"),
         post("restore", "/api/restore", r#"{"ref": "1", "dry_run": true}"#, "restore 1 --dry-run"),
-        post("restore", "/api/restore", r#"{"ref": "1", "paths": ["c.txt"]}"#, "restore 1 -- c.txt"),
+        post(
+            "restore",
+            "/api/restore",
+            r#"{"ref": "1", "paths": ["c.txt"], "on_conflict": "skip"}"#,
+            "restore 1 --on-conflict skip -- c.txt",
+        ),
     ]
 }
 

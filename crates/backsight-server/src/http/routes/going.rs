@@ -1,8 +1,8 @@
 //! Going back: restore, revert, undo, redo. Each carries out what it plans unless only the plan is asked for.
 
-use backsight::Workspace;
 use backsight::report::{Applied, OnConflict};
 use backsight::request::{Restore, Revert, Undo};
+use backsight::{PlanToken, Workspace};
 use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,14 +11,14 @@ use super::{LOOK, PATH, PathText, REFERENCE, WRITE, Who};
 use crate::http::operation::Operation;
 
 /// How what changes files can fail.
-const GOING: &[Code] = &[Code::Conflict, Code::NotCovered];
+const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::StateMismatch];
 const EMPTY: &[Code] = &[Code::NothingToUndo];
 
 pub fn operations() -> Vec<Operation> {
     vec![
         Operation::post("/api/restore", "restore", "Take the files to an earlier state", restore).fails(&[
             REFERENCE,
-            &[Code::PathNotFound, Code::NotCovered],
+            &[Code::PathNotFound, Code::NotCovered, Code::StateMismatch],
             PATH,
             LOOK,
             WRITE,
@@ -32,7 +32,7 @@ pub fn operations() -> Vec<Operation> {
             LOOK,
             WRITE,
         ]),
-        Operation::post("/api/redo", "redo", "Take the newest undos back", redo).fails(&[
+        Operation::post("/api/redo", "redo", "Bring back the steps that were undone last", redo).fails(&[
             EMPTY,
             GOING,
             &[Code::RefExpired],
@@ -51,17 +51,22 @@ struct RestoreInput {
     /// Only these paths and what lies below them.
     #[serde(default)]
     paths: Vec<PathText>,
+    /// What to do about paths that cannot be stored first, or that are written all the time.
+    #[serde(default)]
+    on_conflict: OnConflict,
     /// Say what would be done and change nothing.
     #[serde(default)]
     dry_run: bool,
+    /// Only the plan with this token, which a dry run answered with; any other is refused, with what changed since.
+    plan: Option<PlanToken>,
     #[serde(flatten)]
     who: Who,
 }
 
 fn restore(workspace: &Workspace, input: RestoreInput) -> Result<Applied> {
-    let RestoreInput { reference, paths, dry_run, who } = input;
+    let RestoreInput { reference, paths, on_conflict, dry_run, plan, who } = input;
     let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
-    workspace.restore_with(&Restore { reference, paths, dry_run, origin })
+    workspace.restore_with(&Restore { reference, paths, on_conflict, dry_run, plan, origin })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -78,22 +83,24 @@ struct RevertInput {
     /// Say what would be done and change nothing.
     #[serde(default)]
     dry_run: bool,
+    /// Only the plan with this token, which a dry run answered with; any other is refused, with what changed since.
+    plan: Option<PlanToken>,
     #[serde(flatten)]
     who: Who,
 }
 
 fn revert(workspace: &Workspace, input: RevertInput) -> Result<Applied> {
-    let RevertInput { refs, paths, on_conflict, dry_run, who } = input;
+    let RevertInput { refs, paths, on_conflict, dry_run, plan, who } = input;
     if refs.is_empty() {
         return Err(backsight_core::Error::new(Code::Usage, "no step was named: `refs` is empty"));
     }
     let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
-    workspace.revert_steps(&Revert { references: refs, paths, on_conflict, dry_run, origin })
+    workspace.revert_steps(&Revert { references: refs, paths, on_conflict, dry_run, plan, origin })
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct UndoInput {
-    /// How many; 1 unless told otherwise.
+    /// How many steps; 1 unless told otherwise.
     #[schemars(range(min = 1))]
     count: Option<u16>,
     /// What to do where later edits overlap.
@@ -102,14 +109,16 @@ struct UndoInput {
     /// Say what would be done and change nothing.
     #[serde(default)]
     dry_run: bool,
+    /// Only the plan with this token, which a dry run answered with; any other is refused, with what changed since.
+    plan: Option<PlanToken>,
     #[serde(flatten)]
     who: Who,
 }
 
 impl UndoInput {
     fn request(self) -> Result<Undo> {
-        let UndoInput { count, on_conflict, dry_run, who } = self;
-        Ok(Undo { count: count.map_or(1, usize::from), on_conflict, dry_run, origin: who.origin(&[])? })
+        let UndoInput { count, on_conflict, dry_run, plan, who } = self;
+        Ok(Undo { count: count.map_or(1, usize::from), on_conflict, dry_run, plan, origin: who.origin(&[])? })
     }
 }
 

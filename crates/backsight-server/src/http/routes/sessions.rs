@@ -1,11 +1,11 @@
 //! Sessions: agent conversations, with the bodies and spellings of seed 002.
 
-use backsight::Workspace;
 use backsight::report::{
     OnConflict, Phase, Session, SessionDetail, SessionDiff, SessionReverted, SessionStarted, SessionTracked,
     SessionUnreverted,
 };
 use backsight::request::{self, NewSession, RevertSession, SessionTrack, Sessions, Unrevert};
+use backsight::{PlanToken, Workspace};
 use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::http::operation::Operation;
 const SESSION: &[Code] = &[Code::SessionNotFound];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
 /// How what changes files can fail.
-const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired];
+const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired, Code::StateMismatch];
 
 /// As many sessions as a list has when nobody says.
 const PAGE: u32 = 20;
@@ -180,16 +180,19 @@ struct RevertInput {
     /// Say what would be done and change nothing.
     #[serde(default)]
     dry_run: bool,
+    /// Only the plan with this token, which a dry run answered with; any other is refused, with what changed since.
+    plan: Option<PlanToken>,
 }
 
 fn revert(workspace: &Workspace, input: RevertInput) -> Result<SessionReverted> {
-    let RevertInput { id, message, part, on_conflict, dry_run } = input;
+    let RevertInput { id, message, part, on_conflict, dry_run, plan } = input;
     workspace.revert_session(&RevertSession {
         session: id,
         message,
         part,
         on_conflict,
         dry_run,
+        plan,
         ..RevertSession::default()
     })
 }
@@ -205,9 +208,11 @@ struct UnrevertInput {
     /// Say what would be done and change nothing.
     #[serde(default)]
     dry_run: bool,
+    /// Only the plan with this token, which a dry run answered with; any other is refused, with what changed since.
+    plan: Option<PlanToken>,
 }
 
 fn unrevert(workspace: &Workspace, input: UnrevertInput) -> Result<SessionUnreverted> {
-    let UnrevertInput { id, on_conflict, dry_run } = input;
-    workspace.unrevert_session(&Unrevert { session: id, on_conflict, dry_run, ..Unrevert::default() })
+    let UnrevertInput { id, on_conflict, dry_run, plan } = input;
+    workspace.unrevert_session(&Unrevert { session: id, on_conflict, dry_run, plan, ..Unrevert::default() })
 }

@@ -13,7 +13,7 @@ use crate::request;
 use crate::session::{NoWayBack, Place};
 use crate::timeline::{SessionMark, Step};
 use crate::workspace::diff::{Contents, file_diffs, joined};
-use crate::workspace::go::TakeBack;
+use crate::workspace::go::{Leg, TakeBack, Terms};
 use crate::workspace::track::Recording;
 use crate::workspace::{Opened, Workspace};
 
@@ -56,6 +56,9 @@ impl Workspace {
         let mut story = self.existing_story(opened, &request.session)?;
         let place = story.place(request)?;
         let unfinished = story.unfinished_from(&place);
+        if let (Some(_), Some(call)) = (&request.plan, unfinished.first()) {
+            return Err(unfinished_since(call));
+        }
         if !request.dry_run && !unfinished.is_empty() {
             // Half a turn is a turn: what it wrote must be recorded to be taken back, and not be taken for somebody
             // else's.
@@ -70,11 +73,18 @@ impl Workspace {
         } else {
             let description = format!("revert session {} to before {}", request.session, name(&place));
             let origin = origin(&request.origin, &request.session);
-            let take = story.take_back(&to.targets, description, request.on_conflict, request.dry_run, &origin, mark);
-            self.take_session_back(opened, take)?
+            let terms = Terms {
+                on_conflict: request.on_conflict,
+                dry_run: request.dry_run,
+                agreed: request.plan.as_ref(),
+                origin: &origin,
+            };
+            self.take_session_back(opened, story.take_back(&to.targets, description, terms, mark))?
         };
-        if request.dry_run {
+        if request.dry_run && !unfinished.is_empty() {
             applied.warnings.extend(unfinished.iter().map(unfinished_warning));
+            // What would be done is not this plan, so there is nothing to agree to.
+            applied.plan = None;
         }
         let story = if request.dry_run { story } else { self.existing_story(opened, &request.session)? };
         Ok(SessionReverted {
@@ -108,7 +118,13 @@ impl Workspace {
         let description = format!("unrevert session {}: take back {}", request.session, numbers.join(", "));
         let origin = origin(&request.origin, &request.session);
         let mark = SessionMark::Unrevert;
-        let take = story.take_back(&targets, description, request.on_conflict, request.dry_run, &origin, mark);
+        let terms = Terms {
+            on_conflict: request.on_conflict,
+            dry_run: request.dry_run,
+            agreed: request.plan.as_ref(),
+            origin: &origin,
+        };
+        let take = story.take_back(&targets, description, terms, mark);
         let (applied, diff) = self.take_session_back(opened, take)?;
         Ok(SessionUnreverted {
             session: request.session.clone(),
@@ -180,24 +196,16 @@ impl Story {
         self.open.iter().filter(is_from).cloned().collect()
     }
 
-    fn take_back<'a>(
-        &self,
-        targets: &[Seq],
-        description: String,
-        on_conflict: crate::report::OnConflict,
-        dry_run: bool,
-        origin: &'a Origin,
-        mark: SessionMark,
-    ) -> TakeBack<'a> {
+    fn take_back<'a>(&self, targets: &[Seq], description: String, terms: Terms<'a>, mark: SessionMark) -> TakeBack<'a> {
         let steps: Vec<Step> = targets.iter().filter_map(|seq| self.step(*seq)).cloned().collect();
         TakeBack {
             kind: Kind::Revert,
             description,
-            steps,
+            targets: steps.iter().map(|step| step.snapshot.sequence_number).collect(),
+            leaving: Vec::new(),
+            legs: steps.into_iter().map(Leg::Back).collect(),
             paths: &[],
-            on_conflict,
-            dry_run,
-            origin,
+            terms,
             session: Some(mark),
         }
     }
@@ -237,6 +245,13 @@ fn unfinished_warning(call: &Call) -> String {
     )
 }
 
+/// Its work would have to be recorded first, and then the plan is another one.
+fn unfinished_since(call: &Call) -> Error {
+    let message = format!("{} has not finished, and what it wrote is not in the plan you agreed to", who(call));
+    Error::new(Code::StateMismatch, format!("{message}; nothing was changed"))
+        .with_hint("go on without a plan's token, or let it finish and ask for the plan again")
+}
+
 fn nothing(dry_run: bool) -> Applied {
     Applied {
         dry_run,
@@ -250,7 +265,7 @@ fn nothing(dry_run: bool) -> Applied {
         skipped: Vec::new(),
         conflicts: Vec::new(),
         warnings: Vec::new(),
-        fingerprint: String::new(),
+        plan: None,
     }
 }
 
