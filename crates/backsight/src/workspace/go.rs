@@ -291,13 +291,16 @@ impl Workspace {
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
-        let applied = opened.files.apply(&step.id, &plan, note, &progress)?;
+        let mut restoration = opened.files.apply(&step.id, &plan, note, &progress)?;
         step.execution_ms = Some(self.elapsed(since));
-        let (recorded, warnings) = self.append(opened, &step, None)?;
-        opened.files.finish(&applied)?;
-        opened.files.save_cache_after(&mut now, &plan.changes, &result)?;
+        let (recorded, notes) = self.record_restoration(opened, &mut restoration, &mut step)?;
         answer.snapshot = Some(recorded.snapshot);
-        answer.warnings.extend(warnings);
+        answer.warnings.extend(notes);
+        match opened.files.save_cache_after(&mut now, &plan.changes, &result) {
+            // All is done; the next capture reads every file again.
+            Err(error) if error.code() == Code::DiskFull => answer.warnings.push(error.message().to_owned()),
+            other => other?,
+        }
         Ok(answer)
     }
 }

@@ -9,6 +9,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod attribution;
 mod blame;
 mod browser;
@@ -31,6 +32,7 @@ mod laws;
 mod migration;
 mod milestones;
 mod mount_point;
+mod open_files;
 mod picture;
 mod plans;
 mod racing;
