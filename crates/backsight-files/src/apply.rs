@@ -95,12 +95,7 @@ impl Applier<'_> {
         });
         let unkept = match staged {
             Ok(unkept) => unkept,
-            Err(error) => {
-                // The entry may say already that the way is forward, and only that it does is not certain.
-                self.journals().turn(&journal, Phase::Intent)?;
-                self.discard(&root, &journal)?;
-                return Err(error);
-            }
+            Err(error) => return Err(self.withdraw_intent(&root, &journal, error)),
         };
         let mut restoration = Restoration { unkept, ..Restoration::new(journal) };
         let swapped = self
@@ -110,6 +105,18 @@ impl Applier<'_> {
             Ok(()) => Ok(restoration),
             Err(error) => self.roll_back(&root, restoration, error),
         }
+    }
+
+    /// Forgets a restore of which no path has changed, because of `error`.
+    fn withdraw_intent(&self, root: &OwnedFd, journal: &Journal, error: Error) -> Error {
+        // The entry may say already that the way is forward.
+        if let Err(failure) = self.journals().turn(journal, Phase::Intent) {
+            return Error::new(failure.code(), format!("{} after: {error}", failure.message()))
+                .with_hint("solve this and run any `backsight` command: it finishes the restore from its journal");
+        }
+        // What cannot be removed now is removed by the next command, for the entry says that all of it is ours.
+        drop(self.discard(root, journal));
+        error
     }
 
     /// Finishes or undoes what a killed process left. Every answer still needs `clear` and `close`. An entry that cannot be
@@ -205,6 +212,7 @@ impl Applier<'_> {
         turned.or_else(|_| self.journals().turn(&restoration.journal, Phase::Back))?;
         restoration.given_up = Some(error);
         restoration.looks.clear();
+        restoration.unkept.clear();
         Ok(restoration)
     }
 
@@ -232,7 +240,7 @@ impl Applier<'_> {
         for (count, index) in order.into_iter().enumerate() {
             let step = &journal.steps[index];
             let swapped = self.swap(root, step, mode);
-            match swapped.map_err(|error| Error::io(format!("put `{}` in place", step.change.path), error))? {
+            match swapped.map_err(|error| not_placed(&step.change.path, error))? {
                 Swapped::Done(looked) => looks.extend(looked.map(|stat| (index, stat))),
                 Swapped::Already => {}
                 Swapped::Edited if mode == Mode::Recovery => kept.push(step.change.path.clone()),
@@ -269,5 +277,14 @@ impl Applier<'_> {
             }
         }
         Ok(())
+    }
+}
+
+fn not_placed(path: &RelPath, error: io::Error) -> Error {
+    let is_mount = matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices);
+    let problem = Error::io(format!("put `{path}` in place"), error);
+    match is_mount {
+        true => problem.with_hint("something is mounted there: name the other paths, or unmount it first"),
+        false => problem,
     }
 }

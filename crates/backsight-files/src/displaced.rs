@@ -34,7 +34,8 @@ pub enum Clearing {
     Look,
     /// Those go of which a snapshot holds everything.
     Remove,
-    /// They all go, with what is in them then. For programs that write faster than what they wrote is recorded.
+    /// They all go, with what is in them then. For programs that write faster than what they wrote is recorded: if the
+    /// process dies right here, what was written since the last look is lost.
     RemoveAll,
 }
 
@@ -121,22 +122,7 @@ impl Applier<'_> {
         for _ in 0..READINGS {
             let Some(stat) = stamp(directory, name).map_err(failed)? else { return Ok(Cleared::Fine) };
             if !subject.is_recorded(&stat, clearing).map_err(failed)? {
-                return match (FileType::from_raw_mode(stat.st_mode), clearing) {
-                    (FileType::RegularFile, Clearing::RemoveAll) => {
-                        let file = self.disk().take_file_at(directory, name).map_err(failed)?;
-                        self.store_file(&file, &stat, batch)
-                    }
-                    (FileType::RegularFile, _) => match open_file(directory, name) {
-                        Ok(file) => self.store_file(&file, &stat, batch),
-                        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Cleared::Left),
-                        Err(error) => Err(failed(error)),
-                    },
-                    (FileType::Symlink, _) => {
-                        let text = rustix::fs::readlinkat(directory, name, Vec::new()).map_err(|e| failed(e.into()))?;
-                        Ok(Cleared::Stored(Node::Symlink { id: batch.put(ObjectKind::Blob, text.as_bytes())? }))
-                    }
-                    _ => Ok(Cleared::Left),
-                };
+                return self.store_unrecorded(subject, &stat, clearing, batch);
             }
             if clearing == Clearing::Look {
                 return Ok(Cleared::Fine);
@@ -147,7 +133,37 @@ impl Applier<'_> {
                 Removal::Late(file) => return self.store_file(&file, &stat, batch),
             }
         }
-        Ok(Cleared::Left)
+        match stamp(directory, name).map_err(failed)? {
+            Some(stat) => self.store_unrecorded(subject, &stat, clearing, batch),
+            None => Ok(Cleared::Fine),
+        }
+    }
+
+    fn store_unrecorded(
+        &self,
+        subject: &Subject<'_>,
+        stat: &rustix::fs::Stat,
+        clearing: Clearing,
+        batch: &Batch<'_>,
+    ) -> Result<Cleared> {
+        let failed = |error| Error::io(format!("look again at `{}`", subject.step.change.path), error);
+        let (directory, name) = subject.place;
+        match (FileType::from_raw_mode(stat.st_mode), clearing) {
+            (FileType::RegularFile, Clearing::RemoveAll) => {
+                let file = self.disk().take_file_at(directory, name).map_err(failed)?;
+                self.store_file(&file, stat, batch)
+            }
+            (FileType::RegularFile, _) => match open_file(directory, name) {
+                Ok(file) => self.store_file(&file, stat, batch),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Cleared::Left),
+                Err(error) => Err(failed(error)),
+            },
+            (FileType::Symlink, _) => {
+                let text = rustix::fs::readlinkat(directory, name, Vec::new()).map_err(|error| failed(error.into()))?;
+                Ok(Cleared::Stored(Node::Symlink { id: batch.put(ObjectKind::Blob, text.as_bytes())? }))
+            }
+            _ => Ok(Cleared::Left),
+        }
     }
 
     /// Stores what an open file holds now.

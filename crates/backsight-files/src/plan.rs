@@ -25,6 +25,8 @@ pub struct Plan {
     pub kept: Vec<(RelPath, String)>,
     /// Paths where the change to undo overlaps later edits, left as they are.
     pub conflicts: Vec<Conflict>,
+    /// Paths that get fewer permissions than the target has, see `withhold`.
+    pub withheld: Vec<RelPath>,
     /// Contents that are in no snapshot yet: results of merges.
     pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
 }
@@ -33,6 +35,24 @@ impl Plan {
     /// What a merge came to, which no snapshot holds yet.
     pub fn merged_content(&self, id: &ObjectId) -> Option<&[u8]> {
         self.blobs.get(id).map(Vec::as_slice)
+    }
+
+    /// Takes permission bits out of what paths would get that do not have them now.
+    pub fn withhold(mut self, bits: u16) -> Plan {
+        for change in &mut self.changes {
+            let held = match change.before {
+                Some(Node::File { mode, .. } | Node::Directory { mode }) => mode,
+                _ => 0,
+            };
+            if let Some(Node::File { mode, .. } | Node::Directory { mode }) = &mut change.after
+                && *mode & bits & !held != 0
+            {
+                *mode &= !(bits & !held);
+                self.withheld.push(change.path.clone());
+            }
+        }
+        self.changes.retain(|change| change.before != change.after);
+        self
     }
 }
 

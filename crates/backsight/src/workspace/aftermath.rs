@@ -30,8 +30,7 @@ impl Workspace {
             let before = opened.timeline.latest()?.map(|latest| latest.tree);
             return Err(with_notes(error, self.clear(opened, restoration, &step.description, before)));
         }
-        let ((row, mut notes), written) = self.record_step(opened, restoration, step).map_err(not_recorded)?;
-        notes.extend(written);
+        let (row, mut notes) = self.record_step(opened, restoration, step).map_err(not_recorded)?;
         let cleared = self.clear(opened, restoration, &step.description, Some(step.tree));
         notes.extend(cleared.map_err(|error| not_cleared(error, row.snapshot.sequence_number))?);
         Ok((row, notes))
@@ -44,8 +43,7 @@ impl Workspace {
         let mut stands = opened.timeline.latest()?.map(|latest| latest.tree);
         if restoration.given_up.is_none() {
             stands = Some(step.tree);
-            let (recorded, written) = self.record_step(opened, restoration, &mut step).map_err(not_recorded)?;
-            notes.extend(recorded.1.into_iter().chain(written));
+            notes.extend(self.record_step(opened, restoration, &mut step).map_err(not_recorded)?.1);
             opened.files.forget_cache()?;
         }
         notes.extend(self.clear(opened, restoration, &step.description, stands)?);
@@ -62,20 +60,21 @@ impl Workspace {
         opened: &Opened,
         restoration: &mut Restoration,
         step: &mut NewStep,
-    ) -> Result<((Step, Vec<String>), Vec<String>)> {
+    ) -> Result<(Step, Vec<String>)> {
         opened.files.release_room(restoration)?;
         let written = opened.files.clear(restoration, Clearing::Look)?;
-        let written = self.record_written(opened, written, step)?;
-        let appended = match self.append(opened, step, None) {
+        let mut notes = self.record_written(opened, written, step)?;
+        let (row, warnings) = match self.append(opened, step, None) {
             // What was displaced and is recorded makes way.
             Err(error) if error.code() == Code::DiskFull => {
                 let late = opened.files.clear(restoration, Clearing::Remove)?;
-                self.record_written(opened, late, step)?;
+                notes.extend(self.record_written(opened, late, step)?);
                 self.append(opened, step, None)?
             }
             other => other?,
         };
-        Ok((appended, written))
+        notes.extend(warnings);
+        Ok((row, notes))
     }
 
     /// Removes what a restore displaced, records first what programs wrote to it since, and forgets the restore. `stands`
@@ -87,6 +86,7 @@ impl Workspace {
         description: &str,
         stands: Option<Tree>,
     ) -> Result<Vec<String>> {
+        opened.files.release_room(restoration)?;
         let mut notes = std::mem::take(&mut restoration.unkept);
         for look in 1..=LOOKS {
             let clearing = if look < LOOKS { Clearing::Remove } else { Clearing::RemoveAll };

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::look::plain_change;
 use super::track::touched;
 use super::{Opened, Workspace, still_held};
+use crate::adopt::last_adopted;
 use crate::convert::{conflict, path_changes};
 use crate::history::stacks;
 use crate::names;
@@ -243,7 +244,7 @@ impl Workspace {
     ) -> Result<Applied> {
         if intent.dry_run {
             let now = self.look_at(opened, &intent.include, true)?;
-            let plan = plan(&now)?;
+            let plan = trusted(opened, intent, plan(&now)?)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
             return Ok(report(opened, intent, &plan));
@@ -266,7 +267,7 @@ impl Workspace {
         let since = self.settings.now();
         let last = opened.timeline.latest()?;
         let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
-        let plan = plan(&now)?;
+        let plan = trusted(opened, intent, plan(&now)?)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
         // An undo of what is gone already still counts, or the steps before it could never be undone.
@@ -366,6 +367,17 @@ fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
     })
 }
 
+/// Set-user-ID, set-group-ID, and writable for everybody.
+const GIVES_AWAY: u16 = 0o6002;
+
+/// A plan without permissions that only a stranger's history would give: an adopted snapshot may say what it likes about
+/// contents, which are looked at, but not who may run or change them.
+fn trusted(opened: &Opened, intent: &Intent<'_>, plan: Plan) -> Result<Plan> {
+    let last = last_adopted(opened.store.directory())?;
+    let is_adopted = intent.targets.iter().any(|target| *target <= last);
+    Ok(if is_adopted { plan.withhold(GIVES_AWAY) } else { plan })
+}
+
 fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
     if plan.conflicts.is_empty() || intent.on_conflict != OnConflict::Refuse {
         return Ok(());
@@ -403,6 +415,9 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         warnings: linked
             .iter()
             .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"))
+            .chain(plan.withheld.iter().map(|path| {
+                format!("`{path}` does not get the set-ID or world-write bits that it has in the adopted history")
+            }))
             .collect(),
         fingerprint: fingerprint(intent, plan),
     }

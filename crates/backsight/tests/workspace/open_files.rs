@@ -291,7 +291,7 @@ fn a_restore_that_gives_up_puts_back_a_file_that_was_written_to_while_displaced(
 }
 
 #[test]
-fn what_was_written_is_named_in_the_answer_and_an_undo_brings_it_back() {
+fn what_was_written_is_named_in_the_answer_and_the_record_is_what_is_on_disk() {
     let lab = Lab::new();
     let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
     let mut named = 0;
