@@ -97,8 +97,13 @@ impl Former {
         let metadata = file.file().metadata()?;
         let uid = self.uid.filter(|uid| *uid != metadata.uid());
         let gid = self.gid.filter(|gid| *gid != metadata.gid());
-        if (uid, gid) == (None, None) || file.set_owner(uid, gid).is_ok() {
+        if (uid, gid) == (None, None) {
             return Ok(());
+        }
+        match file.set_owner(uid, gid) {
+            Ok(()) => return Ok(()),
+            Err(error) if is_refused(&error) => {}
+            Err(error) => return Err(error),
         }
         if let Some(uid) = uid {
             given.mode &= !0o4000;

@@ -139,7 +139,9 @@ fn take_everything_once_done(root: &Path) -> Disk {
         let has =
             |extension: &str| entries.iter().find(|path| path.extension().is_some_and(|found| found == extension));
         if has("done").is_some() {
-            has("reserve").map(|path| fs::OpenOptions::new().write(true).open(path).unwrap().set_len(0).unwrap());
+            if let Some(reserved) = has("reserve") {
+                fs::OpenOptions::new().write(true).open(reserved).unwrap().set_len(0).unwrap();
+            }
             let mut filler = fs::OpenOptions::new().append(true).create(true).open(&filler).unwrap();
             while filler.write_all(&[1; 4096]).is_ok() {}
         }
