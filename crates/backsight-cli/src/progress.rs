@@ -32,9 +32,13 @@ impl Reporter {
 
     /// Takes one report.
     pub fn report(&self, progress: Progress) {
-        if let Progress::Waiting { holder } = progress {
-            return self.waiting(holder);
-        }
+        let progress = match progress {
+            Progress::Waiting { holder } => return self.waiting(holder),
+            Progress::Noted { message } => {
+                return self.0.bar.suspend(|| anstream::eprintln!("warning: {}", safe(&message)));
+            }
+            other => other,
+        };
         if self.0.started.elapsed() < PATIENCE {
             return;
         }
@@ -84,6 +88,7 @@ fn name_holder(holder: &str) -> String {
 fn describe(progress: &Progress) -> (u64, Option<u64>, String) {
     match progress {
         Progress::Waiting { holder } => (0, None, format!("waiting for {}", name_holder(holder))),
+        Progress::Noted { message } => (0, None, safe(message)),
         Progress::Scanning { files } => (*files, None, format!("scanning: {}", count(*files, "file"))),
         Progress::Storing { files_done, files_total, bytes_done, bytes_total } => {
             let files = format!("storing: {} of {}", thousands(*files_done), count(*files_total, "file"));

@@ -1,8 +1,10 @@
 //! The few operations by which Backsight changes the disk, each a place where a test can stop the process.
 //!
 //! A stopped `Disk` fails this and every later operation, as a killed process would do nothing more; the write it
-//! stops in leaves half of its bytes behind. Nothing outside this file writes, renames or removes anything.
+//! stops in leaves half of its bytes behind. A watched `Disk` asks before every operation, so that a test can let other
+//! programs write there, or let one operation fail. Nothing outside this file writes, renames or removes anything.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,14 +12,30 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, RenameFlags, XattrFlags};
+use rustix::io::Errno;
 
 use crate::anchored::AnchoredPath;
+use crate::cache::Stat;
+use crate::observe::{open_file, stat_of};
 
 /// Access to the disk for writing.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     budget: Option<Arc<AtomicU64>>,
+    watch: Option<Arc<Onlooker>>,
+}
+
+/// Is asked before every operation.
+struct Onlooker {
+    operations: AtomicU64,
+    before: Box<dyn Fn(u64) -> io::Result<()> + Send + Sync>,
+}
+
+impl fmt::Debug for Onlooker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Onlooker").field("operations", &self.operations).finish_non_exhaustive()
+    }
 }
 
 impl Disk {
@@ -28,7 +46,13 @@ impl Disk {
 
     /// A disk on which the process dies after `operations` operations.
     pub fn stopping_after(operations: u64) -> Self {
-        Disk { budget: Some(Arc::new(AtomicU64::new(operations))) }
+        Disk { budget: Some(Arc::new(AtomicU64::new(operations))), watch: None }
+    }
+
+    /// The same disk, which asks `before` ahead of every operation, with its number. An error is the operation's end.
+    pub fn watched(self, before: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        let watch = Onlooker { operations: AtomicU64::new(0), before: Box::new(before) };
+        Disk { watch: Some(Arc::new(watch)), ..self }
     }
 
     /// How many operations are left before the stop; none when it never stops.
@@ -37,6 +61,9 @@ impl Disk {
     }
 
     fn step(&self) -> io::Result<()> {
+        if let Some(watch) = &self.watch {
+            (watch.before)(watch.operations.fetch_add(1, Ordering::SeqCst))?;
+        }
         let Some(budget) = &self.budget else { return Ok(()) };
         let spent = budget.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         spent.map(drop).map_err(|_| io::Error::other("stopped by the test"))
@@ -134,6 +161,56 @@ impl Disk {
         Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?)
     }
 
+    /// Removes a file that still is as it was looked at. What a program that has it open wrote since is not lost: the
+    /// file is left alone, or handed out open if it was written to in the very moment it went.
+    pub(crate) fn remove_unmoved_at(
+        &self,
+        directory: BorrowedFd<'_>,
+        name: &[u8],
+        looked: &Stat,
+    ) -> io::Result<Removal> {
+        self.step()?;
+        let file = match open_file(directory, name) {
+            Ok(file) => file,
+            // A symlink, which no program can write to.
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+                return Ok(Removal::Gone);
+            }
+            Err(error) => return Err(error),
+        };
+        if stat_of(&rustix::fs::fstat(&file)?) != *looked {
+            return Ok(Removal::Moved);
+        }
+        rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+        let left = stat_of(&rustix::fs::fstat(&file)?);
+        // Losing its name changed the third stamp.
+        Ok(match (left.size, left.modified) == (looked.size, looked.modified) {
+            true => Removal::Gone,
+            false => Removal::Late(file),
+        })
+    }
+
+    /// Removes a file whatever is written to it, and hands it out: what it holds now is all there will be.
+    pub(crate) fn take_file_at(&self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
+        self.step()?;
+        let file = open_file(directory, name)?;
+        rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+        Ok(file)
+    }
+
+    /// Makes a file that holds nothing and takes `bytes` of room.
+    pub(crate) fn reserve(&self, path: &AnchoredPath, bytes: u64) -> io::Result<()> {
+        let mut file = self.create(path)?;
+        match rustix::fs::fallocate(&file.file, FallocateFlags::empty(), 0, bytes) {
+            // Some file systems cannot: then it is written.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                file.write_all(&vec![0xa5; usize::try_from(bytes).map_err(io::Error::other)?])
+            }
+            other => Ok(other?),
+        }
+    }
+
     pub(crate) fn symlink_at(&self, target: &[u8], directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
         self.step()?;
         Ok(rustix::fs::symlinkat(target, directory, name)?)
@@ -170,6 +247,16 @@ pub(crate) enum Rename {
     Exchange,
 }
 
+/// What became of a file that was to go.
+pub(crate) enum Removal {
+    /// It went as it was looked at.
+    Gone,
+    /// It is another than the one looked at, and still there.
+    Moved,
+    /// It went, and was written to just before that.
+    Late(File),
+}
+
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
@@ -197,11 +284,25 @@ impl DiskFile {
         self.file.set_permissions(fs::Permissions::from_mode(mode.into()))
     }
 
-    /// Gives the file the owner of what it replaces, as far as the system allows.
-    pub(crate) fn set_owner(&self, uid: u32, gid: u32) {
-        let owner = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
-        // Only a privileged process can give a file away; anyone else keeps it, as any editor would.
-        let _ = rustix::fs::fchown(self.file.as_fd(), Some(owner.0), Some(owner.1));
+    /// Gives the file another owner and group, or one of them.
+    pub(crate) fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+        self.disk.step()?;
+        let (uid, gid) = (uid.map(rustix::fs::Uid::from_raw), gid.map(rustix::fs::Gid::from_raw));
+        Ok(rustix::fs::fchown(self.file.as_fd(), uid, gid)?)
+    }
+
+    /// Sets an extended attribute, or removes it.
+    pub(crate) fn set_attribute(&self, name: &[u8], value: Option<&[u8]>) -> io::Result<()> {
+        self.disk.step()?;
+        match value {
+            Some(value) => Ok(rustix::fs::fsetxattr(&self.file, name, value, XattrFlags::empty())?),
+            None => Ok(rustix::fs::fremovexattr(&self.file, name)?),
+        }
+    }
+
+    /// The file, to look at.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 }
 

@@ -11,12 +11,13 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::anchored::AnchoredPath;
-use crate::apply::{Applied, Applier};
+use crate::apply::{Applier, Restoration};
 use crate::blind::Blind;
 use crate::cache::{Cache, FreshCache, RootIdentity, Subject};
 use crate::capture::{Caller, Capture, Last, Purpose, Request, capture, coarse_now};
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::Disk;
+use crate::displaced::Clearing;
 use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
@@ -24,6 +25,9 @@ use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restor
 use crate::scan::ScanOptions;
 use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
+
+/// So much room is kept for the row of a restore, beside what grows with its paths and with the history.
+const ROW_ROOM: u64 = 128 << 10;
 
 /// One workspace's files and the store that holds their snapshots.
 pub struct Files {
@@ -280,9 +284,10 @@ impl Files {
         Ok(edited)
     }
 
-    /// Applies a plan whose result is stored. On error nothing has changed, or the message says what remains.
-    pub fn apply(&self, id: &SnapshotId, plan: &Plan, note: Value, progress: &dyn Fn(u64, u64)) -> Result<Applied> {
-        self.applier(progress).apply(id, &plan.changes, note)
+    /// Applies a plan whose result is stored. On error nothing has changed, or the message says what remains. The answer
+    /// may be that it was given up and all is back.
+    pub fn apply(&self, id: &SnapshotId, plan: &Plan, note: Value, progress: &dyn Fn(u64, u64)) -> Result<Restoration> {
+        self.applier(progress).apply(id, &plan.changes, note, ROW_ROOM)
     }
 
     /// Whether a killed process left a restore to be finished or undone.
@@ -290,15 +295,36 @@ impl Files {
         self.applier(&|_, _| {}).is_pending()
     }
 
-    /// Finishes or undoes what a killed process left; record each answer, then `finish` it. Needs the workspace lock.
-    /// `check` sees each note before anything is touched.
-    pub fn recover(&self, check: &dyn Fn(&Value) -> Result<()>) -> Result<Vec<Applied>> {
-        self.applier(&|_, _| {}).recover(check)
+    /// What the callers of restores that are not closed yet handed to `apply`, as far as it can be read.
+    pub fn pending_notes(&self) -> Result<Vec<Value>> {
+        self.applier(&|_, _| {}).pending_notes()
     }
 
-    /// Removes displaced files and the journal entry, once the step is recorded.
-    pub fn finish(&self, applied: &Applied) -> Result<()> {
-        self.applier(&|_, _| {}).finish(applied)
+    /// Finishes or undoes what a killed process left; go on with each answer as after `apply`. Needs the workspace lock.
+    /// `check` sees each note before anything is touched.
+    pub fn recover(&self, check: &dyn Fn(&Value) -> Result<()>) -> Result<Vec<Restoration>> {
+        let found = self.applier(&|_, _| {}).recover(check)?;
+        if !found.is_empty() {
+            // What the killed process was writing to the store would be in the way of what is stored now.
+            self.objects.clean_temporaries()?;
+        }
+        Ok(found)
+    }
+
+    /// Gives back the room that was kept for recording a restore.
+    pub fn release_room(&self, restoration: &Restoration) -> Result<()> {
+        self.applier(&|_, _| {}).release_room(restoration)
+    }
+
+    /// Goes through what a restore displaced. What programs wrote to it meanwhile is stored and returned, as changes of
+    /// what the plan expected: record them, then clear again until nothing comes.
+    pub fn clear(&self, restoration: &mut Restoration, clearing: Clearing) -> Result<Vec<Change>> {
+        self.applier(&|_, _| {}).clear(restoration, clearing)
+    }
+
+    /// Removes the journal entry, once everything is cleared and the step is recorded.
+    pub fn close(&self, restoration: &Restoration) -> Result<()> {
+        self.applier(&|_, _| {}).close(restoration)
     }
 
     fn applier<'a>(&'a self, progress: &'a dyn Fn(u64, u64)) -> Applier<'a> {

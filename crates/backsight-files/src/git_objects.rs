@@ -10,7 +10,7 @@ use backsight_core::{Code, Error, ObjectId, Result};
 use crate::anchored::AnchoredPath;
 use crate::bounded;
 use crate::ignore::path_of;
-use crate::object::ObjectKind;
+use crate::object::{Flaw, ObjectKind};
 use crate::objects::{Copy, checked, parse_loose};
 use crate::pack::Pack;
 
@@ -86,7 +86,8 @@ impl GitObjects {
             for copy in place.copies(id)? {
                 match copy {
                     Ok(found) => return Ok(Some(found)),
-                    Err(problem) => damage = Some((place, problem)),
+                    Err(Flaw::Damage(problem)) => damage = Some((place, problem)),
+                    Err(trouble) => return Err(trouble.into_error(id)),
                 }
             }
         }

@@ -52,15 +52,20 @@ impl RestoreId {
     }
 }
 
-/// How far an application has come; the extension of its journal entry.
+/// How far an application has come; the extension of its journal entry. It says which way a later process goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// No path has changed, and what is staged is ours alone: it is thrown away.
     Intent,
+    /// Paths are on their way: forward.
     Commit,
+    /// Every path is in its new place: the step is to be recorded.
     Done,
+    /// It was given up: backward.
+    Back,
 }
 
-pub(crate) const PHASES: [Phase; 3] = [Phase::Intent, Phase::Commit, Phase::Done];
+pub(crate) const PHASES: [Phase; 4] = [Phase::Intent, Phase::Commit, Phase::Done, Phase::Back];
 
 impl Phase {
     fn extension(self) -> &'static str {
@@ -68,6 +73,7 @@ impl Phase {
             Phase::Intent => "intent",
             Phase::Commit => "commit",
             Phase::Done => "done",
+            Phase::Back => "back",
         }
     }
 }
@@ -97,6 +103,11 @@ impl Stage {
                 Stage { directory: beside.as_bytes().to_vec(), name: format!(".backsight-{}-{number}", id.0) }
             }
         }
+    }
+
+    /// Whether the file is kept in the directory of a restore, whichever it is.
+    pub(crate) fn is_own(&self) -> bool {
+        self.directory.starts_with(format!("{OWN_DIRECTORY}/").as_bytes())
     }
 
     /// Whether the file is kept outside the restore's own directory.
@@ -218,12 +229,42 @@ impl Journals<'_> {
         advance().map_err(|error| Error::io("write the journal", error))
     }
 
+    /// Says how to go on from here, however far it had come.
+    pub(crate) fn turn(&self, journal: &Journal, to: Phase) -> Result<()> {
+        match PHASES.into_iter().find(|phase| self.path(journal, *phase).exists()) {
+            Some(from) if from == to => Ok(()),
+            Some(from) => self.advance(journal, from, to),
+            None => Err(Error::new(Code::Io, "the journal entry of the restore is gone")),
+        }
+    }
+
+    /// Keeps room for recording the step. Without it a full disk would let every file change and then refuse the row.
+    pub(crate) fn reserve(&self, journal: &Journal, bytes: u64) -> Result<()> {
+        let reserved = self.disk.reserve(&self.reserve_path(journal), bytes);
+        reserved.map_err(|error| Error::io("keep room for recording the step", error))
+    }
+
+    /// Gives that room back.
+    pub(crate) fn release(&self, journal: &Journal) -> io::Result<()> {
+        let path = self.reserve_path(journal);
+        if path.exists() { self.disk.remove_file(&path) } else { Ok(()) }
+    }
+
+    fn reserve_path(&self, journal: &Journal) -> AnchoredPath {
+        self.directory.join(format!("{}.reserve", journal.id.0))
+    }
+
+    /// How many bytes an entry has.
+    pub(crate) fn size(&self, journal: &Journal, phase: Phase) -> u64 {
+        self.path(journal, phase).size()
+    }
+
     /// Forgets an entry, however far it had come.
     pub(crate) fn remove(&self, journal: &Journal) -> io::Result<()> {
-        for phase in PHASES {
-            match self.disk.remove_file(&self.path(journal, phase)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+        self.release(journal)?;
+        for path in PHASES.map(|phase| self.path(journal, phase)) {
+            if path.exists() {
+                self.disk.remove_file(&path)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read, Write};
 use backsight_core::{Error, ObjectId, Result};
 use flate2::read::ZlibDecoder;
 
-use crate::object::{IdHasher, ObjectKind};
+use crate::object::{Flaw, IdHasher, ObjectKind};
 use crate::objects::{ObjectStore, STREAM_LIMIT, damaged};
 
 /// A blob that the store keeps as an object of its own.
@@ -45,7 +45,7 @@ impl LargeBlob {
                     output.write_all(&buffer[..count]).map_err(&failed)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(damaged(&self.id, &format!("cannot be inflated: {error}"))),
+                Err(error) => return Err(Flaw::inflating(error).into_error(&self.id)),
             }
         }
         match hasher.finish()? {

@@ -1,6 +1,6 @@
 //! Git objects as values: kinds, ids, and the compressed form they are stored in.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use backsight_core::{Code, Error, ObjectId, Result};
 use flate2::Compression;
@@ -107,22 +107,68 @@ pub(crate) fn check_size(kind: ObjectKind, size: u64, stored: u64) -> Result<(),
     Ok(())
 }
 
+/// Why a copy of an object cannot be had.
+#[derive(Debug)]
+pub(crate) enum Flaw {
+    /// It is not what it should be.
+    Damage(String),
+    /// The system did not let us read it, for want of memory or because of the device: that says nothing about the copy.
+    Trouble(io::Error),
+}
+
+impl Flaw {
+    /// The failure to inflate what was read.
+    pub(crate) fn inflating(error: io::Error) -> Flaw {
+        match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                Flaw::Damage(format!("cannot be inflated: {error}"))
+            }
+            _ => Flaw::Trouble(error),
+        }
+    }
+
+    /// As the error of whoever needs the object.
+    pub(crate) fn into_error(self, id: &ObjectId) -> Error {
+        match self {
+            Flaw::Damage(problem) => Error::new(Code::Damaged, format!("object {id} {problem}"))
+                .with_hint("see what is affected with `backsight verify`"),
+            Flaw::Trouble(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                Error::io(format!("read object {id}"), error)
+                    .with_hint("give it more memory, or free some: the object is held in memory whole")
+            }
+            Flaw::Trouble(error) => Error::io(format!("read object {id}"), error),
+        }
+    }
+}
+
+impl From<String> for Flaw {
+    fn from(problem: String) -> Flaw {
+        Flaw::Damage(problem)
+    }
+}
+
+impl From<&str> for Flaw {
+    fn from(problem: &str) -> Flaw {
+        Flaw::Damage(problem.to_owned())
+    }
+}
+
 /// Inflates exactly `size` bytes, or says what is wrong.
-pub(crate) fn inflate(input: impl Read, size: u64) -> Result<Vec<u8>, String> {
+pub(crate) fn inflate(input: impl Read, size: u64) -> Result<Vec<u8>, Flaw> {
     read_exactly(ZlibDecoder::new(input), size)
 }
 
 /// Reads exactly `size` bytes of what is inflated, or says what is wrong.
-pub(crate) fn read_exactly(input: impl Read, size: u64) -> Result<Vec<u8>, String> {
+pub(crate) fn read_exactly(input: impl Read, size: u64) -> Result<Vec<u8>, Flaw> {
     // The declared size may itself be damaged, so it is not trusted for an allocation.
     let mut content = Vec::with_capacity(size.min(1 << 20) as usize);
     let mut limited = input.take(size.saturating_add(1));
-    limited.read_to_end(&mut content).map_err(|error| format!("cannot be inflated: {error}"))?;
+    limited.read_to_end(&mut content).map_err(Flaw::inflating)?;
     if content.len() as u64 > size {
-        return Err(format!("holds more than the {size} bytes its header says"));
+        return Err(format!("holds more than the {size} bytes its header says").into());
     }
     if content.len() as u64 != size {
-        return Err(format!("holds {} bytes where its header says {size}", content.len()));
+        return Err(format!("holds {} bytes where its header says {size}", content.len()).into());
     }
     Ok(content)
 }
@@ -137,6 +183,24 @@ mod tests {
         assert_eq!(empty_tree.to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
         let hello = object_id(ObjectKind::Blob, b"hello\n").unwrap();
         assert_eq!(hello.to_string(), "ce013625030ba8dba906f756967f9e9ca394464a");
+    }
+
+    struct NoMemory;
+
+    impl Read for NoMemory {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::OutOfMemory))
+        }
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_no_damage() {
+        let id = object_id(ObjectKind::Blob, b"").unwrap();
+        let refused = read_exactly(NoMemory, 5).unwrap_err().into_error(&id);
+        assert_eq!(refused.code(), Code::Io, "{refused}");
+        assert!(refused.hint().is_some_and(|hint| hint.contains("memory")), "{refused:?}");
+        let torn = inflate(&b"nonsense"[..], 5).unwrap_err().into_error(&id);
+        assert_eq!(torn.code(), Code::Damaged, "{torn}");
     }
 
     #[test]

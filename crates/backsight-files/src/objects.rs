@@ -18,7 +18,7 @@ use crate::anchored::AnchoredPath;
 use crate::cache::FileIdentity;
 use crate::capture::coarse_now;
 use crate::disk::Disk;
-use crate::object::{self, IdHasher, ObjectKind};
+use crate::object::{self, Flaw, IdHasher, ObjectKind};
 use crate::observe::stat_of;
 use crate::pack::{Pack, PackEntry, PackWriter};
 use crate::scan::ScanOptions;
@@ -65,7 +65,7 @@ const CONFIG: &str = "[core]
 ";
 
 /// One copy of an object: whole, or what is wrong with it.
-pub(crate) type Copy = Result<(ObjectKind, Vec<u8>), String>;
+pub(crate) type Copy = Result<(ObjectKind, Vec<u8>), Flaw>;
 
 /// The packs of a store, opened.
 type Packs = Arc<Vec<Arc<Pack>>>;
@@ -288,13 +288,13 @@ impl ObjectStore {
         for pack in packs.iter() {
             match pack.read(id).map(|read| read.and_then(|object| checked(id, object.kind, object.content))) {
                 Some(Ok(found)) => return Ok(Some(found)),
-                Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
+                Some(Err(flaw)) => *damage = Some(flaw.into_error(id)),
                 None => {}
             }
         }
         match self.read_loose(id)? {
             Some(Ok(found)) => return Ok(Some(found)),
-            Some(Err(problem)) => *damage = Some(damaged(id, &problem)),
+            Some(Err(flaw)) => *damage = Some(flaw.into_error(id)),
             None => {}
         }
         Ok(None)
@@ -467,20 +467,19 @@ pub(crate) fn missing(id: &ObjectId) -> Error {
 }
 
 pub(crate) fn damaged(id: &ObjectId, problem: &str) -> Error {
-    Error::new(Code::Damaged, format!("object {id} {problem}"))
-        .with_hint("see what is affected with `backsight verify`")
+    Flaw::from(problem).into_error(id)
 }
 
-pub(crate) fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Result<(ObjectKind, Vec<u8>), String> {
+pub(crate) fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Copy {
     match object::object_id(kind, &content) {
         Ok(actual) if actual == *id => Ok((kind, content)),
-        Ok(actual) => Err(format!("is damaged: its content hashes to {actual}")),
-        Err(error) => Err(error.message().to_owned()),
+        Ok(actual) => Err(format!("is damaged: its content hashes to {actual}").into()),
+        Err(error) => Err(error.message().into()),
     }
 }
 
 /// A loose object from its `stored` bytes. No more is inflated than its header says.
-pub(crate) fn parse_loose(input: impl Read, stored: u64) -> Result<(ObjectKind, Vec<u8>), String> {
+pub(crate) fn parse_loose(input: impl Read, stored: u64) -> Copy {
     let mut decoder = ZlibDecoder::new(io::BufReader::new(input));
     let (kind, size) = loose_header(&mut decoder)?;
     object::check_size(kind, size, stored)?;
@@ -488,21 +487,21 @@ pub(crate) fn parse_loose(input: impl Read, stored: u64) -> Result<(ObjectKind, 
 }
 
 /// The kind and size at the start of a loose object.
-fn loose_header(input: &mut impl Read) -> Result<(ObjectKind, u64), String> {
+fn loose_header(input: &mut impl Read) -> Result<(ObjectKind, u64), Flaw> {
     let mut header = Vec::new();
     let mut byte = [0];
     loop {
-        input.read_exact(&mut byte).map_err(|error| format!("cannot be inflated: {error}"))?;
+        input.read_exact(&mut byte).map_err(Flaw::inflating)?;
         match byte {
             [0] => break,
-            _ if header.len() == 32 => return Err("has no header".to_owned()),
+            _ if header.len() == 32 => return Err("has no header".into()),
             [other] => header.push(other),
         }
     }
     let mut parts = header.splitn(2, |&byte| byte == b' ');
     let kind = parts.next().and_then(ObjectKind::from_name).ok_or("has an unknown kind")?;
     let size = parts.next().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-    size.map(|size| (kind, size)).ok_or_else(|| "has no size in its header".to_owned())
+    size.map(|size| (kind, size)).ok_or_else(|| "has no size in its header".into())
 }
 
 /// Objects on their way into the store, as one pack. Nothing is promised until `commit` returns.

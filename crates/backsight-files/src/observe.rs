@@ -33,15 +33,32 @@ impl Standing {
 
 /// Looks at `name` in an open directory; files are read and hashed.
 pub(crate) fn observe(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Standing> {
-    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(Standing::Nothing),
-        Err(error) => return Err(error.into()),
-    };
+    Ok(match stamp(directory, name)? {
+        Some(stat) => standing(directory, name, &stat)?,
+        None => Standing::Nothing,
+    })
+}
+
+/// The stamps of what stands at `name`, if anything does.
+pub(crate) fn stamp(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<rustix::fs::Stat>> {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What stands at `name`, which had these stamps.
+pub(crate) fn standing(directory: BorrowedFd<'_>, name: &[u8], stat: &rustix::fs::Stat) -> io::Result<Standing> {
     let mode = (stat.st_mode & 0o7777) as u16;
     let node = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Node::Directory { mode },
-        FileType::RegularFile => Node::File { mode, id: hash_file(open_file(directory, name)?)? },
+        FileType::RegularFile => match open_file(directory, name) {
+            Ok(file) => Node::File { mode, id: hash_file(file)? },
+            // What cannot be read is none of the contents we know.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Standing::Other),
+            Err(error) => return Err(error),
+        },
         FileType::Symlink => {
             let text = rustix::fs::readlinkat(directory, name, Vec::new())?;
             let id = object_id(ObjectKind::Blob, text.as_bytes()).map_err(io::Error::other)?;
@@ -52,7 +69,7 @@ pub(crate) fn observe(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Stan
     Ok(Standing::Known(node))
 }
 
-fn open_file(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
+pub(crate) fn open_file(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?))
 }

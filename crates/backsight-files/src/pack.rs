@@ -12,7 +12,7 @@ use backsight_core::ObjectId;
 use crate::anchored::AnchoredPath;
 use crate::cache::FileIdentity;
 use crate::disk::{Disk, DiskFile};
-use crate::object::{self, ObjectKind};
+use crate::object::{self, Flaw, ObjectKind};
 
 const PACK_HEADER: u64 = 12;
 const IDX_HEADER: usize = 8 + 1024;
@@ -143,22 +143,22 @@ impl Pack {
         self.index.find(id).is_some()
     }
 
-    pub(crate) fn read(&self, id: &ObjectId) -> Option<Result<PackObject, String>> {
+    pub(crate) fn read(&self, id: &ObjectId) -> Option<Result<PackObject, Flaw>> {
         let position = self.index.find(id)?;
-        Some(self.index.offset(position).and_then(|offset| self.read_at(offset)))
+        Some(self.index.offset(position).map_err(Flaw::from).and_then(|offset| self.read_at(offset)))
     }
 
     /// Whether the object here hashes to its id.
-    pub(crate) fn check(&self, id: &ObjectId) -> Result<(), String> {
-        let object = self.read(id).unwrap_or_else(|| Err("is not where its index says".to_owned()))?;
+    pub(crate) fn check(&self, id: &ObjectId) -> Result<(), Flaw> {
+        let object = self.read(id).unwrap_or_else(|| Err("is not where its index says".into()))?;
         match object::object_id(object.kind, &object.content) {
             Ok(actual) if actual == *id => Ok(()),
-            Ok(actual) => Err(format!("is damaged: its content hashes to {actual}")),
-            Err(error) => Err(error.message().to_owned()),
+            Ok(actual) => Err(format!("is damaged: its content hashes to {actual}").into()),
+            Err(error) => Err(error.message().into()),
         }
     }
 
-    fn read_at(&self, mut offset: u64) -> Result<PackObject, String> {
+    fn read_at(&self, mut offset: u64) -> Result<PackObject, Flaw> {
         // Where each delta of the chain is and how large, the outermost first.
         let mut deltas = Vec::new();
         let (kind, mut content) = loop {
@@ -167,10 +167,10 @@ impl Pack {
                 1..=4 => break self.plain_entry(&entry)?,
                 6 => self.delta_base_by_offset(offset, entry.end)?,
                 7 => self.delta_base_by_id(entry.end)?,
-                other => return Err(format!("unknown entry type {other}")),
+                other => return Err(format!("unknown entry type {other}").into()),
             };
             if deltas.len() == MAX_DELTA_DEPTH {
-                return Err("chain of deltas has no end".to_owned());
+                return Err("chain of deltas has no end".into());
             }
             deltas.push((delta, entry.size));
             offset = base;
@@ -178,19 +178,19 @@ impl Pack {
         let mut work = 0;
         for (at, size) in deltas.into_iter().rev() {
             if size > MAX_DELTA_RESULT {
-                return Err(format!("is made by a delta of {size} bytes"));
+                return Err(format!("is made by a delta of {size} bytes").into());
             }
             self.check_stored(ObjectKind::Blob, at, size)?;
             content = apply_delta(&content, &self.inflate_at(&[], at, size)?)?;
             work += content.len() as u64;
             if work > MAX_DELTA_WORK {
-                return Err(format!("takes a chain of deltas that make more than {MAX_DELTA_WORK} bytes"));
+                return Err(format!("takes a chain of deltas that make more than {MAX_DELTA_WORK} bytes").into());
             }
         }
         Ok(PackObject { kind, content })
     }
 
-    fn plain_entry(&self, entry: &EntryHeader) -> Result<(ObjectKind, Vec<u8>), String> {
+    fn plain_entry(&self, entry: &EntryHeader) -> Result<(ObjectKind, Vec<u8>), Flaw> {
         let kind = match entry.code {
             1 => ObjectKind::Commit,
             2 => ObjectKind::Tree,
@@ -202,13 +202,13 @@ impl Pack {
     }
 
     /// Whether the rest of the pack can hold so much.
-    fn check_stored(&self, kind: ObjectKind, at: u64, size: u64) -> Result<(), String> {
-        object::check_size(kind, size, self.size.saturating_sub(at))
+    fn check_stored(&self, kind: ObjectKind, at: u64, size: u64) -> Result<(), Flaw> {
+        Ok(object::check_size(kind, size, self.size.saturating_sub(at))?)
     }
 
-    fn entry_header(&self, offset: u64) -> Result<EntryHeader, String> {
+    fn entry_header(&self, offset: u64) -> Result<EntryHeader, Flaw> {
         if offset >= self.size {
-            return Err("entry lies past the end of the pack".to_owned());
+            return Err("entry lies past the end of the pack".into());
         }
         let bytes = self.bytes_at(offset)?;
         let first = *bytes.first().ok_or("entry lies past the end of the pack")?;
@@ -222,7 +222,7 @@ impl Pack {
         Ok(EntryHeader { code: (first >> 4) & 7, size, end: offset + used as u64, begun: bytes[used..].to_vec() })
     }
 
-    fn delta_base_by_offset(&self, offset: u64, at: u64) -> Result<(u64, u64), String> {
+    fn delta_base_by_offset(&self, offset: u64, at: u64) -> Result<(u64, u64), Flaw> {
         let bytes = self.bytes_at(at)?;
         let mut used = 0;
         let mut distance: u64 = 0;
@@ -239,7 +239,7 @@ impl Pack {
         Ok((base, at + used as u64))
     }
 
-    fn delta_base_by_id(&self, at: u64) -> Result<(u64, u64), String> {
+    fn delta_base_by_id(&self, at: u64) -> Result<(u64, u64), Flaw> {
         let bytes = self.bytes_at(at)?;
         let id = bytes.get(..20).and_then(ObjectId::from_slice).ok_or("delta header is cut short")?;
         let position = self.index.find(&id).ok_or_else(|| format!("delta base {id} is not in the pack"))?;
@@ -247,7 +247,7 @@ impl Pack {
     }
 
     /// Up to 2 kB at `offset`: enough for any entry header, and for the whole of most entries.
-    fn bytes_at(&self, offset: u64) -> Result<Vec<u8>, String> {
+    fn bytes_at(&self, offset: u64) -> Result<Vec<u8>, Flaw> {
         let mut bytes = vec![0; 2048];
         let mut used = 0;
         while used < bytes.len() {
@@ -255,7 +255,7 @@ impl Pack {
                 Ok(0) => break,
                 Ok(count) => used += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(Flaw::Trouble(error)),
             }
         }
         bytes.truncate(used);
@@ -263,7 +263,7 @@ impl Pack {
     }
 
     /// Inflates what lies at `offset`, of which `begun` was read already.
-    fn inflate_at(&self, begun: &[u8], offset: u64, size: u64) -> Result<Vec<u8>, String> {
+    fn inflate_at(&self, begun: &[u8], offset: u64, size: u64) -> Result<Vec<u8>, Flaw> {
         let rest = FileAt { file: &self.data, offset: offset + begun.len() as u64 };
         object::inflate(io::Read::chain(begun, io::BufReader::new(rest)), size)
     }

@@ -26,6 +26,8 @@ pub struct Plan {
     /// Paths that are left wholly as they are: what is to be undone there overlaps later edits, what stands there is in
     /// no snapshot, or another program keeps writing to it. The caller goes on without them, or refuses.
     pub conflicts: Vec<Conflict>,
+    /// Paths that get fewer permissions than the target has, see `withhold`.
+    pub withheld: Vec<RelPath>,
     /// Contents that are in no snapshot yet: results of merges.
     pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
 }
@@ -34,6 +36,24 @@ impl Plan {
     /// What a merge came to, which no snapshot holds yet.
     pub fn merged_content(&self, id: &ObjectId) -> Option<&[u8]> {
         self.blobs.get(id).map(Vec::as_slice)
+    }
+
+    /// Takes permission bits out of what paths would get that do not have them now.
+    pub fn withhold(mut self, bits: u16) -> Plan {
+        for change in &mut self.changes {
+            let held = match change.before {
+                Some(Node::File { mode, .. } | Node::Directory { mode }) => mode,
+                _ => 0,
+            };
+            if let Some(Node::File { mode, .. } | Node::Directory { mode }) = &mut change.after
+                && *mode & bits & !held != 0
+            {
+                *mode &= !(bits & !held);
+                self.withheld.push(change.path.clone());
+            }
+        }
+        self.changes.retain(|change| change.before != change.after);
+        self
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use backsight_core::{ObjectId, RelPath, Result};
 
 use crate::ignore::join;
+use crate::object::Flaw;
 use crate::objects::ObjectStore;
 use crate::pack::Pack;
 use crate::tree::{Contents, MAX_DEPTH, Source, Tree, parse_tree};
@@ -40,23 +41,25 @@ impl ObjectStore {
         let total = loose.len() as u64 + packs.iter().map(|pack| pack.len() as u64).sum::<u64>();
         // In how many files each object is whole.
         let mut whole: HashMap<ObjectId, u32> = HashMap::new();
-        let mut note = |id: ObjectId, outcome: Result<(), String>| {
+        let mut note = |id: ObjectId, outcome: Result<(), Flaw>| -> Result<()> {
             report.objects += 1;
             match outcome {
                 Ok(()) => *whole.entry(id).or_default() += 1,
-                Err(problem) => drop(report.damaged.insert(id, problem)),
+                Err(Flaw::Damage(problem)) => drop(report.damaged.insert(id, problem)),
+                Err(trouble) => return Err(trouble.into_error(&id)),
             }
             if report.objects.is_multiple_of(512) {
                 progress(report.objects, total);
             }
+            Ok(())
         };
         for (id, _) in loose {
             if let Some(read) = self.read_loose(&id)? {
-                note(id, read.map(drop));
+                note(id, read.map(drop))?;
             }
         }
         for pack in &packs {
-            pack.ids().for_each(|id| note(id, pack.check(&id)));
+            pack.ids().try_for_each(|id| note(id, pack.check(&id)))?;
         }
         report.damaged.retain(|id, _| !whole.contains_key(id));
         for pack in &packs {

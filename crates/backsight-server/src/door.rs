@@ -386,6 +386,7 @@ fn said(progress: &Progress) -> Said {
         Progress::Waiting { holder } => {
             Said { done: 0.0, total: None, message: format!("waiting for {}", words::clip(holder)) }
         }
+        Progress::Noted { message } => Said { done: 0.0, total: None, message: words::clip(message) },
         Progress::Scanning { files } => {
             Said { done: number(*files), total: None, message: format!("looked at {files} files") }
         }

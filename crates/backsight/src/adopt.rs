@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::{Code, Error, Result, Seq, quote};
 use backsight_files::{AnchoredPath, WorkspaceLock};
 use rustix::fs::{FileType, Stat};
 
@@ -20,6 +20,22 @@ use crate::timeline;
 const HOLES: u64 = 64 << 20;
 /// No timeline is larger.
 const MAX_TIMELINE: u64 = 16 << 30;
+
+/// The file of a store that says up to which row its history was adopted.
+const ADOPTED: &str = "adopted";
+
+/// The last row that was made by whoever made the store that was adopted; 0 when all of the history is ours.
+pub(crate) fn last_adopted(store: &AnchoredPath) -> Result<Seq> {
+    let file = store.join(ADOPTED);
+    let text = match file.read(32) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seq(0)),
+        Err(error) => return Err(Error::io(format!("read `{}`", file.display()), error)),
+    };
+    let number = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
+    // What cannot be read vouches for nothing.
+    Ok(Seq(number.unwrap_or(u64::MAX)))
+}
 
 /// Makes the store of the workspace at `root` ours.
 pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
@@ -138,7 +154,7 @@ fn copy(from: &AnchoredPath, to: &AnchoredPath) -> io::Result<u64> {
     Ok(copied)
 }
 
-/// Copies the rows out of a private copy of the timeline. Returns how many.
+/// Copies the rows out of a private copy of the timeline, and notes up to where they are a stranger's. Returns how many.
 fn copy_rows(from: &AnchoredPath, to: &AnchoredPath, store: &Path) -> Result<u64> {
     let failed = |error| Error::io(format!("copy the timeline of `{}`", store.display()), error);
     let theirs = to.join("tmp");
@@ -156,7 +172,13 @@ fn copy_rows(from: &AnchoredPath, to: &AnchoredPath, store: &Path) -> Result<u64
     if theirs.join("timeline.db").look().map_err(failed)?.is_none() {
         return Ok(0);
     }
-    let rows = timeline::copy_rows(&theirs.join("timeline.db").path(), &to.join("timeline.db"))?;
+    let (rows, last) = timeline::copy_rows(&theirs.join("timeline.db").path(), &to.join("timeline.db"))?;
+    let note = || -> io::Result<()> {
+        let mut file = to.join(ADOPTED).create()?;
+        writeln!(file, "{}", last.0)?;
+        file.sync_all()
+    };
+    note().map_err(failed)?;
     for name in ["timeline.db", "timeline.db-wal", "timeline.db-shm"] {
         theirs.join(name).remove().map_err(failed)?;
     }

@@ -15,6 +15,11 @@ pub enum Progress {
         /// Who: `backsight track (pid 12)`.
         holder: String,
     },
+    /// Something the user should know that is no part of the answer, such as what an interrupted restore left.
+    Noted {
+        /// In words.
+        message: String,
+    },
     /// Directories are being walked.
     Scanning {
         /// Files seen so far.

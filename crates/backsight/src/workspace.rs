@@ -3,6 +3,7 @@
 //! `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `browser` and `debug` (the live lanes), `agents` (what agents may run and reach), `notes` and
 //! `keep` (room, checks).
 
+mod aftermath;
 mod agents;
 mod browser;
 mod call;
@@ -305,6 +306,10 @@ impl Workspace {
             match self.recover(opened, &lock) {
                 // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
                 Err(error) if error.code() == Code::Damaged => {}
+                // Nor does what has no room yet.
+                Err(error) if error.code() == Code::DiskFull => {
+                    self.settings.report(Progress::Noted { message: error.message().to_owned() });
+                }
                 other => other?,
             }
         }
@@ -375,13 +380,21 @@ impl Workspace {
         Ok((opened, lock))
     }
 
+    /// The same for making room: what cannot be recovered without room waits.
+    fn writing_without_room(&self) -> Result<(&Opened, WorkspaceLock)> {
+        let opened = self.made()?;
+        let lock = self.lock(&opened.store)?;
+        opened.files.objects().refresh()?;
+        match self.recover(opened, &lock) {
+            Err(error) if error.code() != Code::DiskFull => Err(error),
+            _ => Ok((opened, lock)),
+        }
+    }
+
     /// Finishes what a killed process left, and records the step it could not.
     fn recover(&self, opened: &Opened, _lock: &WorkspaceLock) -> Result<()> {
-        for applied in opened.files.recover(&|note| step_in(note).map(drop))? {
-            let step = step_in(applied.note())?;
-            self.append(opened, &step, None)?;
-            opened.files.forget_cache()?;
-            opened.files.finish(&applied)?;
+        for mut restoration in opened.files.recover(&|note| step_in(note).map(drop))? {
+            self.record_recovered(opened, &mut restoration)?;
         }
         self.name_latest(opened)
     }

@@ -125,3 +125,33 @@ fn gc_on_a_full_disk_makes_room() {
     small.fixture.verify();
     assert_eq!(small.fixture.cat("3", b"f3"), noise(303, 100_000));
 }
+
+/// Hardly any room: whatever the answer is, it is true, and looking and making room work at once.
+#[test]
+fn a_restore_on_a_nearly_full_disk_says_what_it_did_and_leaves_every_command_working() {
+    let small = Small::new("24m");
+    small.fixture.write(".gitignore", ".backsight-filler\n");
+    for version in ["one", "two"] {
+        (0..10).for_each(|number| small.fixture.write(&format!("f{number}"), version));
+        small.fixture.track();
+    }
+    let (mut refused, mut done) = (0, 0);
+    for spare in (0..400_000).step_by(20_000) {
+        small.fill(spare);
+        let answer = small.fixture.ask("restore 1");
+        let is_restored = fs::read(small.root.join("f3")).unwrap() == b"one";
+        *(if is_restored { &mut done } else { &mut refused }) += 1;
+        let told = answer.json["error"]["message"].as_str().unwrap_or("done").to_owned();
+        let says_restored = answer.status == 0 || told.contains("the files are restored");
+        assert_eq!(says_restored, is_restored, "{spare}: {}", answer.json);
+        for command in ["log", "status", "show @", "usage", "gc"] {
+            let answer = small.fixture.ask(command);
+            assert_eq!(answer.status, 0, "{spare}, {command}: {}", answer.json);
+        }
+        small.free();
+        small.fixture.verify();
+        small.fixture.ok("restore 2");
+        assert_eq!(fs::read(small.root.join("f3")).unwrap(), b"two");
+    }
+    assert!(refused > 2 && done > 2, "refused {refused} times, done {done} times");
+}

@@ -35,6 +35,7 @@ mod milestones;
 mod modes;
 mod names;
 mod nested;
+mod open_files;
 mod packaging;
 mod picture;
 mod racy;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, Seq};
 use backsight_files::AnchoredPath;
 use rusqlite::TransactionBehavior;
 
@@ -11,8 +11,9 @@ use super::{broken, connect, find_rows, format};
 
 const TABLES: [&str; 7] = ["rows", "touched", "pinned", "expired", "checkpoints", "sessions", "messages"];
 
-/// Makes a timeline in `new` with the rows of the one in `theirs`. Returns how many rows.
-pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<u64> {
+/// Makes a timeline in `new` with the rows of the one in `theirs`. Returns how many rows, and the
+/// number of the last.
+pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<(u64, Seq)> {
     new.create().map_err(|error| Error::io(format!("create `{}`", new.display()), error))?;
     let mut connection = connect(&new.path())?;
     connection.execute_batch("PRAGMA synchronous = FULL;").map_err(broken)?;
@@ -38,10 +39,11 @@ pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<u64> {
     }
     // A row that cannot be read, or a number that leaves none to come, would make every later command fail.
     let rows = find_rows(&transaction, "1", &[])?.len() as u64;
-    super::number_after(super::latest_seq(&transaction)?)?;
+    let latest = super::latest_seq(&transaction)?;
+    super::number_after(latest)?;
     transaction.commit().map_err(broken)?;
     connection.execute_batch("DETACH theirs; PRAGMA wal_checkpoint(TRUNCATE);").map_err(broken)?;
-    Ok(rows)
+    Ok((rows, latest))
 }
 
 /// A path as SQLite takes it.

@@ -9,6 +9,7 @@ use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo, Workspace
 use super::look::plain_change;
 use super::track::touched;
 use super::{Opened, Workspace, shared, still_held};
+use crate::adopt::last_adopted;
 use crate::convert::{conflict, path_changes};
 use crate::history::{Move, stacks};
 use crate::names;
@@ -264,7 +265,7 @@ impl Workspace {
     fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
         if intent.terms.dry_run {
             let now = self.look_at(opened, &intent.include, true)?;
-            let plan = plan(&now, &BTreeSet::new())?;
+            let plan = trusted(opened, intent, plan(&now, &BTreeSet::new())?)?;
             let token = self.agree(opened, intent, &plan)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
@@ -305,7 +306,7 @@ impl Workspace {
         let since = self.settings.now();
         let last = opened.timeline.latest()?;
         let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
-        let plan = plan(&now)?;
+        let plan = trusted(opened, intent, plan(&now)?)?;
         self.agree(opened, intent, &plan)?;
         refuse_conflicts(intent, &plan)?;
         let mut answer = report(opened, intent, &plan);
@@ -331,13 +332,16 @@ impl Workspace {
         let note = serde_json::to_value(&step)
             .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
         let progress = |done, total| self.settings.report(Progress::Applying { done, total });
-        let applied = opened.files.apply(&step.id, &plan, note, &progress)?;
+        let mut restoration = opened.files.apply(&step.id, &plan, note, &progress)?;
         step.execution_ms = Some(self.elapsed(since));
-        let (recorded, warnings) = self.append(opened, &step, None)?;
-        opened.files.finish(&applied)?;
-        opened.files.save_cache_after(&mut now, &plan.changes, &result)?;
+        let (recorded, notes) = self.record_restoration(opened, &mut restoration, &mut step)?;
         answer.snapshot = Some(recorded.snapshot);
-        answer.warnings.extend(warnings);
+        answer.warnings.extend(notes);
+        match opened.files.save_cache_after(&mut now, &plan.changes, &result) {
+            // All is done; the next capture reads every file again.
+            Err(error) if error.code() == Code::DiskFull => answer.warnings.push(error.message().to_owned()),
+            other => other?,
+        }
         Ok(answer)
     }
 
@@ -482,6 +486,17 @@ fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
     })
 }
 
+/// Set-user-ID, set-group-ID, and writable for everybody.
+const GIVES_AWAY: u16 = 0o6002;
+
+/// A plan without permissions that only a stranger's history would give: an adopted snapshot may say what it likes about
+/// contents, which are looked at, but not who may run or change them.
+fn trusted(opened: &Opened, intent: &Intent<'_>, plan: Plan) -> Result<Plan> {
+    let last = last_adopted(opened.store.directory())?;
+    let is_adopted = intent.targets.iter().any(|target| *target <= last);
+    Ok(if is_adopted { plan.withhold(GIVES_AWAY) } else { plan })
+}
+
 fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
     match plan.conflicts.is_empty() || intent.terms.on_conflict != OnConflict::Refuse {
         true => Ok(()),
@@ -530,6 +545,9 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         .hard_links(plan)
         .into_iter()
         .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"));
+    let withheld = plan.withheld.iter().map(|path| {
+        format!("`{path}` does not get the set-ID or world-write bits that it has in the adopted history")
+    });
     let shared = intent.shared.iter().filter_map(|(seq, shared)| shared::taken_along(*seq, shared, &plan.changes));
     Applied {
         dry_run: intent.terms.dry_run,
@@ -542,7 +560,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),
         conflicts: plan.marked.iter().map(conflict).collect(),
-        warnings: linked.chain(shared).collect(),
+        warnings: linked.chain(withheld).chain(shared).collect(),
         plan: None,
     }
 }

@@ -7,14 +7,14 @@ use backsight_core::{Code, ObjectId, RelPath, Result, Seq, shell_word};
 use backsight_files::free_bytes;
 
 use super::milestone::milestones_in;
-use super::{Opened, Workspace};
+use super::{Opened, Workspace, step_in};
 use crate::config::Config;
 use crate::history::{Limits, outlived};
 use crate::place;
 use crate::report::{Check, CheckState, Collected, Damage, Snapshot, Usage, Verified};
 use crate::request;
 use crate::settings::Progress;
-use crate::timeline::{Outline, Step};
+use crate::timeline::{NewStep, Outline, Step};
 
 impl Workspace {
     /// Keeps a snapshot's contents through every retention rule, or stops doing so.
@@ -53,7 +53,7 @@ impl Workspace {
 
     /// Removes what no kept snapshot needs, and first the contents of snapshots beyond the limits.
     pub fn gc(&self, request: &request::Collect) -> Result<Collected> {
-        let (opened, _lock) = self.writing()?;
+        let (opened, lock) = self.writing_without_room()?;
         let config = self.config()?;
         let mut outlines = opened.timeline.outlines()?;
         // Milestones, file checkpoints and reverts that can still be taken back keep what they stand on.
@@ -67,7 +67,7 @@ impl Workspace {
         };
         let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
         let bytes_before = bytes_below(&opened.store.directory().path());
-        opened.timeline.fold()?;
+        unless_full(opened.timeline.fold())?;
         let budget = request.disk_budget.unwrap_or(config.disk_budget);
         let mut warnings = Vec::new();
         if budget > 0 {
@@ -87,17 +87,21 @@ impl Workspace {
                 warnings,
             });
         }
-        opened.timeline.expire(&expired, self.settings.now())?;
+        self.expire(opened, &expired)?;
         let swept = opened.files.objects().sweep(&roots)?;
         let gone =
             outlines.iter().filter(|outline| outline.expired).map(|outline| outline.seq).chain(expired.iter().copied());
         opened.files.remove_references(&gone.collect())?;
         // Objects moved between files: the stat cache need not be forgotten for that, only told.
         if let Some(latest) = opened.timeline.latest()? {
-            opened.files.refresh_cache(&latest.tree)?;
+            unless_full(opened.files.refresh_cache(&latest.tree))?;
         }
-        opened.timeline.fold()?;
+        unless_full(opened.timeline.fold())?;
         warnings.extend(swept.warnings);
+        // Now there may be room for what waited for it.
+        if let Err(error) = self.recover(opened, &lock) {
+            warnings.push(error.message().to_owned());
+        }
         let bytes_after = bytes_below(&opened.store.directory().path());
         if budget > 0 && bytes_after > budget && warnings.is_empty() {
             warnings.push(format!("the store takes {bytes_after} bytes, more than the budget of {budget}"));
@@ -110,6 +114,20 @@ impl Workspace {
             bytes_after,
             warnings,
         })
+    }
+
+    /// Says which contents go. On a full disk the stat cache makes way for that: it can be made again.
+    fn expire(&self, opened: &Opened, expired: &[Seq]) -> Result<()> {
+        if expired.is_empty() {
+            return Ok(());
+        }
+        match opened.timeline.expire(expired, self.settings.now()) {
+            Err(error) if error.code() == Code::DiskFull => {
+                opened.files.forget_cache()?;
+                opened.timeline.expire(expired, self.settings.now())
+            }
+            other => other,
+        }
     }
 
     fn held(&self, opened: &Opened) -> Result<BTreeSet<Seq>> {
@@ -134,7 +152,7 @@ impl Workspace {
         // Another process may have been moving things about. With the lock held, what is still wrong is wrong.
         let lock = self.lock(&opened.store)?;
         match self.recover(opened, &lock) {
-            Err(error) if error.code() != Code::Damaged => return Err(error),
+            Err(error) if !matches!(error.code(), Code::Damaged | Code::DiskFull) => return Err(error),
             _ => {}
         }
         let verified = self.verify_once(opened, head)?;
@@ -177,7 +195,7 @@ impl Workspace {
             damage.push(in_timeline("timeline.db".to_owned(), problem));
         }
         if opened.files.needs_recovery()? {
-            let problem = "holds an interrupted restore that can be neither finished nor undone".to_owned();
+            let problem = "holds an interrupted restore that could be neither finished nor undone yet".to_owned();
             damage.push(Damage { what: "journal".to_owned(), problem, snapshots: Vec::new(), paths: Vec::new() });
         }
         let in_file = |what: &String, problem: &String| Damage {
@@ -337,6 +355,14 @@ fn spare(files: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 /// Everything that kept snapshots need: their own trees, and their bases, without which they could not be undone.
+/// Work that only saves room or time later is left for later on a full disk.
+fn unless_full(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.code() == Code::DiskFull => Ok(()),
+        other => other,
+    }
+}
+
 fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Result<Vec<ObjectId>> {
     let mut roots = BTreeSet::new();
     for outline in outlines.iter().filter(|outline| !outline.expired && !expire.contains(&outline.seq)) {
@@ -351,6 +377,13 @@ fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Resul
         }
         roots.extend(coverage_id);
         roots.extend(base_coverage_id);
+    }
+    // A restore that waits to be recorded needs what its row will name.
+    for note in opened.files.pending_notes()? {
+        let Ok(NewStep { tree, coverage_id, .. }) = step_in(&note) else { continue };
+        roots.insert(tree.id);
+        roots.extend(tree.attributes);
+        roots.extend(coverage_id);
     }
     for call in opened.timeline.open_calls()? {
         roots.insert(call.start.id);

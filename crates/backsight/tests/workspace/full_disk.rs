@@ -1,12 +1,15 @@
-//! A full disk: the answer is an error, nothing is half done, and all is well when there is room again.
+//! A full disk: the answer is an error that says what was done, nothing is half done, looking and making room still work,
+//! and all is well when there is room again.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use backsight::report::Kind;
+use backsight::request::{Collect, Log};
+use backsight::{Code, Disk};
 
-use crate::lab::{Findings, Lab, Scenario, Side, Strictness, damage, ensure, leftovers, none, open};
+use crate::lab::{Findings, Lab, Scenario, Side, Strictness, damage, ensure, leftovers, none, open, open_on};
 use crate::picture::Picture;
 use crate::plans::{restore_first, small};
 use crate::small_disk::SmallDisk;
@@ -125,4 +128,48 @@ fn a_snapshot_without_room_is_an_error_and_leaves_a_whole_store() {
         fs::remove_dir_all(&root).unwrap();
     }
     findings.report();
+}
+
+/// Takes what room there is, again and again, from the moment the files are in place; the room kept for the row too.
+fn take_everything_once_done(root: &Path) -> Disk {
+    let (journal, filler) = (root.join(".backsight/store/journal"), root.parent().unwrap().join("filler"));
+    Disk::new().watched(move |_| {
+        let entries: Vec<std::path::PathBuf> =
+            fs::read_dir(&journal).map(|found| found.flatten().map(|entry| entry.path()).collect()).unwrap_or_default();
+        let has =
+            |extension: &str| entries.iter().find(|path| path.extension().is_some_and(|found| found == extension));
+        if has("done").is_some() {
+            if let Some(reserved) = has("reserve") {
+                fs::OpenOptions::new().write(true).open(reserved).unwrap().set_len(0).unwrap();
+            }
+            let mut filler = fs::OpenOptions::new().append(true).create(true).open(&filler).unwrap();
+            while filler.write_all(&[1; 4096]).is_ok() {}
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_step_that_finds_no_room_is_told_recorded_later_and_keeps_no_reader_out() {
+    let lab = Lab::new();
+    let disk = SmallDisk::mount(&lab.empty());
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let root = disk.path().join("copy");
+    crate::lab::copy_to(&scenario.fixture, &root);
+    let refused = restore_first(&open_on(&root, take_everything_once_done(&root))).unwrap_err();
+    assert_eq!(refused.code(), Code::DiskFull, "{refused}");
+    assert!(refused.message().starts_with("the files are restored, but the step is not recorded yet"), "{refused}");
+    assert_eq!(scenario.after.differences(&Picture::of(&root)), "");
+    // Still full: looking works, and so does making room, which loses nothing that the row will need.
+    let rows = open(&root).log(&Log::default()).unwrap().snapshots().count();
+    open(&root).status().unwrap();
+    open(&root).verify().unwrap();
+    let collected = open(&root).gc(&Collect { keep_count: Some(1), ..Collect::default() }).unwrap();
+    assert!(!collected.dry_run);
+    free(&disk);
+    assert_eq!(open(&root).log(&Log::default()).unwrap().snapshots().count(), rows + 1);
+    assert_eq!(scenario.after.differences(&Picture::of(&root)), "");
+    assert!(open(&root).status().unwrap().clean);
+    assert_eq!(damage(&open(&root)), "");
+    assert_eq!(leftovers(&root, Strictness::Opened), "");
 }

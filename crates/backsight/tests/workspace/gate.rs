@@ -427,3 +427,34 @@ fn a_store_of_the_users_is_found_by_a_client_without_the_rest_of_the_environment
     let client = Workspace::open_with(&user.root, known(None)).unwrap();
     assert_eq!(client.log(&Log::default()).unwrap().rows.len(), 1);
 }
+
+#[test]
+fn an_adopted_history_gives_no_right_to_run_as_the_user_or_to_write_for_everybody() {
+    let user = User::with_store(StorePlace::Workspace);
+    let mode = |name: &str| fs::metadata(user.root.join(name)).unwrap().mode() & 0o7777;
+    let set = |name: &str, mode| fs::set_permissions(user.root.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    fs::write(user.root.join("tool"), "#!/bin/sh\n").unwrap();
+    fs::create_dir(user.root.join("d")).unwrap();
+    set("tool", 0o6755);
+    set("a.txt", 0o666);
+    set("d", 0o777);
+    user.open().track().unwrap();
+    set("tool", 0o755);
+    fs::write(user.root.join("a.txt"), "two\n").unwrap();
+    set("a.txt", 0o644);
+    set("d", 0o755);
+    user.open().track().unwrap();
+    fs::remove_dir_all(user.records()).unwrap();
+    user.open().adopt().unwrap();
+    let applied = user.open().restore("2").unwrap();
+    assert_eq!(fs::read_to_string(user.root.join("a.txt")).unwrap(), "one\n");
+    assert_eq!((mode("tool"), mode("a.txt"), mode("d")), (0o755, 0o664, 0o775));
+    assert_eq!(applied.warnings.iter().filter(|warning| warning.contains("adopted")).count(), 3, "{applied:?}");
+    assert!(user.open().status().unwrap().clean);
+    // What the user gives and records is the user's own.
+    set("tool", 0o4755);
+    let own = user.open().track().unwrap();
+    set("tool", 0o755);
+    user.open().restore(own.snapshot.id.as_str()).unwrap();
+    assert_eq!(mode("tool"), 0o4755);
+}

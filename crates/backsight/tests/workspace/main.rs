@@ -9,6 +9,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod agreed;
 mod attribution;
 mod beside_writers;
@@ -34,6 +35,7 @@ mod laws;
 mod migration;
 mod milestones;
 mod mount_point;
+mod open_files;
 mod picture;
 mod plans;
 mod racing;

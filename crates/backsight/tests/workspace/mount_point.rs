@@ -67,3 +67,21 @@ fn a_restore_across_a_mount_point_stopped_at_every_operation_is_before_or_after(
     restore_first(&crate::lab::open(&root)).unwrap();
     findings.report();
 }
+
+#[test]
+fn files_below_another_mount_of_the_same_device_are_restored() {
+    let lab = Lab::new();
+    let (root, volume) = (lab.empty(), lab.empty());
+    fs::create_dir(root.join("mounted")).unwrap();
+    let _volume = SmallDisk::bind(&volume, &root.join("mounted"));
+    crate::lab::copy_to(&twice(&lab), &root);
+    let before = Picture::of(&root);
+    let workspace = crate::lab::open(&root);
+    workspace.restore("1").unwrap();
+    assert_ne!(before, Picture::of(&root));
+    assert!(workspace.status().unwrap().clean);
+    assert_eq!(fs::read(volume.join("replaced.txt")).unwrap(), b"first\n");
+    workspace.undo(&Default::default()).unwrap();
+    assert_eq!(before.differences(&Picture::of(&root)), "");
+    assert_eq!(crate::lab::leftovers(&root, crate::lab::Strictness::Captured), "");
+}

@@ -19,6 +19,14 @@ impl SmallDisk {
         SmallDisk(path.to_owned())
     }
 
+    /// The same directory at a second place: another mount of one device, as a container's volume is.
+    pub fn bind(directory: &Path, path: &Path) -> SmallDisk {
+        let bound = Command::new("mount").arg("--bind").args([directory, path]).output();
+        let bound = bound.expect("`mount` is missing: apt-get install mount");
+        assert!(bound.status.success(), "cannot bind a directory: run the tests as root, or with `sudo -E make test`");
+        SmallDisk(path.to_owned())
+    }
+
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -1,0 +1,154 @@
+//! Stages the new contents of a restore: where each file is kept until its turn, and how it is written.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use backsight_core::{Error, RelPath, Result};
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+
+use crate::anchored::AnchoredPath;
+use crate::apply::Applier;
+use crate::compare::Change;
+use crate::former::Former;
+use crate::journal::{Journal, Phase, RestoreId, Stage, Step};
+use crate::scan::open_below;
+use crate::swap::{Action, action_of, open_stage};
+use crate::tree::Node;
+
+/// What was staged for a step, where it is not what the step asked for.
+#[derive(Default)]
+pub(crate) struct Staged {
+    /// Fewer permissions, since more would go to others than before.
+    narrowed: Option<u16>,
+    /// What the replaced file has and the new one could not be given.
+    unkept: Vec<String>,
+}
+
+impl Applier<'_> {
+    /// Staged files must be on the mount of their target, or they could not be swapped in one step. Two mounts of one
+    /// device are as far apart as two devices.
+    pub(crate) fn place_stages(&self, id: &RestoreId, changes: &[Change]) -> Vec<Step> {
+        let own = mount_of(self.root);
+        let place = |(number, change): (usize, &Change)| {
+            let target = self.root.join(change.path.as_path());
+            let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(self.root);
+            let mount = mount_of(standing);
+            let beside = if mount == own {
+                None
+            } else {
+                // The directory a file system is mounted on: no plan can remove it.
+                let same = |directory: &&Path| directory.starts_with(self.root) && mount_of(directory) == mount;
+                let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
+                let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
+                // The root itself when a directory was exchanged just now: then nothing is mounted there.
+                RelPath::new(beside.as_os_str().as_encoded_bytes()).ok()
+            };
+            Step { change: change.clone(), stage: Stage::new(id, number, beside.as_ref()) }
+        };
+        changes.iter().enumerate().map(place).collect()
+    }
+
+    /// Where the restore's own staged files are.
+    pub(crate) fn stage_of(&self, id: &RestoreId) -> Result<AnchoredPath> {
+        let root = AnchoredPath::open_directory(self.root)
+            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error))?;
+        Ok(root.join(id.stage_directory()))
+    }
+
+    /// Makes the restore's own directory anew.
+    pub(crate) fn make_stage(&self, stage: &Stage) -> io::Result<()> {
+        let below = std::str::from_utf8(&stage.directory).map_err(io::Error::other)?;
+        self.disk().create_private_directories(&AnchoredPath::open_directory(self.root)?.join(below))
+    }
+
+    /// Writes the new content of every step that has one, and keeps `room` bytes. A damaged object is found here, before
+    /// any path changes. Answers with what cannot be kept of the files that are replaced.
+    pub(crate) fn stage(&self, root: &OwnedFd, journal: &mut Journal, room: u64) -> Result<Vec<String>> {
+        let own = self.stage_of(&journal.id)?;
+        self.disk()
+            .create_private_directories(&own)
+            .map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
+        let total = 2 * journal.steps.len() as u64;
+        let (mut unkept, mut is_narrowed) = (Vec::new(), false);
+        for (done, step) in journal.steps.iter_mut().enumerate() {
+            if action_of(&step.change).needs_staging() {
+                let staged = self.stage_step(root, step)?;
+                unkept.extend(staged.unkept);
+                if let (Some(narrowed), Some(Node::File { mode, .. })) = (staged.narrowed, &mut step.change.after) {
+                    *mode = narrowed;
+                    is_narrowed = true;
+                }
+            }
+            (self.progress)(done as u64, total);
+        }
+        if is_narrowed {
+            self.journals().write_intent(journal)?;
+        }
+        self.journals().reserve(journal, room + 2 * self.journals().size(journal, Phase::Intent))?;
+        self.check_writable(root, journal)?;
+        Ok(unkept)
+    }
+
+    pub(crate) fn stage_step(&self, root: &OwnedFd, step: &Step) -> Result<Staged> {
+        let Some(id) = step.change.after.and_then(|node| node.blob()) else { return Ok(Staged::default()) };
+        let content = self.store.read_blob(&id)?;
+        let write = || -> io::Result<Staged> {
+            let directory = open_below(root, &step.stage.directory)?;
+            let name = step.stage.name.as_bytes();
+            self.remove_staged(root, &step.stage, name)?;
+            let Some(Node::File { mode, .. }) = step.change.after else {
+                self.disk().symlink_at(&content, directory.as_fd(), name)?;
+                return Ok(Staged::default());
+            };
+            let mut file = self.disk().create_at(directory.as_fd(), name)?;
+            file.write_all(&content)?;
+            let given = Former::at(root, &step.change.path)?.give_to(&file, mode)?;
+            file.set_mode(given.mode)?;
+            file.sync()?;
+            let path = &step.change.path;
+            Ok(Staged {
+                narrowed: (given.mode != mode).then_some(given.mode),
+                unkept: given.unkept.into_iter().map(|what| format!("`{path}` could not keep {what}")).collect(),
+            })
+        };
+        write().map_err(|error| Error::io(format!("stage `{}`", step.change.path), error))
+    }
+
+    pub(crate) fn remove_staged(&self, root: &OwnedFd, stage: &Stage, name: &[u8]) -> io::Result<()> {
+        let Some(directory) = open_stage(root, stage)? else { return Ok(()) };
+        match self.disk().remove_file_at(directory.as_fd(), name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses early where a directory of the user's cannot be written to.
+    fn check_writable(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
+        let mut checked = std::collections::BTreeSet::new();
+        for step in &journal.steps {
+            let parent = step.change.path.parent();
+            if matches!(action_of(&step.change), Action::Chmod) || !checked.insert(parent) {
+                continue;
+            }
+            let Ok(directory) = open_below(root, parent) else { continue };
+            let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+            if let Err(error) = rustix::fs::accessat(&directory, ".", access, AtFlags::EACCESS) {
+                let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
+                return Err(Error::io(format!("change files in `{shown}`"), error.into()).with_hint(format!(
+                    "allow it with `chmod u+w {}`",
+                    backsight_core::shell_word(if parent.is_empty() { b"." } else { parent })
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What tells the mount of a path from others: the device, and the mount's number where the kernel says it (since 5.8).
+fn mount_of(path: &Path) -> Option<(u32, u32, Option<u64>)> {
+    let wanted = StatxFlags::MNT_ID;
+    let found = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
+    let is_told = StatxFlags::from_bits_retain(found.stx_mask).contains(wanted);
+    Some((found.stx_dev_major, found.stx_dev_minor, is_told.then_some(found.stx_mnt_id)))
+}
