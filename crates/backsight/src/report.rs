@@ -21,7 +21,7 @@ pub use browser::{
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
-pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
+pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
 pub use session::{
     NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,

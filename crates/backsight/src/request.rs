@@ -247,8 +247,8 @@ pub struct ExportGit {
     pub repository: PathBuf,
     /// The branch to make.
     pub branch: String,
-    /// The branch, tag or commit to continue; absent means HEAD where the repository's work tree is this workspace,
-    /// else a history of its own.
+    /// The branch, tag or commit to continue; absent means HEAD where the repository's work tree holds this
+    /// workspace, else a history of its own.
     pub onto: Option<String>,
     /// One commit for the whole range instead of one a snapshot.
     pub squash: bool,

@@ -83,8 +83,10 @@ struct Show {
 /// Write a milestone or a range as commits on a new branch of a Git repository
 ///
 /// The repository gains the commits and the branch. HEAD, the index, the work tree and every other branch stay as they
-/// are, and no hook runs. Where the repository is this workspace's own, the branch continues HEAD; elsewhere it starts
-/// with the files before the range. The files are as they were on disk, without filters or line-ending conversion.
+/// are, and no hook runs. Where the workspace lies in the repository, its files lie in the commits, and the branch
+/// continues HEAD; elsewhere it starts with the files before the range. What a snapshot could not see (ignored, too large,
+/// unreadable, a submodule, left out by a sparse checkout) stays as the commit before has it, and is counted. The files are
+/// as they were on disk, without filters or line-ending conversion.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:

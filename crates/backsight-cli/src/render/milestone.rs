@@ -1,6 +1,6 @@
 //! Milestones: made, listed, shown whole, and written to Git.
 
-use backsight::report::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
+use backsight::report::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 use backsight_core::{ObjectId, Timestamp, shell_word};
 
 use crate::page::{MAGENTA, Page, Sheet, YELLOW};
@@ -144,6 +144,17 @@ pub fn exported(page: &mut Page, exported: &ExportedGit, squash: bool) {
         row("first", format!("{}, the files before the range", before.short()));
     }
     row("tip", exported.tip.short());
+    if !exported.below.is_empty() {
+        row("below", format!("{}/, where the workspace is", safe(&exported.below)));
+    }
+    if exported.kept_total > 0 {
+        let named = |kept: &KeptPath| format!("{} ({})", safe(&kept.path), safe(&kept.reason));
+        let mut names: Vec<String> = exported.kept.iter().take(5).map(named).collect();
+        let more = exported.kept_total - names.len() as u64;
+        names.extend((more > 0).then(|| format!("and {more} more")));
+        let total = count(exported.kept_total, "path");
+        row("kept", format!("{total} that the snapshots could not see: {}", names.join(", ")));
+    }
     if exported.dry_run {
         return page.note("this was a dry run, nothing was written");
     }

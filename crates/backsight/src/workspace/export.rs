@@ -44,6 +44,9 @@ impl Workspace {
             commits: exported.before.into_iter().chain(exported.commits).collect(),
             snapshots: range.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
             objects_written: exported.objects_written,
+            below: quote(&exported.below),
+            kept_total: exported.kept.len() as u64,
+            kept: exported.kept.into_iter().take(KEPT_SHOWN).map(kept).collect(),
             written_to: exported.elsewhere.map(|place| place.display().to_string()),
         })
     }
@@ -75,13 +78,14 @@ impl Workspace {
         Ok(Range { steps, title, description: String::new() })
     }
 
-    /// Without being told, a repository whose work tree is this workspace is continued; any other gets a history of
+    /// Without being told, a repository whose work tree holds this workspace is continued; any other gets a history of
     /// its own.
     fn onto(&self, request: &ExportGit) -> Onto {
         let repository = request.repository.canonicalize().unwrap_or_else(|_| request.repository.clone());
+        let work_tree = if repository.ends_with(".git") { repository.parent() } else { Some(repository.as_path()) };
         match &request.onto {
             Some(revision) => Onto::Revision(revision.clone()),
-            None if repository == self.root || repository == self.root.join(".git") => Onto::Head,
+            None if work_tree.is_some_and(|top| self.root.starts_with(top)) => Onto::Head,
             None => Onto::Nothing,
         }
     }
@@ -93,6 +97,7 @@ fn before(steps: &[Step]) -> Option<NewCommit> {
     let base = first.base?;
     Some(NewCommit {
         tree: base.id,
+        coverage: first.base_coverage_id,
         message: format!("The files before {}", first.snapshot.sequence_number),
         author: person(&Origin::default()),
         time: first.snapshot.timestamp,
@@ -102,6 +107,7 @@ fn before(steps: &[Step]) -> Option<NewCommit> {
 fn one_each(steps: &[Step]) -> Vec<NewCommit> {
     let commit = |step: &Step| NewCommit {
         tree: step.tree.id,
+        coverage: step.coverage_id,
         message: message(&step.snapshot),
         author: person(&step.snapshot.origin),
         time: step.snapshot.timestamp,
@@ -119,8 +125,10 @@ fn squashed(range: &Range) -> Result<NewCommit> {
     for step in &range.steps {
         message.push_str(&format!("* {} {}\n", step.snapshot.sequence_number, title_of(&step.snapshot)));
     }
-    let time = range.steps.last().map_or(Timestamp(0), |step| step.snapshot.timestamp);
-    Ok(NewCommit { tree: tree.id, message, author: person(&Origin::default()), time })
+    let last = range.steps.last();
+    let time = last.map_or(Timestamp(0), |step| step.snapshot.timestamp);
+    let coverage = last.and_then(|step| step.coverage_id);
+    Ok(NewCommit { tree: tree.id, coverage, message, author: person(&Origin::default()), time })
 }
 
 fn title_of(snapshot: &Snapshot) -> String {
