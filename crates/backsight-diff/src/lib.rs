@@ -25,6 +25,7 @@ mod parse;
 mod patch;
 mod path;
 mod reverse;
+mod similarity;
 mod text;
 mod unified;
 mod validate;

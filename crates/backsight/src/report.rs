@@ -124,6 +124,10 @@ fn octal<S: serde::Serializer>(mode: &u16, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_str(&format_args!("{mode:04o}"))
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// The answer to `patch`: which paths differ.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Patch {
@@ -139,6 +143,10 @@ pub struct Patch {
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
 }
 
 /// Seed 002's `FileDiff`, and what a reader needs beside it.
@@ -187,6 +195,10 @@ pub struct Diff {
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
 }
 
 /// The answer to `status`.
@@ -203,6 +215,10 @@ pub struct WorkspaceStatus {
     pub clean: bool,
     /// What differs on disk from the latest snapshot.
     pub changes: Vec<PathChange>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
     /// Paths one side could not see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,

@@ -58,11 +58,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         context.answer(&Counts::of(&diff), |page| {
             stat(page, &diff.diffs, (diff.additions, diff.deletions));
             coverage::unseen(page, &diff.unseen);
+            coverage::uncompared(page, diff.uncompared_renames);
         })?;
     } else {
         context.answer(&diff, |page| {
             show(page, &diff.diffs);
             coverage::unseen(page, &diff.unseen);
+            coverage::uncompared(page, diff.uncompared_renames);
         })?;
     }
     Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))

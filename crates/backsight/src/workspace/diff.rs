@@ -233,7 +233,9 @@ fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Re
         before: &|path, id| content(opened, &compared.from, path, id),
         after: &|path, id| content(opened, &compared.to, path, id),
     };
-    let diffs = file_diffs(&compared.changes, &contents, request)?;
+    let now = compared.from.capture().or(compared.to.capture());
+    let renames = opened.renames(&compared.changes, now);
+    let diffs = file_diffs(&compared.changes, &renames, &contents, request)?;
     Ok(Diff {
         from: compared.from.tree().id,
         to: compared.to.recorded_tree(),
@@ -241,6 +243,7 @@ fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Re
         deletions: diffs.iter().map(|diff| diff.deletions).sum(),
         diffs,
         unseen: compared.unseen,
+        uncompared_renames: renames.uncompared,
     })
 }
 
@@ -250,9 +253,19 @@ pub(super) struct Contents<'a> {
     pub(super) after: &'a dyn Fn(&RelPath, &ObjectId) -> Result<Vec<u8>>,
 }
 
+impl Contents<'_> {
+    /// The moves among changes whose contents these are.
+    pub(super) fn renames(&self, changes: &[Change]) -> Renames {
+        let texts =
+            Texts { before: &|path, id| (self.before)(path, id).ok(), after: &|path, id| (self.after)(path, id).ok() };
+        renames(changes, &texts)
+    }
+}
+
 /// Each change with its contents.
 pub(super) fn file_diffs(
     changes: &[Change],
+    renames: &Renames,
     contents: &Contents<'_>,
     request: &request::Diff,
 ) -> Result<Vec<FileDiff>> {
@@ -263,7 +276,7 @@ pub(super) fn file_diffs(
         let new = nodes.get(&change.path).and_then(|found| found.after).map(|node| (&change.path, node));
         file_diff(contents, &change, old, new, request)
     };
-    path_changes(changes).into_iter().map(one).collect()
+    path_changes(changes, renames).into_iter().map(one).collect()
 }
 
 /// The unified diffs of files as one text.

@@ -246,7 +246,7 @@ impl Workspace {
             let plan = plan(&now)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
-            return Ok(report(opened, intent, &plan));
+            return Ok(report(opened, intent, &plan, &now));
         }
         let mut attempt = 1;
         loop {
@@ -268,7 +268,7 @@ impl Workspace {
         let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
         let plan = plan(&now)?;
         refuse_conflicts(intent, &plan)?;
-        let mut answer = report(opened, intent, &plan);
+        let mut answer = report(opened, intent, &plan, &now);
         // An undo of what is gone already still counts, or the steps before it could never be undone.
         let counts = matches!(intent.kind, Kind::Undo | Kind::Redo) || intent.session.is_some();
         if plan.changes.is_empty() && !counts {
@@ -278,11 +278,12 @@ impl Workspace {
         opened.files.check_plan(&plan)?;
         answer.safety = Some(self.record_safety(opened, &now, &intent.description)?);
         let result = opened.files.store_result(&now.tree, &plan)?;
+        let renames = opened.renames(&plan.changes, Some(&now));
         let mut step = NewStep {
             tree: result,
             targets: intent.targets.clone(),
-            files_changed: path_changes(&plan.changes).len() as u64,
-            lines: self.count_lines(opened, &plan.changes),
+            files_changed: path_changes(&plan.changes, &renames).len() as u64,
+            lines: opened.count_lines(&plan.changes, &renames),
             coverage: coverage_after(&now, &plan),
             files: touched(&plan.changes, false),
             details: details(intent, &plan),
@@ -380,7 +381,7 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
         .with_details(serde_json::json!({ "conflicts": conflicts })))
 }
 
-fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
+fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan, now: &Capture) -> Applied {
     let marked: BTreeSet<&RelPath> = plan.marked.iter().map(|conflict| &conflict.path).collect();
     let (merged, rest): (Vec<&Change>, Vec<&Change>) =
         plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
@@ -392,7 +393,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         snapshot: None,
         safety: None,
         targets: intent.targets.clone(),
-        reverted: path_changes(&reverted),
+        reverted: path_changes(&reverted, &opened.renames(&reverted, Some(now))),
         merged: merged.into_iter().filter(|change| !marked.contains(&change.path)).map(plain_change).collect(),
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),

@@ -101,7 +101,7 @@ impl Workspace {
     fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
         let (from, to) = ends(steps)?;
         let lines = match opened.files.compare(&from, &to).map_err(|error| expired_or(error, steps)) {
-            Ok(changes) => self.count_lines(opened, &changes),
+            Ok(changes) => opened.count_lines(&changes, &opened.renames(&changes, None)),
             Err(error) if error.code() == Code::RefExpired => sum_of_lines(steps),
             Err(error) => return Err(error),
         };

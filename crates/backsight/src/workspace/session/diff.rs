@@ -151,6 +151,7 @@ impl Composed<'_> {
             message: request.message.clone(),
             additions: diffs.iter().map(|diff| diff.additions).sum(),
             deletions: diffs.iter().map(|diff| diff.deletions).sum(),
+            uncompared_renames: renames.uncompared,
             mixed: self.files.iter().filter(is_mixed).map(|(path, _)| path.clone()).collect(),
             diffs,
         })
