@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use backsight_core::{RelPath, Timestamp};
+pub use backsight_diff::BinaryFiles;
 
 use crate::report::{Kind, OnConflict, Origin, Phase, Strategy};
 
@@ -104,12 +105,21 @@ pub struct Diff {
     pub max_file_bytes: u64,
     /// Lines of context in the unified diff.
     pub context: usize,
+    /// What the unified diff says of binary files: with their contents it can be applied.
+    pub binary: BinaryFiles,
 }
 
 impl Diff {
     /// Compares `from` with `to`, or with the disk, with the ordinary bounds.
     pub fn new(from: impl Into<String>, to: Option<String>) -> Self {
-        Diff { from: from.into(), to, paths: Vec::new(), max_file_bytes: 8 << 20, context: 3 }
+        Diff {
+            from: from.into(),
+            to,
+            paths: Vec::new(),
+            max_file_bytes: 8 << 20,
+            context: 3,
+            binary: BinaryFiles::Named,
+        }
     }
 }
 
@@ -309,13 +319,15 @@ pub struct SessionDiff {
     pub max_file_bytes: u64,
     /// Lines of context in the unified diff.
     pub context: usize,
+    /// What the unified diff says of binary files.
+    pub binary: BinaryFiles,
 }
 
 impl SessionDiff {
     /// Everything the session did, with the ordinary bounds.
     pub fn new(session: impl Into<String>) -> Self {
-        let Diff { max_file_bytes, context, .. } = Diff::new("", None);
-        SessionDiff { session: session.into(), message: None, paths: Vec::new(), max_file_bytes, context }
+        let Diff { max_file_bytes, context, binary, .. } = Diff::new("", None);
+        SessionDiff { session: session.into(), message: None, paths: Vec::new(), max_file_bytes, context, binary }
     }
 }
 

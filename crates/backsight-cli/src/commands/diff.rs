@@ -52,6 +52,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         paths: context.paths(&workspace, &args.only.paths)?,
         max_file_bytes: args.max_file_bytes,
         context: args.context,
+        binary: context.screen.binary_files(),
     };
     let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
     if args.stat {

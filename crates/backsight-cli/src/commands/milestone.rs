@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use backsight::request::{ExportGit, NewMilestone};
+use backsight::request::{BinaryFiles, ExportGit, NewMilestone};
 use backsight_core::Result;
 use clap::Subcommand;
 use serde_json::json;
@@ -147,6 +147,11 @@ fn list(context: &Context) -> Result<()> {
 
 fn show(args: &Show, context: &Context) -> Result<()> {
     let workspace = context.workspace()?;
+    // Into a pipe goes what `git apply` reads.
+    if args.diff && !context.screen.is_json() && context.screen.binary_files() == BinaryFiles::Whole {
+        let patch = workspace.milestone_patch(&args.reference)?;
+        return context.answer(&json!({}), |page| view::patch(page, &patch));
+    }
     let detail = workspace.milestone(&args.reference, args.diff)?;
     let all = workspace.milestones()?;
     context.answer(&detail, |page| view::show(page, &detail, &all, context.now))

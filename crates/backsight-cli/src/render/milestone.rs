@@ -75,11 +75,7 @@ fn tags(milestone: &Milestone) -> String {
 /// Everything about one milestone, or its combined diff alone when that was asked for.
 pub fn show(page: &mut Page, detail: &MilestoneDetail, all: &[Milestone], now: Timestamp) {
     if let Some(diff) = &detail.combined_diff {
-        unified::show(&mut page.data, diff.as_bytes());
-        if diff.is_empty() {
-            page.note("no line differs between the beginning and the end of this milestone");
-        }
-        return;
+        return patch(page, diff.as_bytes());
     }
     card(&mut page.data, &detail.milestone, all, now);
     page.data.line("");
@@ -96,6 +92,14 @@ pub fn show(page: &mut Page, detail: &MilestoneDetail, all: &[Milestone], now: T
     page.hint(format_args!(
         "one diff over all of it: add `--diff`; undo all of it: `backsight revert {name} --dry-run`"
     ));
+}
+
+/// The combined diff.
+pub fn patch(page: &mut Page, diff: &[u8]) {
+    unified::show(&mut page.data, diff);
+    if diff.is_empty() {
+        page.note("no line differs between the beginning and the end of this milestone");
+    }
 }
 
 fn card(sheet: &mut Sheet, milestone: &Milestone, all: &[Milestone], now: Timestamp) {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{ObjectId, RelPath, Result, Uncovered};
-use backsight_diff::{FileChange, FileSide, Options, generate_unified_diff, is_binary};
-use backsight_files::{Capture, Change, Node, Tree, Unseen};
+use backsight_diff::{BinaryFiles, FileChange, FileSide, Options, generate_unified_diff, is_binary};
+use backsight_files::{Capture, Change, Node, Renames, Texts, Tree, Unseen, renames};
 
 use super::look::plain_change;
 use super::{Opened, Workspace, still_held};
@@ -94,11 +94,13 @@ impl Workspace {
     pub fn patch_paths(&self, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Patch> {
         let opened = self.opened()?;
         let Comparison { from, to, changes, unseen } = self.compare_sides(opened, from, to, paths)?;
-        let changes = path_changes(&changes);
+        let renames = opened.renames(&changes, from.capture().or(to.capture()));
+        let changes = path_changes(&changes, &renames);
         let files: BTreeSet<RelPath> =
             changes.iter().flat_map(|change| change.from_path.iter().chain([&change.path])).cloned().collect();
         let from = from.tree().id;
-        Ok(Patch { from, to: to.recorded_tree(), files: files.into_iter().collect(), changes, unseen })
+        let (files, uncompared_renames) = (files.into_iter().collect(), renames.uncompared);
+        Ok(Patch { from, to: to.recorded_tree(), files, changes, unseen, uncompared_renames })
     }
 
     /// What differs, with contents: seed 002's list.
@@ -139,6 +141,15 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn step_diff(&self, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
+        self.step_diff_with(reference, reversed, paths, BinaryFiles::Named)
+    }
+
+    /// The same as a patch that `git apply` takes: the contents of binary files are in it.
+    pub fn step_patch(&self, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
+        self.step_diff_with(reference, reversed, paths, BinaryFiles::Whole)
+    }
+
+    fn step_diff_with(&self, reference: &str, reversed: bool, paths: &[RelPath], binary: BinaryFiles) -> Result<Diff> {
         let opened = self.opened()?;
         let step = self.resolve_row(opened, reference)?;
         still_held(&step)?;
@@ -152,14 +163,21 @@ impl Workspace {
         let mut changes = opened.files.compare(&from, &to)?;
         changes.retain(|change| is_own(&change.path));
         let compared = Comparison { from: Side::Tree(from), to: Side::Tree(to), changes, unseen: Vec::new() };
-        diff_of(opened, compared, &request::Diff::new("", None))
+        diff_of(opened, compared, &request::Diff { binary, ..request::Diff::new("", None) })
     }
 
-    /// What differs between two stored trees, as one text.
-    pub(super) fn tree_diff(&self, opened: &Opened, from: Tree, to: Tree) -> Result<String> {
+    /// What differs between two stored trees.
+    pub(super) fn tree_diff(
+        &self,
+        opened: &Opened,
+        from: Tree,
+        to: Tree,
+        binary: BinaryFiles,
+    ) -> Result<Vec<FileDiff>> {
         let changes = opened.files.compare(&from, &to)?;
         let compared = Comparison { from: Side::Tree(from), to: Side::Tree(to), changes, unseen: Vec::new() };
-        Ok(joined(diff_of(opened, compared, &request::Diff::new("", None))?.diffs))
+        let request = request::Diff { binary, ..request::Diff::new("", None) };
+        Ok(diff_of(opened, compared, &request)?.diffs)
     }
 
     /// The unified diff of each path that differs between a snapshot and the disk.
@@ -333,10 +351,13 @@ fn file_diff(
         diff.unified.extend(generate_unified_diff(&sides, &Options::default()).text);
         return Ok(diff);
     }
-    let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(|id| id.short()));
+    // Git applies contents only between files whose whole ids it is told.
+    let is_whole = request.binary == BinaryFiles::Whole && (is_binary(&before) || is_binary(&after));
+    let written = |id: ObjectId| if is_whole { id.to_string() } else { id.short() };
+    let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(written));
     let unified = generate_unified_diff(
         &FileChange { old: file_side(old, &before, &ids[0]), new: file_side(new, &after, &ids[1]) },
-        &Options { context: request.context, ..Options::default() },
+        &Options { context: request.context, binary: request.binary, ..Options::default() },
     );
     (diff.additions, diff.deletions, diff.unified) = (unified.additions as u64, unified.deletions as u64, unified.text);
     if !diff.binary {

@@ -7,7 +7,7 @@ use crate::milestone::{Place, range_of, range_to, title};
 use crate::names;
 use crate::reference;
 use crate::report::{Event, Kind, Milestone, MilestoneDetail, MilestoneSummary};
-use crate::request::NewMilestone;
+use crate::request::{BinaryFiles, NewMilestone};
 use crate::timeline::{Lines, NewEvent, Step};
 
 impl Workspace {
@@ -129,7 +129,8 @@ impl Workspace {
         let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
         let combined_diff = if with_diff {
             let (from, to) = ends(&steps)?;
-            Some(self.tree_diff(opened, from, to).map_err(|error| expired_or(error, &steps))?)
+            let diffs = self.tree_diff(opened, from, to, BinaryFiles::Named);
+            Some(joined(diffs.map_err(|error| expired_or(error, &steps))?))
         } else {
             None
         };
@@ -142,6 +143,17 @@ impl Workspace {
             combined_diff,
             milestone,
         })
+    }
+
+    /// The combined diff of a milestone as a patch that `git apply` takes: in bytes, with the contents of binary files.
+    pub fn milestone_patch(&self, reference: &str) -> Result<Vec<u8>> {
+        let opened = self.opened()?;
+        let milestone = self.find_milestone(opened, reference, reference)?;
+        let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
+        let (from, to) = ends(&steps)?;
+        let diffs = self.tree_diff(opened, from, to, BinaryFiles::Whole);
+        let diffs = diffs.map_err(|error| expired_or(error, &steps))?;
+        Ok(diffs.into_iter().flat_map(|diff| diff.unified).collect())
     }
 
     /// The milestone that answers to `name`: a title, an id or its first digits, or the number of its row.
