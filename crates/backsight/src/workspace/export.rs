@@ -1,13 +1,16 @@
 //! Writing snapshots as commits on a branch of a Git repository the user names: agent work as history to review.
 
-use backsight_core::{Code, Error, Result, Timestamp};
-use backsight_files::{GitExport, NewCommit, Onto, Person, export_commits};
+use backsight_core::{Code, Error, Result, Timestamp, quote};
+use backsight_files::{GitExport, KeptReason, NewCommit, Onto, Person, export_commits};
 
-use super::milestone::{check_parents, ends, milestones_in};
+use super::milestone::{beginning, check_parents, ends, milestones_in};
 use super::{Opened, Workspace, still_held};
-use crate::report::{ExportedGit, Origin, Snapshot};
+use crate::report::{ExportedGit, KeptPath, Origin, Snapshot};
 use crate::request::ExportGit;
 use crate::timeline::Step;
+
+/// How many of the paths that were kept are named.
+const KEPT_SHOWN: usize = 20;
 
 /// What is to be written, and what it is called when it becomes one commit.
 struct Range {
@@ -24,13 +27,14 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let range = self.export_range(opened, &request.range)?;
         check_parents(&range.steps)?;
-        range.steps.iter().try_for_each(still_held)?;
-        let commits = if request.squash { vec![squashed(&range)?] } else { one_each(&range.steps) };
+        held(opened, &range, request.squash)?;
+        let (before, commits) = commits(&range, request.squash)?;
         let export = GitExport {
+            workspace: &self.root,
             repository: &request.repository,
             branch: &request.branch,
             onto: self.onto(request),
-            before: before(&range.steps),
+            before,
             commits: &commits,
             within: request.stay_inside.then_some(self.root.as_path()),
         };
@@ -88,6 +92,42 @@ impl Workspace {
             None if work_tree.is_some_and(|top| self.root.starts_with(top)) => Onto::Head,
             None => Onto::Nothing,
         }
+    }
+}
+
+/// Refuses when retention removed what the commits would hold. One for all needs only the end, and the beginning, which a
+/// milestone keeps.
+fn held(opened: &Opened, range: &Range, squash: bool) -> Result<()> {
+    if squash {
+        range.steps.last().map_or(Ok(()), still_held)?;
+        return match range.steps.first() {
+            Some(first) if !opened.files.objects().contains(&beginning(first).0.id)? => still_held(first),
+            _ => Ok(()),
+        };
+    }
+    let is_one = |error: Error| match range.steps.last().is_some_and(|last| last.snapshot.expired_at.is_none()) {
+        true => error.with_hint("write one commit for all of it: add `--squash`"),
+        false => error,
+    };
+    range.steps.iter().try_for_each(still_held).map_err(is_one)
+}
+
+fn kept((path, reason): (Vec<u8>, KeptReason)) -> KeptPath {
+    KeptPath { path: quote(&path), reason: reason.to_string() }
+}
+
+/// The state before the first commit, and the commits. The first snapshot of a workspace is such a state: what recording
+/// began with, not something that was done.
+fn commits(range: &Range, squash: bool) -> Result<(Option<NewCommit>, Vec<NewCommit>)> {
+    let before = before(&range.steps);
+    if squash {
+        return Ok((before, vec![squashed(range)?]));
+    }
+    let mut commits = one_each(&range.steps);
+    match before {
+        Some(before) => Ok((Some(before), commits)),
+        None if commits.is_empty() => Ok((None, commits)),
+        None => Ok((Some(commits.remove(0)), commits)),
     }
 }
 

@@ -8,6 +8,7 @@ use backsight_files::{Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
 use sha2::{Digest, Sha256};
 
 use super::look::plain_change;
+use super::milestone::as_wholes;
 use super::track::touched;
 use super::{Opened, Workspace, still_held};
 use crate::convert::{conflict, path_changes};
@@ -207,7 +208,7 @@ impl Workspace {
 
     /// Takes steps back, newest first, and keeps everything else. The caller holds the workspace lock.
     pub(super) fn take_back(&self, opened: &Opened, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
-        let undoable = take.steps.iter().map(|step| step_to_undo(take.kind, step)).collect::<Result<Vec<_>>>()?;
+        let undoable = undoable(opened, take.kind, &take.steps)?;
         let mut include = BTreeSet::new();
         for step in &undoable {
             include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, take.paths));
@@ -344,6 +345,31 @@ fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPa
         }
     }
     Ok(())
+}
+
+/// What takes the steps back, newest first.
+fn undoable(opened: &Opened, kind: Kind, steps: &[Step]) -> Result<Vec<StepToUndo>> {
+    if steps.iter().all(|step| step.snapshot.expired_at.is_none()) {
+        return steps.iter().map(|step| step_to_undo(kind, step)).collect();
+    }
+    let mut wholes = as_wholes(opened, steps)?.into_iter().peekable();
+    let mut undoable = Vec::new();
+    let mut rest = steps;
+    while let [step, later @ ..] = rest {
+        let seq = step.snapshot.sequence_number;
+        rest = match wholes.next_if(|whole| whole.end == seq) {
+            Some(whole) => {
+                undoable.push(whole.undo);
+                let outside = later.iter().position(|step| step.snapshot.sequence_number < whole.start);
+                &later[outside.unwrap_or(later.len())..]
+            }
+            None => {
+                undoable.push(step_to_undo(kind, step)?);
+                later
+            }
+        };
+    }
+    Ok(undoable)
 }
 
 fn step_to_undo(kind: Kind, step: &Step) -> Result<StepToUndo> {
