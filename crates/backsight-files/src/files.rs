@@ -169,7 +169,7 @@ impl Files {
                 (None, Some(_)) => before.reason(path).filter(|reason| reason.is_notable()),
                 _ => None,
             };
-            unseen.extend(missing.map(|reason| Uncovered { path: change.path.clone(), reason }));
+            unseen.extend(missing.map(|reason| Uncovered::new(change.path.clone(), reason)));
             missing.is_none()
         });
         let known: Vec<Change> = known.collect();
