@@ -472,6 +472,34 @@ pub struct Adopted {
     pub set_aside: String,
 }
 
+/// The answer to `export`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ExportedStore {
+    /// The file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The digest it ends with.
+    pub sha256: String,
+    /// Rows in it.
+    pub rows: u64,
+    /// Files with objects in it.
+    pub object_files: u64,
+}
+
+/// The answer to `import`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ImportedStore {
+    /// Where the store is.
+    pub store: String,
+    /// Rows taken over.
+    pub rows: u64,
+    /// Files with objects taken over.
+    pub object_files: u64,
+    /// Their bytes.
+    pub object_bytes: u64,
+}
+
 /// One setting.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ConfigEntry {

@@ -17,6 +17,8 @@ mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod moves;
+mod moving;
 mod notes;
 mod session;
 mod since;
