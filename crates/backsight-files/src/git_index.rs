@@ -285,6 +285,51 @@ mod tests {
         [&b"DIRC\0\0\0"[..], &[version], &count.to_be_bytes()].concat()
     }
 
+    /// An entry of version 3; `left_out` is the skip-worktree bit.
+    fn entry(name: &str, left_out: bool) -> Vec<u8> {
+        let flags = if left_out { [0x40, 0, 0x40, 0] } else { [0x40, 0, 0, 0] };
+        let mut bytes = [&[0; 60][..], &flags, name.as_bytes()].concat();
+        bytes.resize((bytes.len() + 8) & !7, 0);
+        bytes
+    }
+
+    #[test]
+    fn what_a_sparse_checkout_leaves_out_is_known_below_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |entries: &[(&str, bool)], below: &str| {
+            let entries_bytes: Vec<u8> = entries.iter().flat_map(|(name, left_out)| entry(name, *left_out)).collect();
+            let bytes = [index(3, entries.len() as u32), entries_bytes, vec![0; 20]].concat();
+            fs::write(directory.path().join("index"), bytes).unwrap();
+            let mut left_out = LeftOut::default();
+            left_out.add(directory.path(), 20, below.as_bytes()).unwrap();
+            left_out
+        };
+        let entries = [("app/in", false), ("app/out", true), ("app/whole/", true), ("top", true)];
+        let left_out = of(&entries, "app");
+        for (path, expected) in [("in", false), ("out", true), ("whole/a/b", true), ("whole", true), ("top", false)] {
+            assert_eq!(left_out.contains(path.as_bytes()), expected, "{path}");
+        }
+        assert!(of(&entries, "").contains(b"top") && !of(&entries, "").contains(b"app/in"));
+        assert!(of(&[("app/", true)], "app/below").contains(b"anything"));
+        fs::write(directory.path().join("index"), "nonsense").unwrap();
+        assert!(LeftOut::default().add(directory.path(), 20, b"").is_err());
+    }
+
+    #[test]
+    fn an_entry_of_a_split_index_without_a_name_may_leave_out_any_shared_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = [&b"link"[..], &20u32.to_be_bytes(), &[7; 20]].concat();
+        let shared = [index(3, 2), entry("a", false), entry("b", false), vec![0; 20]].concat();
+        fs::write(directory.path().join(format!("sharedindex.{}", "07".repeat(20))), shared).unwrap();
+        for (unnamed, expected) in [(true, true), (false, false)] {
+            let own = [index(3, 1), entry("", unnamed), link.clone(), vec![0; 20]].concat();
+            fs::write(directory.path().join("index"), own).unwrap();
+            let mut left_out = LeftOut::default();
+            left_out.add(directory.path(), 20, b"").unwrap();
+            assert_eq!(left_out.contains(b"a"), expected);
+        }
+    }
+
     #[test]
     fn an_index_that_lies_is_not_believed() {
         assert!(parse(&index(2, u32::MAX), 20).is_none());

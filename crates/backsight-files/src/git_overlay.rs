@@ -51,7 +51,7 @@ pub(crate) struct Overlay<'a> {
     blind: Blind,
     coverage: Option<ObjectId>,
     /// What became of a directory, for the coverage above: most steps leave most directories alone.
-    known: HashMap<(Vec<u8>, Option<ObjectId>, Option<ObjectId>), Option<ObjectId>>,
+    known: HashMap<Directory, Option<ObjectId>>,
     /// Trees that neither the store nor the repository need hold.
     pub(crate) made: BTreeMap<ObjectId, Vec<u8>>,
     /// Entries of snapshots that the commits hold as they are, each with one of its paths.
@@ -84,6 +84,9 @@ struct Level {
     todo: std::vec::IntoIter<Pair>,
     entries: Vec<RawEntry>,
 }
+
+/// A path, and the trees that the commit before and the snapshot have there.
+type Directory = (Vec<u8>, Option<ObjectId>, Option<ObjectId>);
 
 /// One name on both sides.
 type Pair = (Option<RawEntry>, Option<RawEntry>);
@@ -126,7 +129,7 @@ impl<'a> Overlay<'a> {
         for (name, mut entries) in above.into_iter().rev() {
             entries.retain(|entry| entry.name != name);
             entries.extend(composed.map(|id| RawEntry { mode: DIRECTORY, name, id }));
-            composed = self.make(entries)?;
+            composed = self.make(entries, None)?;
         }
         match composed {
             Some(tree) => Ok(tree),
@@ -148,8 +151,8 @@ impl<'a> Overlay<'a> {
             }
             let Some((parent, snapshot)) = level.todo.next() else {
                 let Some(level) = levels.pop() else { break };
-                let tree = self.make(level.entries)?;
                 let name = level.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
+                let tree = self.make(level.entries, Some((level.snapshot, &level.path)))?;
                 self.known.insert((level.path, level.parent, level.snapshot), tree);
                 if levels.is_empty() {
                     return Ok(tree);
@@ -208,13 +211,23 @@ impl<'a> Overlay<'a> {
         Ok(None)
     }
 
-    fn make(&mut self, entries: Vec<RawEntry>) -> Result<Option<ObjectId>> {
+    /// The tree of these entries. One that turns out to be the snapshot's own is in the store, and not held in memory.
+    fn make(
+        &mut self,
+        entries: Vec<RawEntry>,
+        snapshot: Option<(Option<ObjectId>, &[u8])>,
+    ) -> Result<Option<ObjectId>> {
         if entries.is_empty() {
             return Ok(None);
         }
         let content = encode_tree(entries);
         let id = object_id(ObjectKind::Tree, &content)?;
-        self.made.insert(id, content);
+        match snapshot.filter(|(tree, _)| *tree == Some(id)) {
+            Some((_, path)) => {
+                self.taken.entry(id).or_insert(Taken { is_directory: true, path: path.to_vec() });
+            }
+            None => drop(self.made.insert(id, content)),
+        }
         Ok(Some(id))
     }
 

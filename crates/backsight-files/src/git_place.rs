@@ -33,7 +33,9 @@ impl Placement {
             _ => Vec::new(),
         };
         let mut left_out = LeftOut::default();
-        for (prefix, git_dir) in &around {
+        // The one whose work tree it is, and the one that is written to, if the workspace lies in both.
+        let is_asked = |(index, (_, git_dir)): &(usize, &(Vec<u8>, PathBuf))| *index == 0 || is_named(git_dir);
+        for (_, (prefix, git_dir)) in around.iter().enumerate().filter(is_asked) {
             left_out.add(git_dir, id_length(git_dir), prefix).map_err(|problem| {
                 Error::new(Code::GitRefused, format!("what the sparse checkout leaves out is not known: {problem}"))
                     .with_hint("see what is wrong with it: `git status`")
