@@ -15,8 +15,8 @@ const SIMILAR: u8 = 50;
 const SIMILAR_NAMESAKES: u8 = 75;
 /// How many pairs of files are compared.
 const MAX_PAIRS: usize = 300 * 300;
-/// How many bytes are read in all; what is larger is moved without edits or not found.
-const MAX_BYTES: usize = 64 << 20;
+/// How many bytes are read in all: a checkout of another branch must not make `track` slow.
+const MAX_BYTES: usize = 32 << 20;
 /// The largest file that is compared with others.
 pub const MAX_COMPARED: u64 = 16 << 20;
 

@@ -105,8 +105,8 @@ impl Workspace {
         Ok(content.map(|content| Source { path: path.clone(), content }))
     }
 
-    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. A file that
-    /// an undo or restore brought back whole belongs to those who wrote it first.
+    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. What an
+    /// undo, a revert or a restore brought back belongs to those who wrote it first.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
