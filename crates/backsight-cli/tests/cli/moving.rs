@@ -1,7 +1,7 @@
 //! `export` and `import`: a whole history in one file, taken over whole or not at all.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::fixture::Fixture;
@@ -13,7 +13,7 @@ fn another(fixture: &Fixture, name: &str) -> PathBuf {
 }
 
 /// Nothing of a store, also not a half one.
-fn is_untouched(directory: &PathBuf) -> bool {
+fn is_untouched(directory: &Path) -> bool {
     let own = directory.join(".backsight");
     !own.exists() || fs::read_dir(own).unwrap().next().is_none()
 }
