@@ -27,10 +27,10 @@ pub struct Args {
     /// Which snapshot
     #[arg(value_name = "REF")]
     reference: String,
-    /// What the step did, as a unified diff; into a pipe nothing else, binary files included
+    /// What the step did, as a unified diff; into a pipe nothing else
     #[arg(long)]
     diff: bool,
-    /// What takes the step back, as a unified diff; into a pipe nothing else, binary files included
+    /// What takes the step back, as a unified diff; into a pipe nothing else
     #[arg(long)]
     reverse_diff: bool,
 }
