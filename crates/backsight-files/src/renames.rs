@@ -86,6 +86,7 @@ impl<'a> Search<'a> {
     /// several, nothing tells which became which, and none of them is compared with others.
     fn pair_identical(&mut self) {
         let (gone, came) = (by(&self.gone, |_, id| *id), by(&self.came, |_, id| *id));
+        let mut ambiguous: BTreeSet<ObjectId> = BTreeSet::new();
         for (id, froms) in gone {
             let Some(tos) = came.get(&id) else { continue };
             match (&froms[..], &tos[..]) {
@@ -100,11 +101,12 @@ impl<'a> Search<'a> {
                             self.pair(from, to);
                         }
                     }
-                    self.gone.retain(|_, other| *other != id);
-                    self.came.retain(|_, other| *other != id);
+                    ambiguous.insert(id);
                 }
             }
         }
+        self.gone.retain(|_, id| !ambiguous.contains(id));
+        self.came.retain(|_, id| !ambiguous.contains(id));
     }
 
     /// Files of a name that one file had and one has.
