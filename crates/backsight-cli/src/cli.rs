@@ -7,8 +7,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
-    demo, diff, doctor, finish, gc, health, hook, init, install, known, log, ls, mcp, milestone, noise, patch, pin,
-    redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
+    demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls, mcp, milestone, noise,
+    patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -162,6 +162,8 @@ pub enum Command {
     Usage(usage::Args),
     Gc(gc::Args),
     Verify(verify::Args),
+    Export(export::Args),
+    Import(import::Args),
     Doctor(doctor::Args),
     Config(config::Args),
     Install(install::Args),

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use backsight::request::BinaryFiles;
 use backsight_core::{Error, Result, safe_json};
 use serde::Serialize;
 
@@ -46,6 +47,11 @@ impl Screen {
     /// Whether the caller wants JSON.
     pub fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// What a diff on stdout holds of binary files: a program may apply it.
+    pub fn binary_files(&self) -> BinaryFiles {
+        if self.data.terminal { BinaryFiles::Named } else { BinaryFiles::Whole }
     }
 
     /// Whether stdout shows colours.

@@ -58,6 +58,34 @@ pub struct Uncovered {
     pub path: RelPath,
     /// Why.
     pub reason: Reason,
+    /// How many bytes it has, where they are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Whether the latest snapshot holds it: it grew too large since.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub was_captured: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Uncovered {
+    /// A path and why it is not captured.
+    pub fn new(path: RelPath, reason: Reason) -> Self {
+        Uncovered { path, reason, size: None, was_captured: false }
+    }
+}
+
+/// The reason, with what is known beside it: `grew too large: 2000000 bytes; its earlier content is kept`.
+impl fmt::Display for Uncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.size.map_or_else(String::new, |size| format!(": {size} bytes"));
+        match self.was_captured {
+            true => write!(f, "grew {}{bytes}; its earlier content is kept", self.reason),
+            false => write!(f, "{}{bytes}", self.reason),
+        }
+    }
 }
 
 /// What a capture holds and what it could not see.

@@ -26,6 +26,8 @@ pub(crate) enum Body {
     Nothing,
     Hunks,
     Binary,
+    /// The contents of a binary file.
+    Contents,
 }
 
 /// One side of a header; `path` is `None` where the file does not exist.
@@ -51,13 +53,13 @@ pub(crate) struct Header<'a> {
 pub(crate) const ORDINARY_FILE: u32 = 0o100644;
 
 impl Header<'_> {
-    /// Appends the header. For a binary body this is the whole of the file's section.
+    /// Appends the header. For a binary body without contents this is the whole of the file's section.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         if self.style == HeaderStyle::Git {
             self.write_git_lines(out);
         }
         match self.body {
-            Body::Nothing => {}
+            Body::Nothing | Body::Contents => {}
             Body::Hunks => {
                 write_name_line(out, "--- ", "a/", self.old.path);
                 write_name_line(out, "+++ ", "b/", self.new.path);

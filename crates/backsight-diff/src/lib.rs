@@ -15,6 +15,7 @@
 //! ```
 
 mod apply;
+mod binary;
 mod blocks;
 mod changes;
 mod compose;
@@ -25,6 +26,7 @@ mod parse;
 mod patch;
 mod path;
 mod reverse;
+mod similarity;
 mod text;
 mod unified;
 mod validate;
@@ -38,7 +40,8 @@ pub use origins::line_origins;
 pub use parse::{FormatCode, FormatError, ParseError, parse_multi_file_diff};
 pub use patch::{FilePatch, Hunk, Line, LineKind, PatchKind, count_changes};
 pub use reverse::{PathFilter, ReverseError, reverse_diff};
+pub use similarity::Fingerprint;
 pub use text::{Counts, count, is_binary, split_lines};
-pub use unified::{FileChange, FileSide, Options, Unified, generate_unified_diff};
+pub use unified::{BinaryFiles, FileChange, FileSide, Options, Unified, generate_unified_diff};
 pub use validate::validate_diff_format;
 pub use write::write_patches;

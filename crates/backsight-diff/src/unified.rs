@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::binary::write_contents;
 use crate::changes::{Change, Purpose, changes};
 use crate::header::{Body, Header, HeaderStyle, Origin, Side};
+use crate::similarity::Fingerprint;
 use crate::text::{is_binary, split_lines};
 
 /// One side of a [`FileChange`]: a file that exists.
@@ -28,6 +30,16 @@ pub struct FileChange<'a> {
     pub new: Option<FileSide<'a>>,
 }
 
+/// What a diff says of binary files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BinaryFiles {
+    /// That they differ.
+    #[default]
+    Named,
+    /// Their contents, so that the diff can be applied. Git asks for whole ids on both sides then.
+    Whole,
+}
+
 /// How [`generate_unified_diff`] writes.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -35,13 +47,15 @@ pub struct Options {
     pub context: usize,
     /// What stands above the hunks.
     pub header: HeaderStyle,
+    /// What is written of binary files; contents only under a header of Git's.
+    pub binary: BinaryFiles,
     /// Write at most this many lines; what is cut is counted in [`Unified::cut_lines`].
     pub max_lines: Option<usize>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { context: 3, header: HeaderStyle::Git, max_lines: None }
+        Options { context: 3, header: HeaderStyle::Git, binary: BinaryFiles::Named, max_lines: None }
     }
 }
 
@@ -98,17 +112,26 @@ fn write_change(change: &FileChange, options: &Options, result: &mut Unified) {
     let (old_lines, new_lines) = if binary { (Vec::new(), Vec::new()) } else { (split_lines(old), split_lines(new)) };
     let edits = changes(&old_lines, &new_lines, Purpose::Show);
 
+    let is_whole = options.binary == BinaryFiles::Whole && options.header == HeaderStyle::Git;
     let body = match (binary, edits.is_empty()) {
+        (true, _) if is_whole => Body::Contents,
         (true, _) => Body::Binary,
         (false, false) => Body::Hunks,
         (false, true) => Body::Nothing,
     };
-    let similarity = if binary { 0 } else { similarity(&old_lines, &edits, old.len().max(new.len())) };
+    let similarity = match binary {
+        // Only identical files may claim 100.
+        true => Fingerprint::of(old).similarity(&Fingerprint::of(new)).min(99),
+        false => similarity(&old_lines, &edits, old.len().max(new.len())),
+    };
     let header = header(change, options.header, body, similarity);
     if body == Body::Nothing && !header_says_something(&header) {
         return;
     }
     header.write(&mut result.text);
+    if body == Body::Contents {
+        write_contents(old, new, &mut result.text);
+    }
     result.additions += edits.iter().map(|edit| edit.after.len()).sum::<usize>();
     result.deletions += edits.iter().map(|edit| edit.before.len()).sum::<usize>();
     HunkPrinter { old: &old_lines, new: &new_lines, context: options.context }.write(&edits, &mut result.text);

@@ -35,6 +35,8 @@ use crate::write_out::WriteOut;
 const ATTEMPTS: usize = 3;
 /// How many files of ignore rules that were not read are named; the rest is counted.
 const MAX_UNREAD_RULES: usize = 20;
+/// How many files that are too large are described.
+const MAX_DESCRIBED: usize = 100;
 
 /// The workspace as it is now.
 #[derive(Clone, Debug)]
@@ -208,7 +210,7 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
         },
     );
     request.caller.check()?;
-    let coverage = coverage_of(&notes, files, work.unread_rules(ground));
+    let coverage = coverage_of(request, &notes, files, work.unread_rules(ground));
     let memory = Arc::new(work.sink.finish()?);
     let blind = Arc::new(Blind::new(&notes.ignored, &notes.uncovered, &notes.reserved));
     let changes = cache_changes(cache, &work.scan, &contents, &children, &gone);
@@ -655,10 +657,22 @@ impl<'a> Work<'a> {
     }
 }
 
-fn coverage_of(notes: &Notes, files: u64, unread_rules: Vec<String>) -> Coverage {
+fn coverage_of(request: &Request<'_>, notes: &Notes, files: u64, unread_rules: Vec<String>) -> Coverage {
     let mut uncovered = notes.uncovered.clone();
     uncovered.sort();
+    let large = uncovered.iter_mut().filter(|uncovered| uncovered.reason == Reason::TooLarge);
+    large.take(MAX_DESCRIBED).for_each(|uncovered| describe_large(request, uncovered));
     Coverage { complete: uncovered.is_empty(), files, ignored: notes.ignored.len() as u64, uncovered, unread_rules }
+}
+
+/// How large a file that is too large is, and whether it was not before.
+fn describe_large(request: &Request<'_>, uncovered: &mut Uncovered) {
+    let found = std::fs::symlink_metadata(request.root.join(uncovered.path.as_path()));
+    uncovered.size = found.ok().map(|found| found.len());
+    let source = Source::new(request.store);
+    // A snapshot that cannot be read says nothing, and is no reason not to capture.
+    let known = request.last.and_then(|last| source.find(&last.tree, &uncovered.path).ok().flatten());
+    uncovered.was_captured = known.is_some();
 }
 
 /// A large file that is not read to its end when nobody waits for it any more.
@@ -709,7 +723,7 @@ fn file_entry(name: &[u8], kind: RecordKind, mode: u16, id: ObjectId) -> Entry {
 fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {
     let path =
         RelPath::new(join(directory, name)).expect("the walk yields only names without `/`, `.`, `..` or `.git`");
-    Uncovered { path, reason }
+    Uncovered::new(path, reason)
 }
 
 /// The clock that stamps files.

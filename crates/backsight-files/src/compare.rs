@@ -80,31 +80,6 @@ impl Pair {
     }
 }
 
-/// Pairs of a deleted and an added path with the same content, where neither has another candidate.
-pub fn renames(changes: &[Change]) -> Vec<(RelPath, RelPath)> {
-    let mut candidates: BTreeMap<ObjectId, (Vec<&RelPath>, Vec<&RelPath>)> = BTreeMap::new();
-    for change in changes {
-        match (change.before, change.after) {
-            (Some(node @ Node::File { id, .. }), None) if node.blob() != Some(EMPTY_BLOB) => {
-                candidates.entry(id).or_default().0.push(&change.path);
-            }
-            (None, Some(Node::File { id, .. })) => candidates.entry(id).or_default().1.push(&change.path),
-            _ => {}
-        }
-    }
-    let unambiguous = candidates.into_values().filter_map(|(gone, new)| match (&gone[..], &new[..]) {
-        ([from], [to]) => Some(((*from).clone(), (*to).clone())),
-        _ => None,
-    });
-    unambiguous.collect()
-}
-
-/// Every empty file has the same content, which says nothing about where it came from.
-const EMPTY_BLOB: ObjectId = ObjectId::from_bytes([
-    0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53,
-    0x91,
-]);
-
 /// Applies `changes` to `tree` and stores the directories that differ. Parts that are not named stay as they are.
 pub(crate) fn edit_tree(
     source: &Source<'_>,

@@ -18,6 +18,7 @@ use crate::capture::{Caller, Capture, Last, Purpose, Request, capture, coarse_no
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::Disk;
 use crate::displaced::Clearing;
+use crate::large_blob::LargeBlob;
 use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
@@ -181,7 +182,7 @@ impl Files {
                 (None, Some(_)) => before.reason(path).filter(|reason| reason.is_notable()),
                 _ => None,
             };
-            unseen.extend(missing.map(|reason| Uncovered { path: change.path.clone(), reason }));
+            unseen.extend(missing.map(|reason| Uncovered::new(change.path.clone(), reason)));
             missing.is_none()
         });
         let known: Vec<Change> = known.collect();
@@ -192,6 +193,19 @@ impl Files {
     pub fn content_now(&self, now: &Capture, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
         let root = self.open_root()?;
         Source::with_look(&self.objects, &now.memory, &root).content(path, id)
+    }
+
+    /// The content of a file of at most `most` bytes, stored or, if `now` saw it, still on disk.
+    pub fn content_up_to(&self, most: u64, now: Option<&Capture>, path: &RelPath, id: &ObjectId) -> Option<Vec<u8>> {
+        if self.objects.contains(id).ok()? {
+            let is_larger = LargeBlob::open(&self.objects, id).ok()?.is_some_and(|blob| blob.size > most);
+            return if is_larger { None } else { self.objects.read_blob(id).ok() };
+        }
+        let is_larger = |found: fs::Metadata| found.len() > most;
+        match fs::symlink_metadata(self.root.join(path.as_path())).map(is_larger) {
+            Ok(false) => self.content_now(now?, path, id).ok(),
+            _ => None,
+        }
     }
 
     /// What stands at `path` in a stored tree, or in the workspace as `now` saw it.

@@ -3,14 +3,16 @@
 //! The repository gains one pack and one reference; `HEAD`, the index, the work tree, the configuration and every
 //! existing reference stay as they are. The branch comes last: killed before it, only unreachable objects remain.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result, Timestamp, is_alias, quote};
 
 use crate::git_branch::BranchName;
+use crate::git_overlay::{KeptReason, Overlay, Taken};
 use crate::git_pack::{add_pack, append_blob};
+use crate::git_place::Placement;
 use crate::git_repository::GitRepository;
 use crate::ignore::join;
 use crate::large_blob::LargeBlob;
@@ -18,7 +20,7 @@ use crate::names::without_end;
 use crate::object::{ObjectKind, object_id};
 use crate::objects::{ObjectStore, damaged};
 use crate::pack::{PackEntry, PackWriter};
-use crate::tree::{Contents, EMPTY_TREE, RawEntry, check_depth, is_safe_name, parse_tree};
+use crate::tree::{Contents, RawEntry, check_depth, is_safe_name, parse_tree};
 
 const COMMITTER: &str = "Backsight <backsight@localhost>";
 
@@ -36,6 +38,8 @@ pub struct Person {
 pub struct NewCommit {
     /// Its files: a tree of the store.
     pub tree: ObjectId,
+    /// What the capture of that tree could not see: there the commit keeps what the one before it holds.
+    pub coverage: Option<ObjectId>,
     /// Its message; a missing final newline is added.
     pub message: String,
     /// Who made it. The committer is always Backsight.
@@ -58,6 +62,8 @@ pub enum Onto {
 /// What to write and where.
 #[derive(Clone, Debug)]
 pub struct GitExport<'a> {
+    /// The root of the workspace: where it lies in the repository its files lie in the commits.
+    pub workspace: &'a Path,
     /// A work tree, its `.git` (directory or file), or a bare repository.
     pub repository: &'a Path,
     /// The branch to make; it must not exist.
@@ -87,6 +93,10 @@ pub struct Exported {
     pub commits: Vec<ObjectId>,
     /// Objects the repository did not hold: commits, trees and blobs.
     pub objects_written: u64,
+    /// The directory of the repository that the workspace's files are in; empty for its root.
+    pub below: Vec<u8>,
+    /// Paths in the workspace that a snapshot could not see, so that its commit keeps what the one before it holds.
+    pub kept: Vec<(Vec<u8>, KeptReason)>,
     /// Where the repository really is, when that is not in the directory that was named.
     pub elsewhere: Option<PathBuf>,
 }
@@ -104,8 +114,11 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
         Onto::Head => repository.head()?,
         Onto::Revision(text) => Some(repository.revision(text)?),
     };
-    let chain = Chain::new(export, onto, onto.map(|onto| repository.tree_of(&onto)).transpose()?)?;
-    let missing = Missing::find(store, &repository, &chain)?;
+    let place = Placement::of(export.workspace, &repository, onto.as_ref())?;
+    let mut overlay = Overlay::new(store, &repository, &place);
+    let chain = Chain::new(export, onto, onto.map(|onto| repository.tree_of(&onto)).transpose()?, &mut overlay)?;
+    let Overlay { made, taken, kept, .. } = overlay;
+    let missing = Missing::find(store, &repository, &chain, made, taken)?;
     if dry_run {
         missing.objects.iter().try_for_each(|id| copy_object(store, id, None, &|error| store.failed("read", error)))?;
     } else {
@@ -118,7 +131,9 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
         onto,
         before: chain.before,
         commits: chain.commits,
-        objects_written: (missing.commits.len() + missing.objects.len()) as u64,
+        objects_written: (missing.commits.len() + missing.trees.len() + missing.objects.len()) as u64,
+        below: place.below,
+        kept: kept.into_iter().collect(),
         elsewhere: repository.elsewhere(),
     })
 }
@@ -137,40 +152,57 @@ struct Chain {
     before: Option<ObjectId>,
     commits: Vec<ObjectId>,
     tip: ObjectId,
-    /// All of them, oldest first, with their bytes and trees.
+    /// All of them, oldest first, with their bytes.
     objects: Vec<CommitObject>,
 }
 
 #[derive(Clone)]
 struct CommitObject {
     id: ObjectId,
-    tree: ObjectId,
     content: Vec<u8>,
 }
 
 impl Chain {
-    fn new(export: &GitExport<'_>, onto: Option<ObjectId>, onto_tree: Option<ObjectId>) -> Result<Self> {
-        let before = export.before.as_ref().filter(|before| Some(before.tree) != onto_tree);
-        let mut objects: Vec<CommitObject> = Vec::new();
-        for commit in before.into_iter().chain(export.commits) {
-            let parent = objects.last().map(|parent| parent.id).or(onto);
-            let content = commit_content(commit, parent.as_ref());
-            objects.push(CommitObject { id: object_id(ObjectKind::Commit, &content)?, tree: commit.tree, content });
-        }
-        let Some(tip) = objects.last().map(|commit| commit.id) else {
-            return Err(Error::new(Code::InvalidRange, "there is no commit to export")
-                .with_hint("name at least one snapshot with changes"));
+    fn new(
+        export: &GitExport<'_>,
+        onto: Option<ObjectId>,
+        onto_tree: Option<ObjectId>,
+        overlay: &mut Overlay<'_>,
+    ) -> Result<Self> {
+        let (mut objects, mut tree): (Vec<CommitObject>, _) = (Vec::new(), onto_tree);
+        let mut follow = |commit: &NewCommit, composed: ObjectId| {
+            let parent = objects.last().map(|parent: &CommitObject| parent.id).or(onto);
+            let content = commit_content(commit, &composed, parent.as_ref());
+            let id = object_id(ObjectKind::Commit, &content)?;
+            objects.push(CommitObject { id, content });
+            Ok::<_, Error>(id)
         };
-        let (first, rest) = objects.split_at(usize::from(before.is_some()));
-        let (before, commits) = (first.first().map(|commit| commit.id), rest.iter().map(|commit| commit.id).collect());
-        Ok(Chain { before, commits, tip, objects })
+        let mut before = None;
+        if let Some(commit) = &export.before {
+            let composed = overlay.compose(tree, commit)?;
+            if Some(composed) != tree {
+                before = Some(follow(commit, composed)?);
+            }
+            tree = Some(composed);
+        }
+        let mut commits = Vec::new();
+        for commit in export.commits {
+            let composed = overlay.compose(tree, commit)?;
+            commits.push(follow(commit, composed)?);
+            tree = Some(composed);
+        }
+        match objects.last().map(|commit| commit.id) {
+            Some(tip) => Ok(Chain { before, commits, tip, objects }),
+            None => Err(Error::new(Code::InvalidRange, "there is no commit to export")
+                .with_hint("name at least one snapshot with changes")),
+        }
     }
 }
 
 /// The bytes of a commit, such that `git fsck --strict` has nothing to say about them.
-fn commit_content(commit: &NewCommit, parent: Option<&ObjectId>) -> Vec<u8> {
+fn commit_content(commit: &NewCommit, tree: &ObjectId, parent: Option<&ObjectId>) -> Vec<u8> {
     let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
-    let (tree, author) = (commit.tree, identity(&commit.author));
+    let author = identity(&commit.author);
     // Git knows no time before 1970.
     let time = commit.time.0.div_euclid(1000).max(0);
     let mut message = commit.message.replace('\0', "");
@@ -194,58 +226,65 @@ fn identity(person: &Person) -> String {
 /// What the repository does not hold.
 struct Missing {
     commits: Vec<CommitObject>,
-    /// Trees and blobs.
+    /// Trees that are in no store.
+    trees: Vec<(ObjectId, Vec<u8>)>,
+    /// Trees and blobs of the store.
     objects: Vec<ObjectId>,
 }
 
 impl Missing {
-    /// Looks at everything the commits reach. That the repository holds a tree does not say that it holds what the
-    /// tree names: a partial clone may not, nor may one whose garbage is being collected.
-    fn find(store: &ObjectStore, repository: &GitRepository, chain: &Chain) -> Result<Self> {
+    /// Looks at everything the commits have of snapshots. That the repository holds a tree does not say that it holds what
+    /// the tree names: a partial clone may not, nor may one whose garbage is being collected. What a commit keeps of the
+    /// one before it is the repository's own.
+    fn find(
+        store: &ObjectStore,
+        repository: &GitRepository,
+        chain: &Chain,
+        made: BTreeMap<ObjectId, Vec<u8>>,
+        taken: HashMap<ObjectId, Taken>,
+    ) -> Result<Self> {
         let is_missing = |id: &ObjectId| !repository.objects.contains(id);
         let commits = chain.objects.iter().filter(|commit| is_missing(&commit.id)).cloned().collect();
-        let mut missing = Missing { commits, objects: Vec::new() };
-        let mut seen: HashSet<ObjectId> = HashSet::new();
-        let mut pending: Vec<(ObjectId, Vec<u8>, usize)> = Vec::new();
-        for commit in &chain.objects {
-            pending.push((commit.tree, Vec::new(), 0));
-            while let Some((tree, path, depth)) = pending.pop() {
-                check_depth(depth, &Contents { tree: Some(tree), attributes: None })?;
-                if !seen.insert(tree) {
-                    continue;
-                }
-                if is_missing(&tree) {
-                    missing.objects.push(tree);
-                }
-                for entry in entries_of(store, &tree)? {
-                    let path = join(&path, &entry.name);
-                    refuse_reserved(&entry, &path)?;
-                    if !is_safe_name(&entry.name) {
-                        return Err(damaged(&tree, "is not a tree Backsight can read"));
-                    }
-                    if entry.mode == 0o40000 {
-                        pending.push((entry.id, path, depth + 1));
-                    } else if seen.insert(entry.id) && is_missing(&entry.id) {
-                        missing.objects.push(entry.id);
-                    }
-                }
+        let mut seen: HashSet<ObjectId> = made.keys().copied().collect();
+        let trees = made.into_iter().filter(|(id, _)| is_missing(id)).collect();
+        let mut missing = Missing { commits, trees, objects: Vec::new() };
+        let mut taken: Vec<(ObjectId, Taken)> = taken.into_iter().collect();
+        // The same export writes the same pack.
+        taken.sort_unstable_by_key(|(id, _)| *id);
+        let mut pending: Vec<(ObjectId, Taken, usize)> = taken.into_iter().map(|(id, it)| (id, it, 0)).collect();
+        while let Some((id, it, depth)) = pending.pop() {
+            check_depth(depth, &Contents { tree: Some(id), attributes: None })?;
+            if !seen.insert(id) {
+                continue;
+            }
+            if is_missing(&id) {
+                missing.objects.push(id);
+            }
+            if !it.is_directory {
+                continue;
+            }
+            for entry in snapshot_entries(store, &id, &it.path)? {
+                let below = Taken { is_directory: entry.mode == 0o40000, path: join(&it.path, &entry.name) };
+                pending.push((entry.id, below, depth + 1));
             }
         }
         Ok(missing)
     }
 }
 
-fn entries_of(store: &ObjectStore, tree: &ObjectId) -> Result<Vec<RawEntry>> {
-    let entries = parse_tree(&tree_content(store, tree)?);
+/// The entries of a snapshot's directory, which may all be in a commit.
+pub(crate) fn snapshot_entries(store: &ObjectStore, tree: &ObjectId, path: &[u8]) -> Result<Vec<RawEntry>> {
     let is_known = |entry: &RawEntry| matches!(entry.mode, 0o40000 | 0o100644 | 0o100664 | 0o100755 | 0o120000);
-    entries
+    let entries = parse_tree(&store.read_tree(tree)?)
         .filter(|entries| entries.iter().all(is_known))
-        .ok_or_else(|| damaged(tree, "is not a tree Backsight can read"))
-}
-
-/// The bytes of a tree. That of no files is never stored, as a directory without any is not in its parent either.
-fn tree_content(store: &ObjectStore, tree: &ObjectId) -> Result<Vec<u8>> {
-    if *tree == EMPTY_TREE { Ok(Vec::new()) } else { store.read_tree(tree) }
+        .ok_or_else(|| damaged(tree, "is not a tree Backsight can read"))?;
+    for entry in &entries {
+        refuse_reserved(entry, &join(path, &entry.name))?;
+        if !is_safe_name(&entry.name) {
+            return Err(damaged(tree, "is not a tree Backsight can read"));
+        }
+    }
+    Ok(entries)
 }
 
 /// Refuses a tree that Git would not check out: it would be of no use to anybody as a commit.
@@ -267,13 +306,16 @@ fn is_dot_git(name: &[u8]) -> bool {
 }
 
 fn write(store: &ObjectStore, repository: &GitRepository, missing: &Missing) -> Result<()> {
-    if missing.commits.is_empty() && missing.objects.is_empty() {
+    if missing.commits.is_empty() && missing.trees.is_empty() && missing.objects.is_empty() {
         return Ok(());
     }
     let failed = |error| repository.failed("write to", error);
     add_pack(store.disk(), repository, |writer| {
         for commit in &missing.commits {
             writer.append(&PackEntry::new(commit.id, ObjectKind::Commit, &commit.content)).map_err(failed)?;
+        }
+        for (id, content) in &missing.trees {
+            writer.append(&PackEntry::new(*id, ObjectKind::Tree, content)).map_err(failed)?;
         }
         missing.objects.iter().try_for_each(|id| copy_object(store, id, Some(&mut *writer), &failed))
     })
@@ -290,7 +332,7 @@ fn copy_object(
         (Some(blob), None) => blob.copy(&mut io::sink(), failed),
         (Some(blob), Some(writer)) => append_blob(writer, id, blob.size, |output| blob.copy(output, failed), failed),
         (None, writer) => {
-            let (kind, content) = if *id == EMPTY_TREE { (ObjectKind::Tree, Vec::new()) } else { store.read(id)? };
+            let (kind, content) = store.read(id)?;
             match writer {
                 Some(writer) => writer.append(&PackEntry::new(*id, kind, &content)).map_err(failed),
                 None => Ok(()),

@@ -1,5 +1,6 @@
 //! Reads which paths the user's Git tracks. Read only, tolerant, and never the reason a capture fails.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -78,16 +79,90 @@ pub(crate) struct Parsed {
 /// Versions 2 to 4 of the format in Git's `index-format` document.
 pub(crate) fn parse(bytes: &[u8], id_length: usize) -> Option<Parsed> {
     let mut paths: Vec<Vec<u8>> = Vec::new();
-    let end = walk(bytes, id_length, |path| {
-        paths.push(path.to_vec());
+    let end = walk(bytes, id_length, |listed| {
+        // Entries of a split index that only replace a shared one have no name.
+        if !listed.path.is_empty() {
+            paths.push(listed.path.to_vec());
+        }
         true
     })?;
     Some(Parsed { paths, shared: shared_index(bytes, end, id_length) })
 }
 
-/// Hands over each path in turn, in their order, until it is told to stop. Says where it stopped; nothing when the bytes end
-/// before, or are no index.
-fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(&[u8]) -> bool) -> Option<usize> {
+/// Paths that the index lists and a sparse checkout leaves out of the work tree (Git's skip-worktree bit). A directory
+/// that is left out as a whole may be listed as one, with a slash at its end.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    paths: BTreeSet<Vec<u8>>,
+}
+
+impl LeftOut {
+    /// Adds what `git_dir`'s index leaves out below `directory`, by the path from there. The problem, when there is an
+    /// index that cannot be understood.
+    pub(crate) fn add(&mut self, git_dir: &Path, id_length: usize, directory: &[u8]) -> Result<(), String> {
+        let prefix = if directory.is_empty() { Vec::new() } else { [directory, b"/"].concat() };
+        let Some(index) = left_out_in(&git_dir.join("index"), id_length)? else { return Ok(()) };
+        let mut paths = index.left_out;
+        if let Some(shared) = index.shared {
+            let shared = left_out_in(&git_dir.join(format!("sharedindex.{shared}")), id_length)?.unwrap_or_default();
+            // Which of the shared entries one without a name replaces is in a bitmap that we do not read: any may be.
+            paths.extend(if index.has_unnamed { shared.all } else { shared.left_out });
+        }
+        let below = paths.into_iter().filter_map(|path| match path.strip_prefix(prefix.as_slice()) {
+            Some(below) => Some(below.to_vec()),
+            // A directory above is left out, and so is everything in it.
+            None => (path.ends_with(b"/") && prefix.starts_with(&path)).then(|| b"/".to_vec()),
+        });
+        self.paths.extend(below);
+        Ok(())
+    }
+
+    pub(crate) fn contains(&self, path: &[u8]) -> bool {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..=at]);
+        let whole = [path, b"/"].concat();
+        self.paths.contains(path)
+            || ends.chain([whole.as_slice(), b"/"]).any(|directory| self.paths.contains(directory))
+    }
+}
+
+#[derive(Default)]
+struct Sparse {
+    all: Vec<Vec<u8>>,
+    left_out: Vec<Vec<u8>>,
+    /// Whether an entry that replaces a shared one is left out.
+    has_unnamed: bool,
+    shared: Option<String>,
+}
+
+fn left_out_in(file: &Path, id_length: usize) -> Result<Option<Sparse>, String> {
+    let bytes = match bounded::read(file, MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if bounded::is_absence(&error) => return Ok(None),
+        Err(error) => return Err(not_read(file, &error)),
+    };
+    let mut sparse = Sparse::default();
+    let end = walk(&bytes, id_length, |listed| {
+        match (listed.is_left_out, listed.path.is_empty()) {
+            (true, true) => sparse.has_unnamed = true,
+            (true, false) => sparse.left_out.push(listed.path.to_vec()),
+            (false, _) => {}
+        }
+        sparse.all.push(listed.path.to_vec());
+        true
+    });
+    let end = end.ok_or_else(|| not_read(file, &"it is not an index we know"))?;
+    Ok(Some(Sparse { shared: shared_index(&bytes, end, id_length), ..sparse }))
+}
+
+/// An entry of an index.
+struct Listed<'a> {
+    path: &'a [u8],
+    is_left_out: bool,
+}
+
+/// Hands over each entry in turn, in their order, until it is told to stop. Says where it stopped; nothing when the bytes
+/// end before, or are no index.
+fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool) -> Option<usize> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
@@ -102,7 +177,9 @@ fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(&[u8]) -> bool) -> 
     for _ in 0..count {
         let flags_at = at + 40 + id_length;
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
-        let name_at = flags_at + if version >= 3 && flags & 0x4000 != 0 { 4 } else { 2 };
+        let is_extended = version >= 3 && flags & 0x4000 != 0;
+        let name_at = flags_at + if is_extended { 4 } else { 2 };
+        let is_left_out = is_extended && *bytes.get(flags_at + 2)? & 0x40 != 0;
         if version == 4 {
             let (strip, used) = variable_width(bytes.get(name_at..)?)?;
             let suffix = until_nul(bytes.get(name_at + used..)?)?;
@@ -119,8 +196,7 @@ fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(&[u8]) -> bool) -> 
         if previous.len() > MAX_PATH || total > MAX_PATHS {
             return None;
         }
-        // Entries of a split index that only replace a shared one have no name.
-        if !previous.is_empty() && !hand(&previous) {
+        if !hand(Listed { path: &previous, is_left_out }) {
             break;
         }
     }
@@ -136,9 +212,9 @@ pub(crate) fn first_below(index: &Path, id_length: usize, directory: &[u8]) -> O
         let known = bytes.len();
         file.by_ref().take(PIECE).read_to_end(&mut bytes).ok()?;
         let mut found = None;
-        let is_decided = walk(&bytes, id_length, |path| {
-            found = path.starts_with(&prefix).then(|| path.to_vec());
-            path < prefix.as_slice()
+        let is_decided = walk(&bytes, id_length, |listed| {
+            found = listed.path.starts_with(&prefix).then(|| listed.path.to_vec());
+            listed.path < prefix.as_slice()
         });
         if is_decided.is_some() || bytes.len() == known {
             return found;
@@ -207,6 +283,51 @@ mod tests {
 
     fn index(version: u8, count: u32) -> Vec<u8> {
         [&b"DIRC\0\0\0"[..], &[version], &count.to_be_bytes()].concat()
+    }
+
+    /// An entry of version 3; `left_out` is the skip-worktree bit.
+    fn entry(name: &str, left_out: bool) -> Vec<u8> {
+        let flags = if left_out { [0x40, 0, 0x40, 0] } else { [0x40, 0, 0, 0] };
+        let mut bytes = [&[0; 60][..], &flags, name.as_bytes()].concat();
+        bytes.resize((bytes.len() + 8) & !7, 0);
+        bytes
+    }
+
+    #[test]
+    fn what_a_sparse_checkout_leaves_out_is_known_below_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |entries: &[(&str, bool)], below: &str| {
+            let entries_bytes: Vec<u8> = entries.iter().flat_map(|(name, left_out)| entry(name, *left_out)).collect();
+            let bytes = [index(3, entries.len() as u32), entries_bytes, vec![0; 20]].concat();
+            fs::write(directory.path().join("index"), bytes).unwrap();
+            let mut left_out = LeftOut::default();
+            left_out.add(directory.path(), 20, below.as_bytes()).unwrap();
+            left_out
+        };
+        let entries = [("app/in", false), ("app/out", true), ("app/whole/", true), ("top", true)];
+        let left_out = of(&entries, "app");
+        for (path, expected) in [("in", false), ("out", true), ("whole/a/b", true), ("whole", true), ("top", false)] {
+            assert_eq!(left_out.contains(path.as_bytes()), expected, "{path}");
+        }
+        assert!(of(&entries, "").contains(b"top") && !of(&entries, "").contains(b"app/in"));
+        assert!(of(&[("app/", true)], "app/below").contains(b"anything"));
+        fs::write(directory.path().join("index"), "nonsense").unwrap();
+        assert!(LeftOut::default().add(directory.path(), 20, b"").is_err());
+    }
+
+    #[test]
+    fn an_entry_of_a_split_index_without_a_name_may_leave_out_any_shared_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = [&b"link"[..], &20u32.to_be_bytes(), &[7; 20]].concat();
+        let shared = [index(3, 2), entry("a", false), entry("b", false), vec![0; 20]].concat();
+        fs::write(directory.path().join(format!("sharedindex.{}", "07".repeat(20))), shared).unwrap();
+        for (unnamed, expected) in [(true, true), (false, false)] {
+            let own = [index(3, 1), entry("", unnamed), link.clone(), vec![0; 20]].concat();
+            fs::write(directory.path().join("index"), own).unwrap();
+            let mut left_out = LeftOut::default();
+            left_out.add(directory.path(), 20, b"").unwrap();
+            assert_eq!(left_out.contains(b"a"), expected);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::git_config;
 use crate::git_objects::GitObjects;
 use crate::ignore::{common_dir, path_of};
 use crate::object::ObjectKind;
+use crate::tree::parse_tree;
 
 /// References may name references, and tags may name tags; deeper than Git itself goes.
 const MAX_INDIRECTIONS: usize = 10;
@@ -152,6 +153,27 @@ impl GitRepository {
         header_id(&content, b"tree ").ok_or_else(|| self.damaged(commit, "has no tree"))
     }
 
+    /// Whether the commit holds a directory at a path; its root is one.
+    pub(crate) fn has_directory(&self, commit: &ObjectId, path: &[u8]) -> Result<bool> {
+        let mut tree = self.tree_of(commit)?;
+        for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+            let entries = parse_tree(&self.read_tree(&tree)?).ok_or_else(|| self.damaged(&tree, "is not a tree"))?;
+            match entries.into_iter().find(|entry| entry.name == name && entry.mode == 0o40000) {
+                Some(entry) => tree = entry.id,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The content of a tree.
+    pub(crate) fn read_tree(&self, id: &ObjectId) -> Result<Vec<u8>> {
+        match self.read(id)? {
+            (ObjectKind::Tree, content) => Ok(content),
+            (kind, _) => Err(self.damaged(id, &format!("is a {} where a tree was expected", kind.as_str()))),
+        }
+    }
+
     /// The commit behind an id: itself, or what a tag names.
     fn peel(&self, id: &ObjectId, text: &str) -> Result<ObjectId> {
         let mut id = *id;
@@ -174,7 +196,7 @@ impl GitRepository {
         self.objects.read(id)?.ok_or_else(|| self.damaged(id, "is missing"))
     }
 
-    fn damaged(&self, what: &dyn std::fmt::Display, problem: &str) -> Error {
+    pub(crate) fn damaged(&self, what: &dyn std::fmt::Display, problem: &str) -> Error {
         Error::new(Code::Damaged, format!("{what} in the repository `{}` {problem}", self.named()))
             .with_hint(format!("see what is affected with `git -C {} fsck`", self.typed()))
     }

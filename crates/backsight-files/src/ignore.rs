@@ -353,7 +353,7 @@ pub fn tracked_by_git(root: &Path, name: &str) -> Option<String> {
 }
 
 /// How long the ids of a repository's objects are.
-fn id_length(git_dir: &Path) -> usize {
+pub(crate) fn id_length(git_dir: &Path) -> usize {
     let reading = Reading { home: None, git_dir: Some(git_dir) };
     // What of it cannot be read is reported with the rules, which come from the same file.
     let config = common_dir(git_dir).join("config");
@@ -438,12 +438,12 @@ pub(crate) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
-fn relative_bytes(from: &Path, to: &Path) -> Vec<u8> {
+pub(crate) fn relative_bytes(from: &Path, to: &Path) -> Vec<u8> {
     to.strip_prefix(from).map(|path| path.as_os_str().as_encoded_bytes().to_vec()).unwrap_or_default()
 }
 
 /// The repository data of a work tree: its `.git` directory, or where its `.git` file points.
-fn git_dir_of(directory: &Path, unread: &mut Vec<String>) -> Option<PathBuf> {
+pub(crate) fn git_dir_of(directory: &Path, unread: &mut Vec<String>) -> Option<PathBuf> {
     let dot_git = directory.join(".git");
     let text = match fs::symlink_metadata(&dot_git) {
         Ok(metadata) if metadata.is_dir() => return dot_git.join("HEAD").exists().then_some(dot_git),

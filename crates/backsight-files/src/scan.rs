@@ -667,7 +667,7 @@ impl<'a> Walk<'a> {
         };
         let mut yielded = Yield::default();
         match (reason, RelPath::new(task.path.as_slice())) {
-            (Some(reason), Ok(path)) => yielded.notes.uncovered.push(Uncovered { path, reason }),
+            (Some(reason), Ok(path)) => yielded.notes.uncovered.push(Uncovered::new(path, reason)),
             (Some(_), Err(_)) => self.fail(Error::io("read the workspace's directory", error.into())),
             (None, _) => {}
         }
@@ -779,7 +779,7 @@ fn reserve(name: &[u8], directory: &[u8], yielded: &mut Yield) {
 
 fn report(yielded: &mut Yield, path: Vec<u8>, reason: Reason) {
     if let Ok(path) = RelPath::new(path) {
-        yielded.notes.uncovered.push(Uncovered { path, reason });
+        yielded.notes.uncovered.push(Uncovered::new(path, reason));
     }
 }
 

@@ -282,7 +282,7 @@ pub(crate) fn parse_tree(bytes: &[u8]) -> Option<Vec<RawEntry>> {
 }
 
 /// The bytes of a Git tree, in Git's order: as if directory names ended in a slash.
-fn encode_tree(mut entries: Vec<RawEntry>) -> Vec<u8> {
+pub(crate) fn encode_tree(mut entries: Vec<RawEntry>) -> Vec<u8> {
     let key = |entry: &RawEntry| {
         let mut name = entry.name.clone();
         if entry.mode == 0o40000 {

@@ -19,7 +19,7 @@ use crate::timeline;
 /// So many bytes of a file may be holes, or compressed by the file system.
 const HOLES: u64 = 64 << 20;
 /// No timeline is larger.
-const MAX_TIMELINE: u64 = 16 << 30;
+pub(crate) const MAX_TIMELINE: u64 = 16 << 30;
 
 /// The file of a store that says up to which row its history was adopted.
 const ADOPTED: &str = "adopted";
@@ -35,6 +35,13 @@ pub(crate) fn last_adopted(store: &AnchoredPath) -> Result<Seq> {
     let number = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
     // What cannot be read vouches for nothing.
     Ok(Seq(number.unwrap_or(u64::MAX)))
+}
+
+/// Notes in a store that is being made up to which row its history is another's.
+pub(crate) fn note_adopted(store: &AnchoredPath, last: Seq) -> io::Result<()> {
+    let mut file = store.join(ADOPTED).create()?;
+    writeln!(file, "{}", last.0)?;
+    file.sync_all()
 }
 
 /// Makes the store of the workspace at `root` ours.
@@ -100,23 +107,42 @@ fn take_over(theirs: &AnchoredPath, new: &AnchoredPath, store: &Path) -> Result<
 /// their bytes.
 fn copy_objects(from: &AnchoredPath, to: &AnchoredPath) -> io::Result<(u64, u64)> {
     let (mut files, mut bytes) = (0, 0);
-    let objects = from.join("snapshots/objects");
-    for (directory, kind) in listed(&objects)? {
-        let name = directory.file_name().to_string_lossy().into_owned();
-        if kind != FileType::Directory || !(name == "pack" || is_fan_out(&name)) {
+    for (name, file) in object_files(from)? {
+        let target = object_place(to, &name)?;
+        bytes += copy(&file, &target)?;
+        files += 1;
+    }
+    Ok((files, bytes))
+}
+
+/// Packs, their indexes and loose objects of a store, by their names below `objects`.
+pub(crate) fn object_files(store: &AnchoredPath) -> io::Result<Vec<(String, AnchoredPath)>> {
+    let mut found = Vec::new();
+    for (directory, kind) in listed(&store.join("snapshots/objects"))? {
+        if kind != FileType::Directory {
             continue;
         }
-        let target = to.join("snapshots/objects").join(&name);
-        target.make_directories()?;
+        let outer = directory.file_name().to_string_lossy().into_owned();
+        if outer != "pack" && !is_fan_out(&outer) {
+            continue;
+        }
         for (file, kind) in directory.list()? {
-            let is_object = kind == FileType::RegularFile && is_object_file(&name, &file.file_name().to_string_lossy());
-            if is_object {
-                bytes += copy(&file, &target.join(file.file_name()))?;
-                files += 1;
+            let name = format!("{outer}/{}", file.file_name().to_string_lossy());
+            if kind == FileType::RegularFile && is_object_name(&name) {
+                found.push((name, file));
             }
         }
     }
-    Ok((files, bytes))
+    Ok(found)
+}
+
+/// Where a file with objects is to be in a store, whose directory is made.
+pub(crate) fn object_place(store: &AnchoredPath, name: &str) -> io::Result<AnchoredPath> {
+    let place = store.join("snapshots/objects").join(name);
+    if let Some((directory, _)) = name.split_once('/') {
+        store.join("snapshots/objects").join(directory).make_directories()?;
+    }
+    Ok(place)
 }
 
 /// A directory's entries; none when it is not a directory at all.
@@ -131,10 +157,12 @@ fn is_fan_out(name: &str) -> bool {
     name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn is_object_file(directory: &str, name: &str) -> bool {
+/// Whether a name below `objects` is one of a pack, of its index or of a loose object, and so safe to be a path.
+pub(crate) fn is_object_name(name: &str) -> bool {
+    let Some((directory, name)) = name.split_once('/') else { return false };
     let is_hexadecimal = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if directory != "pack" {
-        return is_hexadecimal(name, 38);
+        return is_fan_out(directory) && is_hexadecimal(name, 38);
     }
     let stem = name.strip_suffix(".pack").or_else(|| name.strip_suffix(".idx"));
     stem.and_then(|stem| stem.strip_prefix("pack-")).is_some_and(|stem| is_hexadecimal(stem, 40))
@@ -173,12 +201,7 @@ fn copy_rows(from: &AnchoredPath, to: &AnchoredPath, store: &Path) -> Result<u64
         return Ok(0);
     }
     let (rows, last) = timeline::copy_rows(&theirs.join("timeline.db").path(), &to.join("timeline.db"))?;
-    let note = || -> io::Result<()> {
-        let mut file = to.join(ADOPTED).create()?;
-        writeln!(file, "{}", last.0)?;
-        file.sync_all()
-    };
-    note().map_err(failed)?;
+    note_adopted(to, last).map_err(failed)?;
     for name in ["timeline.db", "timeline.db-wal", "timeline.db-shm"] {
         theirs.join(name).remove().map_err(failed)?;
     }

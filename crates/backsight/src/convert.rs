@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::RelPath;
-use backsight_files::{Change, Node, renames};
+use backsight_files::{Change, Node, Renames};
 
 use crate::report::{Attributes, Conflict, FileKind, PathChange, Status};
 
@@ -16,16 +16,16 @@ pub(crate) fn attributes(node: &Node) -> Attributes {
 }
 
 /// What a person would call these changes, sorted by path.
-pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
-    let renamed: BTreeMap<RelPath, RelPath> = renames(changes).into_iter().map(|(from, to)| (to, from)).collect();
-    let sources: BTreeSet<&RelPath> = renamed.values().collect();
+pub(crate) fn path_changes(changes: &[Change], renames: &Renames) -> Vec<PathChange> {
+    let nodes: BTreeMap<&RelPath, &Change> = changes.iter().map(|change| (&change.path, change)).collect();
+    let sources: BTreeSet<&RelPath> = renames.sources.values().collect();
     let mut described = Vec::with_capacity(changes.len());
     for (index, change) in changes.iter().enumerate() {
         if sources.contains(&change.path) || is_implied(change, changes.get(index + 1)) {
             continue;
         }
-        let from_path = renamed.get(&change.path).cloned();
-        let source = from_path.as_ref().and_then(|from| changes.iter().find(|other| &other.path == from));
+        let from_path = renames.sources.get(&change.path).cloned();
+        let source = from_path.as_ref().and_then(|from| nodes.get(from));
         let before = source.map_or(change.before, |source| source.before);
         described.push(PathChange {
             path: change.path.clone(),
@@ -37,6 +37,19 @@ pub(crate) fn path_changes(changes: &[Change]) -> Vec<PathChange> {
     }
     described.sort_by(|a, b| a.path.cmp(&b.path));
     described
+}
+
+/// What to say when files were not searched for moves.
+pub(crate) fn uncompared(renames: &Renames) -> Option<String> {
+    let files = match renames.uncompared {
+        0 => return None,
+        1 => "1 added file was".to_owned(),
+        many => format!("{many} added files were"),
+    };
+    Some(format!(
+        "{files} not compared with those deleted, being too many or too large: one that was moved and edited is shown \
+         as a deletion and an addition"
+    ))
 }
 
 /// A directory that comes or goes with the files in it needs no line of its own.

@@ -3,6 +3,7 @@
 //! [`Workspace`] is the whole of it. Requests are in [`request`], answers in [`report`]; both are plain data.
 
 mod adopt;
+mod archive;
 mod config;
 mod convert;
 mod gate;

@@ -1,9 +1,9 @@
 //! Pure decisions about milestones: whether a range of snapshots may become one, and why not.
 
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_core::{Code, Error, Result, Seq, quote};
 use serde_json::json;
 
-use crate::reference::{self, Reference};
+use crate::reference;
 use crate::report::Milestone;
 
 /// What a new milestone has to continue.
@@ -120,11 +120,13 @@ pub(crate) fn title(text: &str) -> Result<String> {
     const LONGEST: usize = 200;
     let title = text.trim();
     let problem = match title {
-        "" => "is empty",
-        _ if title.chars().count() > LONGEST => "has more than 200 characters",
-        _ if title.chars().any(char::is_control) => "has a line break or another control character in it",
-        _ if !matches!(reference::parse(title), Ok(Reference::Milestone(_))) => "means something else as a reference",
-        _ => return Ok(title.to_owned()),
+        "" => "is empty".to_owned(),
+        _ if title.chars().count() > LONGEST => format!("has more than {LONGEST} characters"),
+        _ if title.chars().any(char::is_control) => "has a line break or another control character in it".to_owned(),
+        _ => match reference::reserved(title) {
+            Some(meaning) => format!("cannot be `{}`, which as a reference is {meaning}", quote(title.as_bytes())),
+            None => return Ok(title.to_owned()),
+        },
     };
     Err(Error::new(Code::Usage, format!("the title of the milestone {problem}"))
         .with_hint("name it as you would name it to a colleague: `backsight milestone create \"Login works\"`"))
@@ -203,7 +205,7 @@ mod tests {
         assert!(
             title(" ").is_err()
                 && title("now").is_err()
-                && title("12").is_err()
+                && title("@~2").is_err()
                 && title("a\nb").is_err()
                 && title(&"x".repeat(201)).is_err()
         );

@@ -56,9 +56,25 @@ pub(crate) fn parse(text: &str) -> Result<Reference> {
             Ok(Reference::Seq { seq: Seq(seq), or_prefix })
         }
         (_, Some(prefix)) => Ok(Reference::Prefix(prefix)),
-        (_, None) if is_hex => Err(unknown(text, "an id or tree needs at least 4 digits")),
         _ if text.trim().is_empty() => Err(unknown(text, "it is empty")),
         _ => Ok(Reference::Milestone(text.to_owned())),
+    }
+}
+
+/// What a text means that can never be the name of a milestone; numbers and the first digits of ids can, since
+/// `milestone:NAME` tells the two apart.
+pub(crate) fn reserved(text: &str) -> Option<&'static str> {
+    let starts = [
+        ("session:", "a session"),
+        ("message:", "a message"),
+        ("part:", "a part of a message"),
+        ("milestone:", "another milestone"),
+        ("@", "counted from the latest snapshot"),
+        ("#", "a number"),
+    ];
+    match text {
+        "now" => Some("the files on disk"),
+        _ => starts.iter().find(|(start, _)| text.starts_with(start)).map(|(_, meaning)| *meaning),
     }
 }
 
@@ -96,6 +112,7 @@ mod tests {
         assert_eq!(parse("7").unwrap(), Reference::Seq { seq: Seq(7), or_prefix: None });
         assert_eq!(parse("1234").unwrap(), Reference::Seq { seq: Seq(1234), or_prefix: Some("1234".into()) });
         assert_eq!(parse("AbCd").unwrap(), Reference::Prefix("abcd".into()));
+        assert_eq!(parse("abc").unwrap(), Reference::Milestone("abc".into()));
         assert_eq!(parse("Phase 1").unwrap(), Reference::Milestone("Phase 1".into()));
         assert_eq!(parse("milestone:beef").unwrap(), Reference::Milestone("beef".into()));
         assert_eq!(
@@ -106,7 +123,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error_and_never_an_empty_answer() {
-        for text in ["", " ", "abc", "#", "#x", "@2", "@~x"] {
+        for text in ["", " ", "#", "#x", "@2", "@~x"] {
             assert_eq!(parse(text).unwrap_err().code(), Code::RefNotFound, "{text:?}");
         }
     }

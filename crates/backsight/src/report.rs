@@ -21,7 +21,7 @@ pub use browser::{
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
-pub use milestone::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
+pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
 pub use session::{
     NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,
@@ -126,6 +126,10 @@ fn octal<S: serde::Serializer>(mode: &u16, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_str(&format_args!("{mode:04o}"))
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// The answer to `patch`: which paths differ.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Patch {
@@ -141,6 +145,10 @@ pub struct Patch {
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
 }
 
 /// Seed 002's `FileDiff`, and what a reader needs beside it.
@@ -189,6 +197,10 @@ pub struct Diff {
     /// Paths one side could not see, so nothing is claimed about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
 }
 
 /// The answer to `status`.
@@ -205,6 +217,10 @@ pub struct WorkspaceStatus {
     pub clean: bool,
     /// What differs on disk from the latest snapshot.
     pub changes: Vec<PathChange>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
     /// Paths one side could not see.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<backsight_core::Uncovered>,
@@ -459,6 +475,34 @@ pub struct Adopted {
     pub object_bytes: u64,
     /// Where the old store is now: with its settings, journal, keys and whatever else was not taken over.
     pub set_aside: String,
+}
+
+/// The answer to `export`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ExportedStore {
+    /// The file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The digest it ends with.
+    pub sha256: String,
+    /// Rows in it.
+    pub rows: u64,
+    /// Files with objects in it.
+    pub object_files: u64,
+}
+
+/// The answer to `import`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ImportedStore {
+    /// Where the store is.
+    pub store: String,
+    /// Rows taken over.
+    pub rows: u64,
+    /// Files with objects taken over.
+    pub object_files: u64,
+    /// Their bytes.
+    pub object_bytes: u64,
 }
 
 /// One setting.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use backsight_core::{RelPath, Timestamp};
+pub use backsight_diff::BinaryFiles;
 
 use crate::plan_token::PlanToken;
 use crate::report::{Kind, OnConflict, Origin, Phase, Strategy};
@@ -114,12 +115,21 @@ pub struct Diff {
     pub max_file_bytes: u64,
     /// Lines of context in the unified diff.
     pub context: usize,
+    /// What the unified diff says of binary files: with their contents it can be applied.
+    pub binary: BinaryFiles,
 }
 
 impl Diff {
     /// Compares `from` with `to`, or with the disk, with the ordinary bounds.
     pub fn new(from: impl Into<String>, to: Option<String>) -> Self {
-        Diff { from: from.into(), to, paths: Vec::new(), max_file_bytes: 8 << 20, context: 3 }
+        Diff {
+            from: from.into(),
+            to,
+            paths: Vec::new(),
+            max_file_bytes: 8 << 20,
+            context: 3,
+            binary: BinaryFiles::Named,
+        }
     }
 }
 
@@ -257,8 +267,8 @@ pub struct ExportGit {
     pub repository: PathBuf,
     /// The branch to make.
     pub branch: String,
-    /// The branch, tag or commit to continue; absent means HEAD where the repository's work tree is this workspace,
-    /// else a history of its own.
+    /// The branch, tag or commit to continue; absent means HEAD where the repository's work tree holds this
+    /// workspace, else a history of its own.
     pub onto: Option<String>,
     /// One commit for the whole range instead of one a snapshot.
     pub squash: bool,
@@ -319,13 +329,15 @@ pub struct SessionDiff {
     pub max_file_bytes: u64,
     /// Lines of context in the unified diff.
     pub context: usize,
+    /// What the unified diff says of binary files.
+    pub binary: BinaryFiles,
 }
 
 impl SessionDiff {
     /// Everything the session did, with the ordinary bounds.
     pub fn new(session: impl Into<String>) -> Self {
-        let Diff { max_file_bytes, context, .. } = Diff::new("", None);
-        SessionDiff { session: session.into(), message: None, paths: Vec::new(), max_file_bytes, context }
+        let Diff { max_file_bytes, context, binary, .. } = Diff::new("", None);
+        SessionDiff { session: session.into(), message: None, paths: Vec::new(), max_file_bytes, context, binary }
     }
 }
 

@@ -18,6 +18,8 @@ mod keep;
 mod lines;
 mod look;
 mod milestone;
+mod moves;
+mod moving;
 mod notes;
 mod session;
 mod shared;
@@ -459,22 +461,24 @@ impl Workspace {
             Reference::Latest { back } => timeline.before_latest(back)?.into_iter().collect(),
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
                 (Some(step), _) => vec![step],
-                (None, Some(prefix)) => unambiguous(text, timeline.by_prefix(&prefix)?)?,
+                (None, Some(prefix)) => match unambiguous(text, timeline.by_prefix(&prefix)?)? {
+                    none if none.is_empty() => self.steps_by_title(opened, text)?,
+                    found => found,
+                },
                 (None, None) => match timeline.event_at(seq)? {
-                    Some(event) if event.kind == Kind::Milestone => self.steps_of_milestone(opened, text, text)?,
+                    Some(event) if event.kind == Kind::Milestone => {
+                        self.steps_of_milestone(opened, text, &format!("#{}", seq.0))?
+                    }
                     Some(event) => {
                         let why = format!("{seq} is a row of kind `{}`, which holds no files", event.kind.as_str());
                         return Err(reference::unknown(text, &why));
                     }
-                    None => Vec::new(),
+                    None => self.steps_by_title(opened, text)?,
                 },
             },
             Reference::Milestone(name) => self.steps_of_milestone(opened, text, &name)?,
             Reference::Prefix(prefix) => match unambiguous(text, timeline.by_prefix(&prefix)?)? {
-                none if none.is_empty() => match self.steps_of_milestone(opened, text, &prefix) {
-                    Err(error) if error.code() == Code::RefNotFound => none,
-                    other => other?,
-                },
+                none if none.is_empty() => self.steps_by_title(opened, text)?,
                 found => found,
             },
             Reference::Origin { column, value } => {

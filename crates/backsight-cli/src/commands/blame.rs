@@ -16,7 +16,8 @@ use crate::words::{age, count, safe};
 /// Show who last wrote each line of a file
 ///
 /// One line each: the snapshot, who (the tool and the session; `external` for somebody who recorded nothing), how long
-/// ago, the number of the line, and its text. What an undo or a restore brought back belongs to whoever wrote it first.
+/// ago, the number of the line, and its text. What an undo, a revert or a restore
+/// brought back belongs to who wrote it first.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:

@@ -52,17 +52,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         paths: context.paths(&workspace, &args.only.paths)?,
         max_file_bytes: args.max_file_bytes,
         context: args.context,
+        binary: context.screen.binary_files(),
     };
     let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
     if args.stat {
         context.answer(&Counts::of(&diff), |page| {
             stat(page, &diff.diffs, (diff.additions, diff.deletions));
             coverage::unseen(page, &diff.unseen);
+            coverage::uncompared(page, diff.uncompared_renames);
         })?;
     } else {
         context.answer(&diff, |page| {
             show(page, &diff.diffs);
             coverage::unseen(page, &diff.unseen);
+            coverage::uncompared(page, diff.uncompared_renames);
         })?;
     }
     Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use backsight::request::{ExportGit, NewMilestone};
+use backsight::request::{BinaryFiles, ExportGit, NewMilestone};
 use backsight_core::Result;
 use clap::Subcommand;
 use serde_json::json;
@@ -83,8 +83,10 @@ struct Show {
 /// Write a milestone or a range as commits on a new branch of a Git repository
 ///
 /// The repository gains the commits and the branch. HEAD, the index, the work tree and every other branch stay as they
-/// are, and no hook runs. Where the repository is this workspace's own, the branch continues HEAD; elsewhere it starts
-/// with the files before the range. The files are as they were on disk, without filters or line-ending conversion.
+/// are, and no hook runs. Where the workspace lies in the repository, its files lie in the commits, and the branch
+/// continues HEAD; elsewhere it starts with the files before the range. What a snapshot could not see (ignored, too large,
+/// unreadable, a submodule, left out by a sparse checkout) stays as the commit before has it, and is counted. The files are
+/// as they were on disk, without filters or line-ending conversion.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
@@ -145,6 +147,11 @@ fn list(context: &Context) -> Result<()> {
 
 fn show(args: &Show, context: &Context) -> Result<()> {
     let workspace = context.workspace()?;
+    // Into a pipe goes what `git apply` reads.
+    if args.diff && !context.screen.is_json() && context.screen.binary_files() == BinaryFiles::Whole {
+        let patch = workspace.milestone_patch(&args.reference)?;
+        return context.answer(&json!({}), |page| view::patch(page, &patch));
+    }
     let detail = workspace.milestone(&args.reference, args.diff)?;
     let all = workspace.milestones()?;
     context.answer(&detail, |page| view::show(page, &detail, &all, context.now))

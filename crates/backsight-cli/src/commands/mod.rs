@@ -16,10 +16,12 @@ pub mod debug;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod export;
 pub mod finish;
 pub mod gc;
 pub mod health;
 pub mod hook;
+pub mod import;
 pub mod init;
 pub mod install;
 pub mod known;
@@ -108,6 +110,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Usage(args) => usage::run(args, context),
         Command::Gc(args) => gc::run(args, context),
         Command::Verify(args) => verify::run(args, context),
+        Command::Export(args) => export::run(args, context),
+        Command::Import(args) => import::run(args, context),
         Command::Changes(args) => changes::run(args, context),
         Command::Health(args) => health::run(args, context),
         Command::Checkpoint(args) => checkpoint::run(args, context),

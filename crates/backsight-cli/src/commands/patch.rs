@@ -45,6 +45,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
             page.note("no differences");
         }
         coverage::unseen(page, &patch.unseen);
+        coverage::uncompared(page, patch.uncompared_renames);
     })?;
     Ok(Verdict::no_if(args.exit_code && !patch.changes.is_empty()))
 }

@@ -252,6 +252,7 @@ fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
         paths: context.paths(&workspace, &args.only.paths)?,
         max_file_bytes: args.max_file_bytes,
         context: args.context,
+        binary: context.screen.binary_files(),
     };
     let report = workspace.session_diff(&request)?;
     let total = (report.additions, report.deletions);

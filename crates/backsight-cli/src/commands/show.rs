@@ -2,6 +2,7 @@
 
 use backsight::Workspace;
 use backsight::report::{Diff, PathChange, SnapshotDetail};
+use backsight::request::BinaryFiles;
 use backsight_core::Result;
 use serde::{Serialize, Serializer};
 
@@ -63,16 +64,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     };
     let shown = Shown {
         changes,
-        diff: step_diff(&workspace, &id, args.diff, false)?,
-        reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true)?,
+        diff: step_diff(&workspace, &id, args.diff, false, context)?,
+        reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true, context)?,
         detail,
     };
     context.answer(&shown, |page| show(page, &shown, context))?;
     Ok(Verdict::Done)
 }
 
-fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool) -> Result<Option<Diff>> {
-    wanted.then(|| workspace.step_diff(id, reversed, &[])).transpose()
+fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool, context: &Context) -> Result<Option<Diff>> {
+    let diff = || match context.screen.binary_files() {
+        BinaryFiles::Named => workspace.step_diff(id, reversed, &[]),
+        BinaryFiles::Whole => workspace.step_patch(id, reversed, &[]),
+    };
+    wanted.then(diff).transpose()
 }
 
 fn show(page: &mut Page, shown: &Shown, context: &Context) {

@@ -97,6 +97,7 @@ fn differing(page: &mut Page, status: &WorkspaceStatus, latest: Seq) {
         page.data.line(format_args!("{paths} changed since {latest}{seen}, {whose}:"));
         changes::list(&mut page.data, changes);
     }
+    coverage::uncompared(page, status.uncompared_renames);
     if !unknown.is_empty() {
         let them = if unknown.len() == 1 { "it" } else { "them" };
         page.note(consequence(status.strategy, status.open_calls.len(), them));

@@ -19,9 +19,9 @@ pub fn summary(coverage: &Coverage) -> String {
 
 /// Every path, indented, with its reason.
 pub fn list(sheet: &mut Sheet, uncovered: &[Uncovered]) {
-    for Uncovered { path, reason } in uncovered {
-        let reason = sheet.dim(format_args!("({reason})"));
-        sheet.line(format_args!("  ? {path} {reason}"));
+    for entry in uncovered {
+        let reason = sheet.dim(format_args!("({entry})"));
+        sheet.line(format_args!("  ? {} {reason}", entry.path));
     }
 }
 
@@ -45,8 +45,8 @@ fn warn(page: &mut Page, uncovered: &[Uncovered]) {
         return;
     }
     page.warning(format_args!("{}:", not_covered(notable.len())));
-    for Uncovered { path, reason } in notable.iter().take(SHOWN) {
-        page.talk.line(format_args!("  ? {path} ({reason})"));
+    for entry in notable.iter().take(SHOWN) {
+        page.talk.line(format_args!("  ? {} ({entry})", entry.path));
     }
     if notable.len() > SHOWN {
         page.talk.line(format_args!("  ... and {} more: `backsight status`", notable.len() - SHOWN));
@@ -62,8 +62,18 @@ pub fn unseen(page: &mut Page, unseen: &[Uncovered]) {
         return;
     }
     page.warning(format_args!("{} could not be compared:", count_of(unseen, "path")));
-    for Uncovered { path, reason } in unseen {
-        page.talk.line(format_args!("  ? {path} ({reason})"));
+    for entry in unseen {
+        page.talk.line(format_args!("  ? {} ({entry})", entry.path));
+    }
+}
+
+/// Says that files were not searched for moves.
+pub fn uncompared(page: &mut Page, files: u64) {
+    if files > 0 {
+        let files = count(files, "added file");
+        page.note(format_args!(
+            "{files} not compared with those deleted (too many or too large): moves with edits may show as both"
+        ));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Milestones: made, listed, shown whole, and written to Git.
 
-use backsight::report::{ExportedGit, Milestone, MilestoneDetail, MilestoneSummary};
+use backsight::report::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 use backsight_core::{ObjectId, Timestamp, shell_word};
 
 use crate::page::{MAGENTA, Page, Sheet, YELLOW};
@@ -75,11 +75,7 @@ fn tags(milestone: &Milestone) -> String {
 /// Everything about one milestone, or its combined diff alone when that was asked for.
 pub fn show(page: &mut Page, detail: &MilestoneDetail, all: &[Milestone], now: Timestamp) {
     if let Some(diff) = &detail.combined_diff {
-        unified::show(&mut page.data, diff.as_bytes());
-        if diff.is_empty() {
-            page.note("no line differs between the beginning and the end of this milestone");
-        }
-        return;
+        return patch(page, diff.as_bytes());
     }
     card(&mut page.data, &detail.milestone, all, now);
     page.data.line("");
@@ -96,6 +92,14 @@ pub fn show(page: &mut Page, detail: &MilestoneDetail, all: &[Milestone], now: T
     page.hint(format_args!(
         "one diff over all of it: add `--diff`; undo all of it: `backsight revert {name} --dry-run`"
     ));
+}
+
+/// The combined diff.
+pub fn patch(page: &mut Page, diff: &[u8]) {
+    unified::show(&mut page.data, diff);
+    if diff.is_empty() {
+        page.note("no line differs between the beginning and the end of this milestone");
+    }
 }
 
 fn card(sheet: &mut Sheet, milestone: &Milestone, all: &[Milestone], now: Timestamp) {
@@ -144,6 +148,17 @@ pub fn exported(page: &mut Page, exported: &ExportedGit, squash: bool) {
         row("first", format!("{}, the files before the range", before.short()));
     }
     row("tip", exported.tip.short());
+    if !exported.below.is_empty() {
+        row("below", format!("{}/, where the workspace is", safe(&exported.below)));
+    }
+    if exported.kept_total > 0 {
+        let named = |kept: &KeptPath| format!("{} ({})", safe(&kept.path), safe(&kept.reason));
+        let mut names: Vec<String> = exported.kept.iter().take(5).map(named).collect();
+        let more = exported.kept_total - names.len() as u64;
+        names.extend((more > 0).then(|| format!("and {more} more")));
+        let total = count(exported.kept_total, "path");
+        row("kept", format!("{total} that the snapshots could not see: {}", names.join(", ")));
+    }
     if exported.dry_run {
         return page.note("this was a dry run, nothing was written");
     }

@@ -215,6 +215,7 @@ pub fn after_diff(page: &mut Page, diff: &SessionDiff) {
             enumerate(&diff.mixed)
         ));
     }
+    crate::render::coverage::uncompared(page, diff.uncompared_renames);
 }
 
 /// Where the session is now.

@@ -36,6 +36,11 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "install" => "claude-code --print",
         "hook" => "claude-code",
         "serve" => "--show",
+        "export" => "../history",
+        "import" => {
+            std::fs::create_dir_all(fixture.base().join("imported")).unwrap();
+            "../history -C ../imported"
+        }
         _ => "",
     };
     arguments.to_owned()

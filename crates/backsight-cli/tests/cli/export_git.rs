@@ -146,6 +146,129 @@ fn onto_names_what_is_continued() {
     fixture.ask("milestone export-git 'Login works' --repo . --branch x --onto nowhere").fails("REF_NOT_FOUND", 4);
 }
 
+/// Each path with its reason.
+fn kept(exported: &serde_json::Value) -> Vec<String> {
+    let text =
+        |kept: &serde_json::Value| format!("{}: {}", kept["path"].as_str().unwrap(), kept["reason"].as_str().unwrap());
+    exported["kept"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn what_a_snapshot_could_not_see_stays_as_the_repository_has_it() {
+    for sparse_index in ["--no-sparse-index", "--sparse-index"] {
+        let fixture = Fixture::new();
+        for (path, text) in [("a/f", "0"), ("b/g", "0"), ("b/deep/h", "0"), ("gone", "0"), ("made/x", "x")] {
+            fixture.write(path, text);
+        }
+        fixture.write("large.bin", &"x".repeat(300_000));
+        fixture.write("hidden/tracked", "t");
+        fixture.git("init -q -b main");
+        fixture.git("init -q -b main lib");
+        fixture.write("lib/lib.c", "c");
+        fixture.git("-C lib add lib.c");
+        fixture.git("-C lib commit -q -m lib");
+        fixture.git("add .");
+        fixture.git("commit -q -m first");
+        fixture.git(&format!("sparse-checkout set --cone {sparse_index} a made hidden"));
+        // What Git tracks is captured whatever is excluded; this is only in the last commit.
+        fixture.git("rm -q --cached hidden/tracked");
+        fixture.done("config set max_file_size 100000");
+        fixture.done("config set exclude hidden/");
+        fixture.done("track");
+        fixture.write("a/f", "1");
+        fixture.remove("gone");
+        fixture.done("track -m one");
+        fixture.write("lib/lib.c", "changed");
+        // One that was seen grows over the limit: it stays as the commit before has it.
+        fixture.write("made/x", &"y".repeat(200_000));
+        fixture.done("track -m two");
+        fixture.done("milestone create All");
+        let planned = fixture.ok("milestone export-git All --repo . --branch steps --dry-run");
+        let exported = fixture.ok("milestone export-git All --repo . --branch steps");
+        assert_eq!((&planned["kept"], &planned["tip"]), (&exported["kept"], &exported["tip"]));
+        assert_eq!(fixture.git("diff --name-status main steps"), "M\ta/f\nD\tgone\n", "{sparse_index}: {exported:#}");
+        let named = kept(&exported);
+        assert_eq!(exported["kept_total"], named.len());
+        for expected in ["hidden: ignored", "large.bin: too large", "lib: submodule"] {
+            assert!(named.iter().any(|kept| kept == expected), "{expected}: {named:?}");
+        }
+        assert!(named.iter().any(|kept| kept == "made/x: too large"), "{named:?}");
+        assert!(named.iter().any(|kept| kept.starts_with('b') && kept.contains("sparse checkout")), "{named:?}");
+        // The branch alone: Git forgets a tree of its sparse index when a file of it goes.
+        fixture.git("fsck --strict --no-dangling steps");
+        let seen = fixture.run("milestone export-git All --repo . --branch again");
+        assert!(seen.contains("that the snapshots could not see: "), "{seen}");
+    }
+}
+
+#[test]
+fn a_workspace_below_the_root_stays_in_its_directory() {
+    let fixture = Fixture::new();
+    fixture.write("top", "t");
+    fixture.write("sub/app/f", "0");
+    fixture.write("sub/other", "o");
+    fixture.git("init -q -b main");
+    fixture.git("add .");
+    fixture.git("commit -q -m first");
+    fixture.git("clone -q . ../clone");
+    fixture.done("-C sub/app init");
+    fixture.done("-C sub/app track");
+    fixture.write("sub/app/f", "1");
+    fixture.write("sub/app/new/g", "g");
+    fixture.done("-C sub/app track");
+    fixture.done("-C sub/app milestone create All");
+    let mut branch = 0;
+    let mut export = |repository: &str, onto: &str| {
+        branch += 1;
+        let path = fixture.root().join(repository);
+        let line = format!("-C sub/app milestone export-git All --branch b{branch} {onto} --repo");
+        let exported = fixture.ok(&format!("{line} {}", path.display()));
+        let changes = fixture.git_in(&path, &format!("diff --name-status main b{branch}"));
+        (exported["below"].as_str().unwrap().to_owned(), changes)
+    };
+    let expected = ("sub/app".to_owned(), "M\tsub/app/f\nA\tsub/app/new/g\n".to_owned());
+    assert_eq!(export(".", ""), expected);
+    assert_eq!(export(".git", ""), expected);
+    assert_eq!(export(".", "--onto main"), expected);
+    assert_eq!(export("../clone", "--onto main"), expected);
+    // A history of its own has them at the same place.
+    let linked = fixture.base().join("linked");
+    fixture.git("worktree add -q ../linked");
+    fixture.ok(&format!("-C sub/app milestone export-git All --branch own --repo {}", linked.display()));
+    assert_eq!(fixture.git("ls-tree -r --name-only own"), "sub/app/f\nsub/app/new/g\n");
+    fixture.git("fsck --strict --no-dangling");
+}
+
+#[test]
+fn a_workspace_in_a_submodule_goes_to_the_submodule() {
+    let fixture = Fixture::new();
+    fixture.write("top", "t");
+    fixture.git("init -q -b main");
+    fixture.write("lib/f", "0");
+    fixture.git("init -q -b main lib");
+    fixture.git("-C lib add f");
+    fixture.git("-C lib commit -q -m lib");
+    fixture.git("add top lib");
+    fixture.git("commit -q -m first");
+    fixture.done("-C lib init");
+    fixture.done("-C lib track");
+    fixture.write("lib/f", "1");
+    fixture.done("-C lib track");
+    let refused = fixture.ask("-C lib milestone export-git 2 --repo .. --branch b").fails("GIT_REFUSED", 3);
+    assert!(refused["hint"].as_str().unwrap().contains("submodule's own"), "{refused}");
+    fixture.done("-C lib milestone export-git 2 --repo . --branch b");
+    assert_eq!(fixture.git("-C lib diff --name-status main b"), "M\tf\n");
+}
+
+#[test]
+fn the_first_snapshot_is_no_commit_where_the_repository_holds_it() {
+    let fixture = repository();
+    let exported = fixture.ok("milestone export-git 1..3 --repo . --branch steps");
+    assert_eq!((exported["commits"].as_array().unwrap().len(), &exported["snapshots"]), (2, &json!([1, 2, 3])));
+    assert_eq!(fixture.git("log --format=%s --reverse main..steps"), "agent edits a\nadd c\n");
+    fixture.ask("milestone export-git 1 --repo . --branch none").fails("INVALID_RANGE", 3);
+}
+
 #[test]
 fn a_dry_run_writes_nothing_and_says_the_same() {
     let fixture = repository();

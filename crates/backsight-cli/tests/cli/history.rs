@@ -271,8 +271,14 @@ fn diff_says_what_it_does_not_show() {
     index [SHORT]..[SHORT] 100644
     Binary files a/a.txt and b/a.txt differ
     diff --git a/b.txt b/b.txt
-    index [SHORT]..[SHORT] 100644
-    Binary files a/b.txt and b/b.txt differ
+    index [OBJECT]..[OBJECT] 100644
+    GIT binary patch
+    literal 3
+    Kc$`aO-~s>vGXQM>
+
+    literal 2
+    Jc$`b(0ssKe0BryO
+
     ---- stderr
     warning: 1 file too large to compare line by line
     hint: raise the bound with `--max-file-bytes SIZE`

@@ -261,3 +261,59 @@ fn names_that_are_shared_or_odd_are_handled() {
     ---- exit 0
     ");
 }
+
+#[test]
+fn a_milestone_keeps_its_beginning_through_retention() {
+    let fixture = Fixture::new();
+    fixture.git("init -q -b main");
+    fixture.write("f", "0\n");
+    fixture.write("others", "0\n");
+    fixture.git("add f others");
+    fixture.git("commit -q -m first");
+    fixture.done("track");
+    for text in ["1", "2", "3"] {
+        fixture.write("f", &format!("{text}\n"));
+        fixture.write("others", &format!("{text}\n"));
+        fixture.done("track --tool edit --declare f");
+    }
+    fixture.done("milestone create M");
+    fixture.write("later", "later\n");
+    fixture.done("track");
+    let diff = fixture.ok("milestone show M --diff")["combined_diff"].clone();
+    fixture.done("gc --keep-count 1");
+    fixture.ask("restore 2 --dry-run").fails("REF_EXPIRED", 4);
+    assert_eq!(fixture.ok("milestone show M --diff")["combined_diff"], diff);
+    let refused = fixture.ask("milestone export-git M --repo . --branch steps").fails("REF_EXPIRED", 4);
+    assert!(refused["hint"].as_str().unwrap().contains("--squash"), "{refused}");
+    fixture.done("milestone export-git M --repo . --branch one --squash");
+    assert_eq!(fixture.git("diff --name-status main one"), "M\tf\nM\tothers\n");
+    let reverted = fixture.ok("revert M");
+    assert_eq!(reverted["targets"], json!([4, 3, 2]));
+    // What others changed in the same rows is not the milestone's.
+    assert_eq!([fixture.read("f"), fixture.read("others"), fixture.read("later")], ["0\n", "3\n", "later\n"]);
+    fixture.done("revert @");
+    assert_eq!(fixture.read("f"), "3\n");
+    fixture.verify();
+}
+
+#[test]
+fn a_title_may_look_like_a_number_or_the_beginning_of_an_id() {
+    let fixture = eight();
+    for (title, end) in [("2026", 2), ("facade", 3), ("add", 4), ("b", 5), ("3", 6)] {
+        fixture.done(&format!("milestone create {title} --end {end}"));
+        let reference = format!("milestone:{title}");
+        assert_eq!(fixture.ok(&format!("milestone show {reference}"))["title"], title);
+        assert_eq!(fixture.ok(&format!("restore {reference} --dry-run"))["targets"], json!([end]), "{title}");
+    }
+    // Without the prefix a snapshot comes first, and the name where there is none.
+    assert_eq!(fixture.ok("restore 3 --dry-run")["targets"], json!([3]));
+    for (title, end) in [("2026", 2), ("facade", 3), ("add", 4), ("b", 5)] {
+        assert_eq!(fixture.ok(&format!("restore {title} --dry-run"))["targets"], json!([end]), "{title}");
+    }
+    fixture.ask("restore c --dry-run").fails("REF_NOT_FOUND", 4);
+    for (title, meaning) in [("now", "the files on disk"), ("@~2", "counted from"), ("session:x", "a session")] {
+        let refused = fixture.ask(&format!("milestone create '{title}'")).fails("USAGE", 2);
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains(&format!("`{title}`")) && message.contains(meaning), "{refused}");
+    }
+}

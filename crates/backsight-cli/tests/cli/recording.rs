@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::fixture::Fixture;
 
@@ -125,7 +126,7 @@ fn status_lists_what_changed_and_what_is_not_covered() {
       A sub/new
 
     1 path is not covered, so a restore that would displace it is refused:
-      ? big.bin (too large)
+      ? big.bin (too large: 2000 bytes)
     ---- stderr
     note: `backsight track` records them as your step; a tool call that begins now goes on and lists them as not its own (strategy warn)
     hint: raise the limit with `backsight config set max_file_size SIZE`, or ignore the file
@@ -198,10 +199,27 @@ fn track_warns_about_what_it_could_not_cover() {
     #1 [SHORT] (first snapshot, 1 file)
     ---- stderr
     warning: 1 path is not covered, so a restore that would displace it is refused:
-      ? big.bin (too large)
+      ? big.bin (too large: 2000 bytes)
     hint: raise the limit with `backsight config set max_file_size SIZE`, or ignore the file
     ---- exit 0
     ");
+}
+
+#[test]
+fn a_file_that_grows_over_the_limit_is_told_from_one_that_was_never_captured() {
+    let fixture = Fixture::new();
+    fixture.done("config set max_file_size 1KiB");
+    fixture.write("grows", "small\n");
+    fixture.done("track");
+    fixture.write("grows", &"x".repeat(3000));
+    let uncovered = fixture.ok("status")["coverage"]["uncovered"].clone();
+    let told = json!([{ "path": "grows", "reason": "too_large", "size": 3000, "was_captured": true }]);
+    assert_eq!(uncovered, told);
+    let seen = fixture.run("track");
+    assert!(seen.contains("  ? grows (grew too large: 3000 bytes; its earlier content is kept)\n"), "{seen}");
+    assert_eq!(fixture.cat("1", b"grows"), b"small\n");
+    // The snapshot since then does not hold it.
+    assert_eq!(fixture.ok("status")["coverage"]["uncovered"][0].get("was_captured"), None);
 }
 
 #[test]

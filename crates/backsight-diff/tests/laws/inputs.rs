@@ -124,7 +124,7 @@ pub fn ambiguous_merge() -> impl Strategy<Value = [Vec<u8>; 3]> {
 pub fn options() -> impl Strategy<Value = Options> {
     (0..5usize, prop::bool::ANY).prop_map(|(context, git)| {
         let header = if git { HeaderStyle::Git } else { HeaderStyle::Plain };
-        Options { context, header, max_lines: None }
+        Options { context, header, ..Options::default() }
     })
 }
 

@@ -69,14 +69,7 @@ fn the_state_before_is_a_commit_only_where_it_differs() {
     let commits = [commit(lab.snapshot(&[("a.txt", "new\n")]), "new")];
     let export = |branch, onto, before| {
         let before = Some(commit(before, "before"));
-        lab.export_checked(&GitExport {
-            repository: &repository,
-            branch,
-            onto,
-            before,
-            commits: &commits,
-            within: None,
-        })
+        lab.export_checked(&GitExport { onto, before, ..export_to(&repository, branch, &commits) })
     };
     let count = |branch| lab.git(&repository, &["rev-list", "--count", branch]);
     assert_eq!(export("same", Onto::Head, same).before, None);
@@ -123,6 +116,7 @@ fn whatever_people_are_called_and_write_git_can_read() {
     let tree = lab.snapshot(&[("a.txt", "x\n")]);
     let odd = |name: &str, email: &str, message: &str, time: i64| NewCommit {
         tree,
+        coverage: None,
         message: message.to_owned(),
         author: Person { name: name.to_owned(), email: email.to_owned() },
         time: Timestamp(time),

@@ -172,12 +172,13 @@ fn open(root: &Path, disk: Disk) -> Files {
 
 /// An export onto `HEAD`.
 pub fn export_to<'a>(repository: &'a Path, branch: &'a str, commits: &'a [NewCommit]) -> GitExport<'a> {
-    GitExport { repository, branch, onto: Onto::Head, before: None, commits, within: None }
+    let workspace = repository.parent().unwrap_or(repository);
+    GitExport { workspace, repository, branch, onto: Onto::Head, before: None, commits, within: None }
 }
 
 pub fn commit(tree: ObjectId, message: &str) -> NewCommit {
     let author = Person { name: "Ada".to_owned(), email: "ada@example.org".to_owned() };
-    NewCommit { tree, message: message.to_owned(), author, time: Timestamp(1_750_000_000_999) }
+    NewCommit { tree, coverage: None, message: message.to_owned(), author, time: Timestamp(1_750_000_000_999) }
 }
 
 /// Every path below a directory with its permissions and content; a directory has none.

@@ -105,9 +105,10 @@ fn special_files_in_a_repository_that_is_exported_to_are_refused() {
         lab.fifo(&path);
         let exported = bounded(move || {
             let author = Person { name: "A".to_owned(), email: String::new() };
-            let commits =
-                [NewCommit { tree: tree.id, message: "m".to_owned(), author, time: backsight_core::Timestamp(0) }];
+            let time = backsight_core::Timestamp(0);
+            let commits = [NewCommit { tree: tree.id, coverage: None, message: "m".to_owned(), author, time }];
             let export = GitExport {
+                workspace: &lab.path("."),
                 repository: &lab.path("repository"),
                 branch: "b",
                 onto: Onto::Head,

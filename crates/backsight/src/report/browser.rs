@@ -8,6 +8,8 @@ use backsight_browser::report::{CheckpointEntry, Coverage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
+
 /// A named checkpoint that was made.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct CheckpointMade {
@@ -48,10 +50,6 @@ pub struct RuleEntry {
     /// How many events it kept out since the server started.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub suppressed: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The noise rules.

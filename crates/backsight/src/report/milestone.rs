@@ -81,14 +81,30 @@ pub struct ExportedGit {
     /// The commit it continues; absent when its first commit has no parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub onto: Option<ObjectId>,
-    /// Every commit, oldest first, with the snapshot it stands for; the first may be the state before the range.
+    /// Every commit, oldest first, one a snapshot or one for all. The state before the range comes first where the
+    /// repository does not hold it; the workspace's first snapshot is such a state.
     pub commits: Vec<ObjectId>,
     /// The snapshots exported.
     pub snapshots: Vec<Seq>,
     /// Objects the repository did not have.
     pub objects_written: u64,
+    /// The directory of the repository that the files are in: where the workspace lies; empty for its root.
+    pub below: String,
+    /// Paths that a snapshot could not see, so that the commits keep what the repository holds there.
+    pub kept_total: u64,
+    /// The first of them.
+    pub kept: Vec<KeptPath>,
     /// Where the repository really is, when that is outside the directory that was named: a linked work tree's or a
     /// submodule's is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_to: Option<String>,
+}
+
+/// A path that exported commits keep as the commit before them has it.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct KeptPath {
+    /// Where, in the workspace. A directory stands for everything below it.
+    pub path: String,
+    /// Why the snapshots do not speak about it.
+    pub reason: String,
 }

@@ -4,7 +4,7 @@ use backsight_core::{ObjectId, RelPath, Seq, SnapshotId, Timestamp, Uncovered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Applied, Call, FileDiff, PathChange, Snapshot, UnknownChange};
+use super::{Applied, Call, FileDiff, PathChange, Snapshot, UnknownChange, is_zero};
 
 /// Where in a message's work a snapshot is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -264,6 +264,10 @@ pub struct SessionDiff {
     /// Files in which lines of others could not be told from the session's: their diff holds both.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<RelPath>,
+    /// Added files that were not compared with deleted ones, being too many or too large: one that was moved and edited is
+    /// a deletion and an addition here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncompared_renames: u64,
 }
 
 /// The answer to `revert_session`.

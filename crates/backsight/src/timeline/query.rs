@@ -115,6 +115,24 @@ impl Timeline {
         Ok(found.into_iter().map(|(_, file)| file.path).collect())
     }
 
+    /// Distinct paths of a range: those that rows of it changed themselves, and those that only others changed meanwhile.
+    pub(crate) fn own_between(&self, start: Seq, end: Seq) -> Result<(Vec<RelPath>, Vec<RelPath>)> {
+        let connection = self.lock();
+        // A row of nobody's changes has no other.
+        let sql = "SELECT path, max(NOT external OR kind IN ('external', 'safety')) FROM touched JOIN rows USING (seq) \
+                   WHERE seq BETWEEN ?1 AND ?2 GROUP BY path ORDER BY path";
+        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, bool>(1)?));
+        let rows = statement.query_map(params![start.0, end.0], row).map_err(broken)?;
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for found in rows {
+            let (path, is_own) = found.map_err(broken)?;
+            let path = RelPath::new(path.as_slice())?;
+            if is_own { own.push(path) } else { others.push(path) }
+        }
+        Ok((own, others))
+    }
+
     /// Distinct paths that the rows of a range touched.
     pub(crate) fn touched_between(&self, start: Seq, end: Seq) -> Result<Vec<RelPath>> {
         let connection = self.lock();

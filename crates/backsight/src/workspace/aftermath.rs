@@ -139,8 +139,8 @@ impl Workspace {
             return Ok(latest.snapshot.sequence_number);
         }
         let description = format!("written during {description}");
-        let lines = self.count_lines(opened, written);
-        let row = NewStep { tree, lines, ..self.row_after(&latest, &description, written)? };
+        let lines = opened.count_lines(written, &opened.renames(written, None));
+        let row = NewStep { tree, lines, ..self.row_after(opened, &latest, &description, written)? };
         Ok(self.append(opened, &row, None)?.0.snapshot.sequence_number)
     }
 
@@ -149,12 +149,12 @@ impl Workspace {
         let Some(latest) = opened.timeline.latest()?.filter(|latest| latest.tree != *stands) else { return Ok(()) };
         let changes = opened.files.compare(&latest.tree, stands)?;
         let description = format!("as it is after {description}");
-        let row = NewStep { tree: *stands, ..self.row_after(&latest, &description, &changes)? };
+        let row = NewStep { tree: *stands, ..self.row_after(opened, &latest, &description, &changes)? };
         self.append(opened, &row, None).map(drop)
     }
 
     /// A row that differs from the latest in `changes`, which no known program made.
-    fn row_after(&self, latest: &Step, description: &str, changes: &[Change]) -> Result<NewStep> {
+    fn row_after(&self, opened: &Opened, latest: &Step, description: &str, changes: &[Change]) -> Result<NewStep> {
         Ok(NewStep {
             id: self.new_id()?,
             kind: Kind::Safety,
@@ -165,7 +165,7 @@ impl Workspace {
             description: description.to_owned(),
             origin: Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() },
             targets: Vec::new(),
-            files_changed: path_changes(changes).len() as u64,
+            files_changed: path_changes(changes, &opened.renames(changes, None)).len() as u64,
             lines: None,
             execution_ms: None,
             coverage: latest.snapshot.coverage.clone(),
@@ -212,7 +212,7 @@ fn with_notes(error: Error, notes: Result<Vec<String>>) -> Error {
         Err(problem) => vec![format!("what was written meanwhile is not recorded yet: {}", problem.message())],
     };
     let hint = error.hint().unwrap_or("try again").to_owned();
-    Error::new(error.code(), format!("{}; {}", error.message(), rest.join("; ")))
-        .with_hint(hint)
-        .with_details(serde_json::json!({ "notes": rest }))
+    let mut details = error.details().clone();
+    details["notes"] = serde_json::json!(rest);
+    Error::new(error.code(), format!("{}; {}", error.message(), rest.join("; "))).with_hint(hint).with_details(details)
 }

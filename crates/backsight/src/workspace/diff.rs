@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{ObjectId, RelPath, Result, Uncovered};
-use backsight_diff::{FileChange, FileSide, Options, generate_unified_diff, is_binary};
-use backsight_files::{Capture, Change, Node, Tree, Unseen};
+use backsight_diff::{BinaryFiles, FileChange, FileSide, Options, generate_unified_diff, is_binary};
+use backsight_files::{Capture, Change, Node, Renames, Texts, Tree, Unseen, renames};
 
 use super::look::plain_change;
 use super::{Opened, Workspace, still_held};
@@ -97,11 +97,13 @@ impl Workspace {
 
     fn patch_in(&self, opened: &Opened, from: &str, to: Option<&str>, paths: &[RelPath]) -> Result<Patch> {
         let Comparison { from, to, changes, unseen } = self.compare_sides(opened, from, to, paths)?;
-        let changes = path_changes(&changes);
+        let renames = opened.renames(&changes, from.capture().or(to.capture()));
+        let changes = path_changes(&changes, &renames);
         let files: BTreeSet<RelPath> =
             changes.iter().flat_map(|change| change.from_path.iter().chain([&change.path])).cloned().collect();
         let from = from.tree().id;
-        Ok(Patch { from, to: to.recorded_tree(), files: files.into_iter().collect(), changes, unseen })
+        let (files, uncompared_renames) = (files.into_iter().collect(), renames.uncompared);
+        Ok(Patch { from, to: to.recorded_tree(), files, changes, unseen, uncompared_renames })
     }
 
     /// What differs, with contents: seed 002's list.
@@ -145,10 +147,22 @@ impl Workspace {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn step_diff(&self, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
-        self.reading(|opened| self.step_diff_in(opened, reference, reversed, paths))
+        self.reading(|opened| self.step_diff_in(opened, reference, reversed, paths, BinaryFiles::Named))
     }
 
-    fn step_diff_in(&self, opened: &Opened, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
+    /// The same as a patch that `git apply` takes: the contents of binary files are in it.
+    pub fn step_patch(&self, reference: &str, reversed: bool, paths: &[RelPath]) -> Result<Diff> {
+        self.reading(|opened| self.step_diff_in(opened, reference, reversed, paths, BinaryFiles::Whole))
+    }
+
+    fn step_diff_in(
+        &self,
+        opened: &Opened,
+        reference: &str,
+        reversed: bool,
+        paths: &[RelPath],
+        binary: BinaryFiles,
+    ) -> Result<Diff> {
         let step = self.resolve_row(opened, reference)?;
         still_held(&step)?;
         let before = step.before().unwrap_or(step.tree);
@@ -161,14 +175,21 @@ impl Workspace {
         let mut changes = opened.files.compare(&from, &to)?;
         changes.retain(|change| is_own(&change.path));
         let compared = Comparison { from: Side::Tree(from), to: Side::Tree(to), changes, unseen: Vec::new() };
-        diff_of(opened, compared, &request::Diff::new("", None))
+        diff_of(opened, compared, &request::Diff { binary, ..request::Diff::new("", None) })
     }
 
-    /// What differs between two stored trees, as one text.
-    pub(super) fn tree_diff(&self, opened: &Opened, from: Tree, to: Tree) -> Result<String> {
+    /// What differs between two stored trees.
+    pub(super) fn tree_diff(
+        &self,
+        opened: &Opened,
+        from: Tree,
+        to: Tree,
+        binary: BinaryFiles,
+    ) -> Result<Vec<FileDiff>> {
         let changes = opened.files.compare(&from, &to)?;
         let compared = Comparison { from: Side::Tree(from), to: Side::Tree(to), changes, unseen: Vec::new() };
-        Ok(joined(diff_of(opened, compared, &request::Diff::new("", None))?.diffs))
+        let request = request::Diff { binary, ..request::Diff::new("", None) };
+        Ok(diff_of(opened, compared, &request)?.diffs)
     }
 
     /// The unified diff of each path that differs between a snapshot and the disk.
@@ -242,7 +263,9 @@ fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Re
         before: &|path, id| content(opened, &compared.from, path, id),
         after: &|path, id| content(opened, &compared.to, path, id),
     };
-    let diffs = file_diffs(&compared.changes, &contents, request)?;
+    let now = compared.from.capture().or(compared.to.capture());
+    let renames = opened.renames(&compared.changes, now);
+    let diffs = file_diffs(&compared.changes, &renames, &contents, request)?;
     Ok(Diff {
         from: compared.from.tree().id,
         to: compared.to.recorded_tree(),
@@ -250,6 +273,7 @@ fn diff_of(opened: &Opened, compared: Comparison, request: &request::Diff) -> Re
         deletions: diffs.iter().map(|diff| diff.deletions).sum(),
         diffs,
         unseen: compared.unseen,
+        uncompared_renames: renames.uncompared,
     })
 }
 
@@ -259,9 +283,19 @@ pub(super) struct Contents<'a> {
     pub(super) after: &'a dyn Fn(&RelPath, &ObjectId) -> Result<Vec<u8>>,
 }
 
+impl Contents<'_> {
+    /// The moves among changes whose contents these are.
+    pub(super) fn renames(&self, changes: &[Change]) -> Renames {
+        let texts =
+            Texts { before: &|path, id| (self.before)(path, id).ok(), after: &|path, id| (self.after)(path, id).ok() };
+        renames(changes, &texts)
+    }
+}
+
 /// Each change with its contents.
 pub(super) fn file_diffs(
     changes: &[Change],
+    renames: &Renames,
     contents: &Contents<'_>,
     request: &request::Diff,
 ) -> Result<Vec<FileDiff>> {
@@ -272,7 +306,7 @@ pub(super) fn file_diffs(
         let new = nodes.get(&change.path).and_then(|found| found.after).map(|node| (&change.path, node));
         file_diff(contents, &change, old, new, request)
     };
-    path_changes(changes).into_iter().map(one).collect()
+    path_changes(changes, renames).into_iter().map(one).collect()
 }
 
 /// The unified diffs of files as one text.
@@ -329,10 +363,13 @@ fn file_diff(
         diff.unified.extend(generate_unified_diff(&sides, &Options::default()).text);
         return Ok(diff);
     }
-    let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(|id| id.short()));
+    // Git applies contents only between files whose whole ids it is told.
+    let is_whole = request.binary == BinaryFiles::Whole && (is_binary(&before) || is_binary(&after));
+    let written = |id: ObjectId| if is_whole { id.to_string() } else { id.short() };
+    let ids = [old, new].map(|at| at.and_then(|(_, node)| node.blob()).map(written));
     let unified = generate_unified_diff(
         &FileChange { old: file_side(old, &before, &ids[0]), new: file_side(new, &after, &ids[1]) },
-        &Options { context: request.context, ..Options::default() },
+        &Options { context: request.context, binary: request.binary, ..Options::default() },
     );
     (diff.additions, diff.deletions, diff.unified) = (unified.additions as u64, unified.deletions as u64, unified.text);
     if !diff.binary {

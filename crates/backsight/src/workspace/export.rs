@@ -1,13 +1,16 @@
 //! Writing snapshots as commits on a branch of a Git repository the user names: agent work as history to review.
 
-use backsight_core::{Code, Error, Result, Timestamp};
-use backsight_files::{GitExport, NewCommit, Onto, Person, export_commits};
+use backsight_core::{Code, Error, Result, Timestamp, quote};
+use backsight_files::{GitExport, KeptReason, NewCommit, Onto, Person, export_commits};
 
-use super::milestone::{check_parents, ends, milestones_in};
+use super::milestone::{beginning, check_parents, ends, milestones_in};
 use super::{Opened, Workspace, still_held};
-use crate::report::{ExportedGit, Origin, Snapshot};
+use crate::report::{ExportedGit, KeptPath, Origin, Snapshot};
 use crate::request::ExportGit;
 use crate::timeline::Step;
+
+/// How many of the paths that were kept are named.
+const KEPT_SHOWN: usize = 20;
 
 /// What is to be written, and what it is called when it becomes one commit.
 struct Range {
@@ -24,13 +27,14 @@ impl Workspace {
         let (opened, _lock) = self.writing()?;
         let range = self.export_range(opened, &request.range)?;
         check_parents(&range.steps)?;
-        range.steps.iter().try_for_each(still_held)?;
-        let commits = if request.squash { vec![squashed(&range)?] } else { one_each(&range.steps) };
+        held(opened, &range, request.squash)?;
+        let (before, commits) = commits(&range, request.squash)?;
         let export = GitExport {
+            workspace: &self.root,
             repository: &request.repository,
             branch: &request.branch,
             onto: self.onto(request),
-            before: before(&range.steps),
+            before,
             commits: &commits,
             within: request.stay_inside.then_some(self.root.as_path()),
         };
@@ -44,6 +48,9 @@ impl Workspace {
             commits: exported.before.into_iter().chain(exported.commits).collect(),
             snapshots: range.steps.iter().map(|step| step.snapshot.sequence_number).collect(),
             objects_written: exported.objects_written,
+            below: quote(&exported.below),
+            kept_total: exported.kept.len() as u64,
+            kept: exported.kept.into_iter().take(KEPT_SHOWN).map(kept).collect(),
             written_to: exported.elsewhere.map(|place| place.display().to_string()),
         })
     }
@@ -75,15 +82,52 @@ impl Workspace {
         Ok(Range { steps, title, description: String::new() })
     }
 
-    /// Without being told, a repository whose work tree is this workspace is continued; any other gets a history of
+    /// Without being told, a repository whose work tree holds this workspace is continued; any other gets a history of
     /// its own.
     fn onto(&self, request: &ExportGit) -> Onto {
         let repository = request.repository.canonicalize().unwrap_or_else(|_| request.repository.clone());
+        let work_tree = if repository.ends_with(".git") { repository.parent() } else { Some(repository.as_path()) };
         match &request.onto {
             Some(revision) => Onto::Revision(revision.clone()),
-            None if repository == self.root || repository == self.root.join(".git") => Onto::Head,
+            None if work_tree.is_some_and(|top| self.root.starts_with(top)) => Onto::Head,
             None => Onto::Nothing,
         }
+    }
+}
+
+/// Refuses when retention removed what the commits would hold. One for all needs only the end, and the beginning, which a
+/// milestone keeps.
+fn held(opened: &Opened, range: &Range, squash: bool) -> Result<()> {
+    if squash {
+        range.steps.last().map_or(Ok(()), still_held)?;
+        return match range.steps.first() {
+            Some(first) if !opened.files.objects().contains(&beginning(first).0.id)? => still_held(first),
+            _ => Ok(()),
+        };
+    }
+    let is_one = |error: Error| match range.steps.last().is_some_and(|last| last.snapshot.expired_at.is_none()) {
+        true => error.with_hint("write one commit for all of it: add `--squash`"),
+        false => error,
+    };
+    range.steps.iter().try_for_each(still_held).map_err(is_one)
+}
+
+fn kept((path, reason): (Vec<u8>, KeptReason)) -> KeptPath {
+    KeptPath { path: quote(&path), reason: reason.to_string() }
+}
+
+/// The state before the first commit, and the commits. The first snapshot of a workspace is such a state: what recording
+/// began with, not something that was done.
+fn commits(range: &Range, squash: bool) -> Result<(Option<NewCommit>, Vec<NewCommit>)> {
+    let before = before(&range.steps);
+    if squash {
+        return Ok((before, vec![squashed(range)?]));
+    }
+    let mut commits = one_each(&range.steps);
+    match before {
+        Some(before) => Ok((Some(before), commits)),
+        None if commits.is_empty() => Ok((None, commits)),
+        None => Ok((Some(commits.remove(0)), commits)),
     }
 }
 
@@ -93,6 +137,7 @@ fn before(steps: &[Step]) -> Option<NewCommit> {
     let base = first.base?;
     Some(NewCommit {
         tree: base.id,
+        coverage: first.base_coverage_id,
         message: format!("The files before {}", first.snapshot.sequence_number),
         author: person(&Origin::default()),
         time: first.snapshot.timestamp,
@@ -102,6 +147,7 @@ fn before(steps: &[Step]) -> Option<NewCommit> {
 fn one_each(steps: &[Step]) -> Vec<NewCommit> {
     let commit = |step: &Step| NewCommit {
         tree: step.tree.id,
+        coverage: step.coverage_id,
         message: message(&step.snapshot),
         author: person(&step.snapshot.origin),
         time: step.snapshot.timestamp,
@@ -119,8 +165,10 @@ fn squashed(range: &Range) -> Result<NewCommit> {
     for step in &range.steps {
         message.push_str(&format!("* {} {}\n", step.snapshot.sequence_number, title_of(&step.snapshot)));
     }
-    let time = range.steps.last().map_or(Timestamp(0), |step| step.snapshot.timestamp);
-    Ok(NewCommit { tree: tree.id, message, author: person(&Origin::default()), time })
+    let last = range.steps.last();
+    let time = last.map_or(Timestamp(0), |step| step.snapshot.timestamp);
+    let coverage = last.and_then(|step| step.coverage_id);
+    Ok(NewCommit { tree: tree.id, coverage, message, author: person(&Origin::default()), time })
 }
 
 fn title_of(snapshot: &Snapshot) -> String {

@@ -7,6 +7,7 @@ use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
 use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
 
 use super::look::plain_change;
+use super::milestone::as_wholes;
 use super::track::touched;
 use super::{Opened, Workspace, shared, still_held};
 use crate::adopt::last_adopted;
@@ -233,7 +234,7 @@ impl Workspace {
 
     /// Takes steps back, or does them again, and keeps everything else. The caller holds the workspace lock.
     pub(super) fn take_back(&self, opened: &Opened, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
-        let undoable = take.legs.iter().map(|leg| step_to_undo(take.kind, leg)).collect::<Result<Vec<_>>>()?;
+        let undoable = undoable(opened, take.kind, &take.legs)?;
         let mut include = BTreeSet::new();
         for step in &undoable {
             include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, take.paths));
@@ -269,15 +270,23 @@ impl Workspace {
             let token = self.agree(opened, intent, &plan)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
-            return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan) });
+            return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan, &now) });
         }
         let (mut attempts, mut busy) = (0, BTreeSet::new());
+        // What programs wrote during attempts that were given up is stored, and told with the answer.
+        let mut notes: Vec<String> = Vec::new();
         let mut raced: BTreeMap<Option<RelPath>, usize> = BTreeMap::new();
         loop {
             let error = match self.carry_out_once(opened, intent, &|now| plan(now, &busy)) {
                 Err(error) if error.code() == Code::Raced => error,
-                other => return other,
+                other => {
+                    return other.map(|mut answer| {
+                        answer.warnings.extend(notes);
+                        answer
+                    });
+                }
             };
+            notes.extend(serde_json::from_value::<Vec<String>>(error.details()["notes"].clone()).unwrap_or_default());
             let path: Option<RelPath> = serde_json::from_value(error.details()["path"].clone()).ok();
             let times = raced.entry(path.clone()).or_default();
             (attempts, *times) = (attempts + 1, *times + 1);
@@ -309,7 +318,7 @@ impl Workspace {
         let plan = trusted(opened, intent, plan(&now)?)?;
         self.agree(opened, intent, &plan)?;
         refuse_conflicts(intent, &plan)?;
-        let mut answer = report(opened, intent, &plan);
+        let mut answer = report(opened, intent, &plan, &now);
         // An undo of what is gone already still counts, or the steps before it could never be undone.
         let counts = matches!(intent.kind, Kind::Undo | Kind::Redo) || intent.session.is_some();
         if plan.changes.is_empty() && !counts {
@@ -319,11 +328,12 @@ impl Workspace {
         opened.files.check_plan(&plan)?;
         answer.safety = Some(self.record_safety(opened, &now, &intent.description)?);
         let result = opened.files.store_result(&now.tree, &plan)?;
+        let renames = opened.renames(&plan.changes, Some(&now));
         let mut step = NewStep {
             tree: result,
             targets: intent.targets.clone(),
-            files_changed: path_changes(&plan.changes).len() as u64,
-            lines: self.count_lines(opened, &plan.changes),
+            files_changed: path_changes(&plan.changes, &renames).len() as u64,
+            lines: opened.count_lines(&plan.changes, &renames),
             coverage: coverage_after(&now, &plan),
             files: touched(&plan.changes, false),
             details: details(intent, &plan),
@@ -457,6 +467,39 @@ fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPa
     Ok(())
 }
 
+/// What takes the steps back, or does them again, newest first.
+fn undoable(opened: &Opened, kind: Kind, legs: &[Leg]) -> Result<Vec<StepToUndo>> {
+    let back = |leg: &Leg| match leg {
+        Leg::Back(step) => Some(step.clone()),
+        Leg::Again(_) => None,
+    };
+    let steps: Option<Vec<Step>> = legs.iter().map(back).collect();
+    let is_expired = |step: &Step| step.snapshot.expired_at.is_some();
+    let Some(steps) = steps.filter(|steps| steps.iter().any(is_expired)) else {
+        return legs.iter().map(|leg| step_to_undo(kind, leg)).collect();
+    };
+    let mut wholes = as_wholes(opened, &steps)?.into_iter().peekable();
+    let mut undoable = Vec::new();
+    let mut rest = legs;
+    while let [leg @ (Leg::Back(step) | Leg::Again(step)), later @ ..] = rest {
+        let seq = step.snapshot.sequence_number;
+        rest = match wholes.next_if(|whole| whole.end == seq) {
+            Some(whole) => {
+                undoable.push(whole.undo);
+                let is_before =
+                    |(Leg::Back(step) | Leg::Again(step)): &Leg| step.snapshot.sequence_number < whole.start;
+                let outside = later.iter().position(is_before);
+                &later[outside.unwrap_or(later.len())..]
+            }
+            None => {
+                undoable.push(step_to_undo(kind, leg)?);
+                later
+            }
+        };
+    }
+    Ok(undoable)
+}
+
 fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
     let (Leg::Back(step) | Leg::Again(step)) = leg;
     still_held(step)?;
@@ -535,7 +578,7 @@ fn conflicting(left: &[backsight_files::Conflict]) -> Error {
         .with_details(serde_json::json!({ "conflicts": conflicts }))
 }
 
-fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
+fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan, now: &Capture) -> Applied {
     let marked: BTreeSet<&RelPath> = plan.marked.iter().map(|conflict| &conflict.path).collect();
     let (merged, rest): (Vec<&Change>, Vec<&Change>) =
         plan.changes.iter().partition(|change| plan.merged.contains(&change.path));
@@ -545,9 +588,10 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         .hard_links(plan)
         .into_iter()
         .map(|path| format!("`{path}` shares its content with other names by a hard link; only this name changes"));
-    let withheld = plan.withheld.iter().map(|path| {
-        format!("`{path}` does not get the set-ID or world-write bits that it has in the adopted history")
-    });
+    let withheld = plan
+        .withheld
+        .iter()
+        .map(|path| format!("`{path}` does not get the set-ID or world-write bits that it has in the adopted history"));
     let shared = intent.shared.iter().filter_map(|(seq, shared)| shared::taken_along(*seq, shared, &plan.changes));
     Applied {
         dry_run: intent.terms.dry_run,
@@ -555,7 +599,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Applied {
         snapshot: None,
         safety: None,
         targets: intent.targets.clone(),
-        reverted: path_changes(&reverted),
+        reverted: path_changes(&reverted, &opened.renames(&reverted, Some(now))),
         merged: merged.into_iter().filter(|change| !marked.contains(&change.path)).map(plain_change).collect(),
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use backsight_core::{Code, ObjectId, RelPath, Result, Seq, shell_word};
 use backsight_files::free_bytes;
 
-use super::milestone::milestones_in;
+use super::milestone::{beginning, milestones_in};
 use super::{Opened, Workspace, step_in};
 use crate::config::Config;
 use crate::history::{Limits, outlived};
@@ -354,7 +354,6 @@ fn spare(files: &BTreeMap<String, String>) -> Vec<String> {
         .collect()
 }
 
-/// Everything that kept snapshots need: their own trees, and their bases, without which they could not be undone.
 /// Work that only saves room or time later is left for later on a full disk.
 fn unless_full(result: Result<()>) -> Result<()> {
     match result {
@@ -363,6 +362,8 @@ fn unless_full(result: Result<()>) -> Result<()> {
     }
 }
 
+/// Everything that kept snapshots need: their own trees, and their bases, without which they could not be undone. A
+/// milestone needs the files it began with, however many of its snapshots went.
 fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Result<Vec<ObjectId>> {
     let mut roots = BTreeSet::new();
     for outline in outlines.iter().filter(|outline| !outline.expired && !expire.contains(&outline.seq)) {
@@ -384,6 +385,17 @@ fn roots(opened: &Opened, outlines: &[Outline], expire: &BTreeSet<Seq>) -> Resul
         roots.insert(tree.id);
         roots.extend(tree.attributes);
         roots.extend(coverage_id);
+    }
+    for milestone in milestones_in(opened)? {
+        let first = opened.timeline.by_seq(milestone.start_sequence_number)?;
+        // One that was made when its beginning was gone already has none to keep.
+        if let Some((base, coverage)) = first.as_ref().map(beginning)
+            && opened.files.objects().contains(&base.id)?
+        {
+            roots.insert(base.id);
+            roots.extend(base.attributes);
+            roots.extend(coverage);
+        }
     }
     for call in opened.timeline.open_calls()? {
         roots.insert(call.start.id);

@@ -1,12 +1,15 @@
 //! The life of one file, and who last wrote each of its lines.
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
-use backsight_diff::{line_origins, split_lines};
-use backsight_files::Tree;
+mod trace;
 
+use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use backsight_diff::split_lines;
+use backsight_files::{Change, Node, Tree};
+
+use self::trace::trace;
 use super::diff::{Side, content};
 use super::{Opened, Workspace};
-use crate::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin, Status};
+use crate::report::{Blame, BlameHunk, FileVersion, LineOrigin, Status};
 use crate::timeline::{FileStep, Step, TouchedFile};
 
 /// One version of the file with what is needed to go on to the one before it.
@@ -16,6 +19,14 @@ struct Version {
     is_expired: bool,
     /// There is nothing before the first snapshot.
     is_baseline: bool,
+    /// The rows it took back.
+    targets: Vec<Seq>,
+}
+
+/// What a file was before it was moved.
+struct Source {
+    path: RelPath,
+    content: ObjectId,
 }
 
 impl Version {
@@ -54,10 +65,10 @@ impl Workspace {
                 let renamed_from = self.renamed_from(opened, &change)?;
                 let seq = change.step.snapshot.sequence_number;
                 let (change, others) = split_at_start(opened, change)?;
-                versions.push(version(change, renamed_from.clone()));
+                versions.push(version(change, renamed_from.as_ref()));
                 versions.extend(others.map(|others| version(others, None)));
                 if let Some(from) = renamed_from {
-                    (path, until) = (from, Seq(seq.0.saturating_sub(1)));
+                    (path, until) = (from.path, Seq(seq.0.saturating_sub(1)));
                     continue 'names;
                 }
             }
@@ -75,27 +86,30 @@ impl Workspace {
         };
         if let (Some(id), Some(first)) = (at_first, opened.timeline.first_after(Seq(0))?) {
             let described = describe(&first, path, Status::Added, (None, Some(id)), None, false);
-            versions.push(Version { described, is_expired: first.snapshot.expired_at.is_some(), is_baseline: true });
+            let is_expired = first.snapshot.expired_at.is_some();
+            versions.push(Version { described, is_expired, is_baseline: true, targets: Vec::new() });
         }
         Ok(versions)
     }
 
-    /// The path the same row removed whose content this one has, if there is no other candidate.
-    fn renamed_from(&self, opened: &Opened, change: &FileStep) -> Result<Option<RelPath>> {
-        let (None, Some(content)) = (change.file.before, change.file.after) else { return Ok(None) };
-        let beside = opened.timeline.touched_by(change.step.snapshot.sequence_number)?;
-        let beside: Vec<TouchedFile> =
-            beside.into_iter().map(|file| with_contents(opened, &change.step, file)).collect::<Result<_>>()?;
-        let mut gone = beside.iter().filter(|file| file.after.is_none() && file.before == Some(content));
-        let new = beside.iter().filter(|file| file.before.is_none() && file.after == Some(content)).count();
-        Ok(match (gone.next(), gone.next(), new) {
-            (Some(one), None, 1) => Some(one.path.clone()),
-            _ => None,
-        })
+    /// The file that the same row removed and that this one is, and what was in it.
+    fn renamed_from(&self, opened: &Opened, change: &FileStep) -> Result<Option<Source>> {
+        let (None, Some(_)) = (change.file.before, change.file.after) else { return Ok(None) };
+        let step = &change.step;
+        let changes = match (step.base, step.snapshot.expired_at) {
+            (Some(base), None) => opened.files.compare(&base, &step.tree)?,
+            // What retention left of a row says which contents it had, not what was in them.
+            _ => opened.timeline.touched_by(step.snapshot.sequence_number)?.into_iter().map(as_change).collect(),
+        };
+        let renames = opened.renames(&changes, None);
+        let Some(path) = renames.sources.get(&change.file.path) else { return Ok(None) };
+        let source = changes.iter().find(|change| change.path == *path);
+        let content = source.and_then(|source| source.before).and_then(|node| node.blob());
+        Ok(content.map(|content| Source { path: path.clone(), content }))
     }
 
-    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. A file that
-    /// an undo or restore brought back whole belongs to those who wrote it first.
+    /// Which snapshot, tool and session last wrote each line of a file: as it is in a snapshot, or on disk. What an
+    /// undo, a revert or a restore brought back belongs to those who wrote it first.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -168,10 +182,16 @@ fn with_contents(opened: &Opened, step: &Step, file: TouchedFile) -> Result<Touc
     Ok(TouchedFile { before: find(step.base)?, after: find(Some(step.tree))?, ..file })
 }
 
-fn version(change: FileStep, renamed_from: Option<RelPath>) -> Version {
+/// As far as a row that outlived its contents can say.
+fn as_change(file: TouchedFile) -> Change {
+    let node = |id: Option<ObjectId>| id.map(|id| Node::File { mode: 0o644, id });
+    Change { path: file.path, before: node(file.before), after: node(file.after) }
+}
+
+fn version(change: FileStep, renamed_from: Option<&Source>) -> Version {
     let FileStep { step, file } = change;
     let (before, after) = (file.before, file.after);
-    let status = match (before, after, &renamed_from) {
+    let status = match (before, after, renamed_from) {
         (_, _, Some(_)) => Status::Renamed,
         (None, Some(_), None) => Status::Added,
         (Some(_), None, None) => Status::Deleted,
@@ -179,15 +199,10 @@ fn version(change: FileStep, renamed_from: Option<RelPath>) -> Version {
         _ => Status::Modified,
     };
     let (external, is_expired) = (file.external, step.snapshot.expired_at.is_some());
-    let described = describe(
-        &step,
-        file.path,
-        status,
-        (before.or(after.filter(|_| renamed_from.is_some())), after),
-        renamed_from,
-        external,
-    );
-    Version { described, is_expired, is_baseline: false }
+    let before = before.or(renamed_from.map(|from| from.content));
+    let from_path = renamed_from.map(|from| from.path.clone());
+    let described = describe(&step, file.path, status, (before, after), from_path, external);
+    Version { described, is_expired, is_baseline: false, targets: step.snapshot.targets }
 }
 
 fn describe(
@@ -212,106 +227,6 @@ fn describe(
         before,
         after,
         external,
-    }
-}
-
-/// The origin of every line of `target`, by walking from version to version and following the lines that stay.
-fn trace(opened: &Opened, target: &[u8], id: ObjectId, versions: &[Version]) -> Result<Vec<LineOrigin>> {
-    let count = split_lines(target).len();
-    let mut origins: Vec<Option<LineOrigin>> = vec![None; count];
-    // Lines not yet attributed: where they are in the text at hand, and in the target.
-    let mut open: Vec<(usize, usize)> = (0..count).map(|line| (line, line)).collect();
-    let mut text = target.to_vec();
-    let mut index = 0;
-    // Not recorded yet, or changed while it could not be seen.
-    if versions.first().and_then(|version| version.described.after) != Some(id) {
-        let recorded = match versions.first().and_then(|version| version.described.after) {
-            Some(id) => opened.files.objects().read_blob(&id)?,
-            None => Vec::new(),
-        };
-        open = follow(&recorded, &text, open, &mut origins, &LineOrigin::Unrecorded);
-        text = recorded;
-    }
-    while let Some(version) = versions.get(index).filter(|_| !open.is_empty()) {
-        let by = Box::new(version.described.clone());
-        if version.is_baseline {
-            settle(open, &mut origins, &LineOrigin::Baseline(by));
-            open = Vec::new();
-            break;
-        }
-        if let Some(older) = brought_back(versions, index) {
-            index = older;
-            continue;
-        }
-        let goes_back = is_going_back(version.described.kind);
-        let writer = if goes_back && versions[index..].iter().any(Version::is_silent) {
-            LineOrigin::Expired(by.clone())
-        } else if version.described.external || version.described.kind == Kind::External {
-            LineOrigin::External(by.clone())
-        } else {
-            LineOrigin::Recorded(by.clone())
-        };
-        if version.is_silent() {
-            settle(open, &mut origins, &LineOrigin::Expired(by));
-            open = Vec::new();
-            break;
-        }
-        let before = match version.described.before {
-            None => Vec::new(),
-            Some(id) => match opened.files.objects().read_blob(&id) {
-                Ok(before) => before,
-                // Retention removed what was before: older lines cannot be followed any further.
-                Err(error) if error.code() == Code::Damaged && version.is_expired => {
-                    settle(open, &mut origins, &LineOrigin::Expired(by));
-                    open = Vec::new();
-                    break;
-                }
-                Err(error) => return Err(error),
-            },
-        };
-        open = follow(&before, &text, open, &mut origins, &writer);
-        text = before;
-        index += 1;
-    }
-    let oldest = versions.last().map(|version| LineOrigin::Expired(Box::new(version.described.clone())));
-    settle(open, &mut origins, &oldest.unwrap_or(LineOrigin::Unrecorded));
-    Ok(origins.into_iter().map(|origin| origin.unwrap_or(LineOrigin::Unrecorded)).collect())
-}
-
-fn is_going_back(kind: Kind) -> bool {
-    matches!(kind, Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo)
-}
-
-/// For a version that only brought back an older one: where that is.
-fn brought_back(versions: &[Version], index: usize) -> Option<usize> {
-    let version = &versions[index].described;
-    let content = version.after.filter(|_| is_going_back(version.kind))?;
-    let older = versions.iter().enumerate().skip(index + 1);
-    older.filter(|(_, older)| older.described.after == Some(content)).map(|(at, _)| at).next()
-}
-
-/// Attributes the lines that are new in `after`, and says where the others are in `before`.
-fn follow(
-    before: &[u8],
-    after: &[u8],
-    open: Vec<(usize, usize)>,
-    origins: &mut [Option<LineOrigin>],
-    writer: &LineOrigin,
-) -> Vec<(usize, usize)> {
-    let from = line_origins(before, after);
-    let mut still_open = Vec::with_capacity(open.len());
-    for (line, target) in open {
-        match from.get(line).copied().flatten() {
-            Some(older) => still_open.push((older, target)),
-            None => origins[target] = Some(writer.clone()),
-        }
-    }
-    still_open
-}
-
-fn settle(open: Vec<(usize, usize)>, origins: &mut [Option<LineOrigin>], origin: &LineOrigin) {
-    for (_, target) in open {
-        origins[target] = Some(origin.clone());
     }
 }
 

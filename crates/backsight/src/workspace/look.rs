@@ -26,6 +26,7 @@ impl Workspace {
             snapshots: 0,
             clean: false,
             changes: Vec::new(),
+            uncompared_renames: 0,
             unseen: Vec::new(),
             coverage,
             undoable: 0,
@@ -53,10 +54,12 @@ impl Workspace {
                 opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(&now))?
             }
         };
+        let renames = opened.renames(&changes, Some(&now));
         Ok(WorkspaceStatus {
             snapshots: glance.snapshots,
             clean: changes.is_empty() && unseen.is_empty(),
-            changes: path_changes(&changes),
+            changes: path_changes(&changes, &renames),
+            uncompared_renames: renames.uncompared,
             unseen,
             coverage: now.coverage,
             undoable: glance.undoable,
@@ -169,7 +172,7 @@ impl Workspace {
                     let changes = opened.files.compare(&before, &step.tree)?;
                     let after = Unseen::Stored(step.coverage_id.as_ref());
                     let (changes, _) = opened.files.split_unseen(changes, step.base_coverage_id.as_ref(), &after)?;
-                    Ok(path_changes(&changes))
+                    Ok(path_changes(&changes, &opened.renames(&changes, None)))
                 }
                 None => Ok(opened
                     .files

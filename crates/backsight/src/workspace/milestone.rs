@@ -1,13 +1,15 @@
 //! Seed 004's milestones: gapless ranges of snapshots with a name. Making one adds a row and rewrites none.
 
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_core::{Code, Error, ObjectId, Result, Seq};
+use backsight_files::{StepToUndo, Tree};
 
+use super::diff::joined;
 use super::{Opened, Workspace};
 use crate::milestone::{Place, range_of, range_to, title};
 use crate::names;
 use crate::reference;
 use crate::report::{Event, Kind, Milestone, MilestoneDetail, MilestoneSummary};
-use crate::request::NewMilestone;
+use crate::request::{BinaryFiles, NewMilestone};
 use crate::timeline::{Lines, NewEvent, Step};
 
 impl Workspace {
@@ -101,7 +103,7 @@ impl Workspace {
     fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
         let (from, to) = ends(steps)?;
         let lines = match opened.files.compare(&from, &to).map_err(|error| expired_or(error, steps)) {
-            Ok(changes) => self.count_lines(opened, &changes),
+            Ok(changes) => opened.count_lines(&changes, &opened.renames(&changes, None)),
             Err(error) if error.code() == Code::RefExpired => sum_of_lines(steps),
             Err(error) => return Err(error),
         };
@@ -129,7 +131,8 @@ impl Workspace {
         let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
         let combined_diff = if with_diff {
             let (from, to) = ends(&steps)?;
-            Some(self.tree_diff(opened, from, to).map_err(|error| expired_or(error, &steps))?)
+            let diffs = self.tree_diff(opened, from, to, BinaryFiles::Named);
+            Some(joined(diffs.map_err(|error| expired_or(error, &steps))?))
         } else {
             None
         };
@@ -142,6 +145,17 @@ impl Workspace {
             combined_diff,
             milestone,
         })
+    }
+
+    /// The combined diff of a milestone as a patch that `git apply` takes: in bytes, with the contents of binary files.
+    pub fn milestone_patch(&self, reference: &str) -> Result<Vec<u8>> {
+        let opened = self.opened()?;
+        let milestone = self.find_milestone(opened, reference, reference)?;
+        let steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
+        let (from, to) = ends(&steps)?;
+        let diffs = self.tree_diff(opened, from, to, BinaryFiles::Whole);
+        let diffs = diffs.map_err(|error| expired_or(error, &steps))?;
+        Ok(diffs.into_iter().flat_map(|diff| diff.unified).collect())
     }
 
     /// The milestone that answers to `name`: a title, an id or its first digits, or the number of its row.
@@ -166,7 +180,13 @@ impl Workspace {
                     0 => "there is no milestone yet".to_owned(),
                     _ => format!("the milestones are {}", names.join(", ")),
                 };
-                Err(reference::unknown(text, &format!("it is none of the known spellings, and {known}")))
+                let is_short = name.len() < 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let spelling = if is_short {
+                    "an id or tree needs at least 4 digits"
+                } else {
+                    "it is none of the known spellings"
+                };
+                Err(reference::unknown(text, &format!("{spelling}, and {known}")))
             }
             several => {
                 let ids: Vec<String> = several
@@ -180,6 +200,14 @@ impl Workspace {
                 .with_hint("name it by its id")
                 .with_details(serde_json::json!({ "reference": text, "candidates": ids })))
             }
+        }
+    }
+
+    /// The snapshots of the milestone that a number or the beginning of an id turns out to name; none when none does.
+    pub(super) fn steps_by_title(&self, opened: &Opened, text: &str) -> Result<Vec<Step>> {
+        match self.steps_of_milestone(opened, text, text) {
+            Err(error) if error.code() == Code::RefNotFound => Ok(Vec::new()),
+            other => other,
         }
     }
 
@@ -218,12 +246,55 @@ pub(super) fn milestone_of(event: &Event) -> Result<Milestone> {
 
 /// The files before and after a range. Before the very first snapshot there is nothing to compare with, so a range
 /// that begins there is measured from that snapshot on.
-pub(super) fn ends(steps: &[Step]) -> Result<(backsight_files::Tree, backsight_files::Tree)> {
+pub(super) fn ends(steps: &[Step]) -> Result<(Tree, Tree)> {
     match (steps.first(), steps.last()) {
-        (Some(first), Some(last)) => Ok((first.base.unwrap_or(first.tree), last.tree)),
+        (Some(first), Some(last)) => Ok((beginning(first).0, last.tree)),
         _ => Err(Error::new(Code::InvalidRange, "the range holds no snapshot")
             .with_hint("see what there is with `backsight log`")),
     }
+}
+
+/// The files that a range which starts with this snapshot is compared with, and what could not be seen of them.
+pub(super) fn beginning(first: &Step) -> (Tree, Option<ObjectId>) {
+    match first.base {
+        Some(base) => (base, first.base_coverage_id),
+        None => (first.tree, first.coverage_id),
+    }
+}
+
+/// A milestone that is taken back as one.
+pub(super) struct Whole {
+    pub(super) start: Seq,
+    pub(super) end: Seq,
+    pub(super) undo: StepToUndo,
+}
+
+/// What takes back the `steps` of whole milestones, newest first, when retention removed what is between their ends:
+/// each milestone as one. What a row holds of others is left alone, as far as no step wrote to the same paths.
+pub(super) fn as_wholes(opened: &Opened, steps: &[Step]) -> Result<Vec<Whole>> {
+    let mut wholes = Vec::new();
+    for milestone in milestones_in(opened)? {
+        let (start, end) = (milestone.start_sequence_number, milestone.end_sequence_number);
+        let is_inside = |step: &&Step| (start..=end).contains(&step.snapshot.sequence_number);
+        let inside: Vec<&Step> = steps.iter().filter(is_inside).collect();
+        let all = opened.timeline.between(start, end)?;
+        let undoable = all.iter().filter(|step| step.base.is_some()).count();
+        let is_expired = inside.iter().any(|step| step.snapshot.expired_at.is_some());
+        let (Some(first), Some(last)) = (all.first(), all.last()) else { continue };
+        if !is_expired || inside.len() != undoable || last.snapshot.expired_at.is_some() {
+            continue;
+        }
+        let (before, before_coverage) = beginning(first);
+        let (own, others) = opened.timeline.own_between(start, end)?;
+        if own.is_empty() || !opened.files.objects().contains(&before.id)? {
+            continue;
+        }
+        let declared = if others.is_empty() { Vec::new() } else { own };
+        let label = format!("before `{}`", milestone.title);
+        let undo = StepToUndo { before, before_coverage, after: last.tree, declared, label };
+        wholes.push(Whole { start, end, undo });
+    }
+    Ok(wholes)
 }
 
 fn seq_of(step: Option<&Step>) -> Seq {

@@ -1,28 +1,24 @@
 //! Recording the files as they are: what the caller did is the step, what others did is told apart.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
 use backsight_files::{Capture, Change, Node, Patterns, Subjects, Tree, Unseen};
-use rayon::prelude::*;
 
 use super::{Opened, Workspace, shared};
-use crate::convert::{is_implied, path_changes};
+use crate::convert::{is_implied, path_changes, uncompared};
 use crate::names;
 use crate::place;
 use crate::report::{Kind, Origin, Tracked, UnknownChange};
 use crate::request;
-use crate::timeline::{Beside, Keep, Lines, NewCheckpoint, NewStep, OpenCall, Shared, Step, TouchedFile};
+use crate::timeline::{Beside, Keep, NewCheckpoint, NewStep, OpenCall, Shared, Step, TouchedFile};
 use crate::unknown::{
     Claim, Decision, Since, blind, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
 };
 
 /// The tool that changes nobody claimed are attributed to.
 pub(super) const EXTERNAL: &str = "external";
-/// Lines are counted as long as the contents to be read for it are no larger than this together.
-const COUNTED_BYTES: u64 = 32 << 20;
 
 /// What is to be recorded, and on whose behalf.
 pub(super) struct Recording<'a> {
@@ -327,7 +323,8 @@ impl Workspace {
         let base =
             if integrated.is_some() { Some(apart.others) } else { opened.timeline.latest()?.map(|last| last.tree) };
         let is_shared = integrated.is_none() && !apart.foreign.is_empty();
-        let described = path_changes(&apart.own);
+        let renames = opened.renames(&apart.own, None);
+        let described = path_changes(&apart.own, &renames);
         let mut files = touched(&apart.own, false);
         if is_shared {
             add_foreign(&mut files, &apart.foreign);
@@ -336,7 +333,7 @@ impl Workspace {
             tree: apart.tree,
             start: Some(apart.start).filter(|start| Some(*start) != base),
             files_changed: described.len() as u64,
-            lines: self.count_lines(opened, &apart.own),
+            lines: opened.count_lines(&apart.own, &renames),
             execution_ms: Some(self.elapsed(recording.since)),
             files,
             unknown: if is_shared { found.to_vec() } else { Vec::new() },
@@ -344,7 +341,8 @@ impl Workspace {
             pinned: recording.pinned,
             ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
         };
-        let (step, warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
+        let (step, mut warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
+        warnings.extend(uncompared(&renames));
         Ok(Tracked { integrated, warnings, ..answer(true, step, described) })
     }
 
@@ -358,7 +356,8 @@ impl Workspace {
         pinned: bool,
         call: Option<&SnapshotId>,
     ) -> Result<(Step, Vec<String>)> {
-        let described = path_changes(changes);
+        let renames = opened.renames(changes, None);
+        let described = path_changes(changes, &renames);
         let names = match described.as_slice() {
             [one] => one.path.to_string(),
             many => format!("{} files", many.len()),
@@ -367,7 +366,7 @@ impl Workspace {
         let step = NewStep {
             tree,
             files_changed: described.len() as u64,
-            lines: self.count_lines(opened, changes),
+            lines: opened.count_lines(changes, &renames),
             files: touched(changes, true),
             pinned,
             ..self.new_step(Kind::External, capture, &format!("changed outside: {names}"), &origin)?
@@ -455,33 +454,6 @@ impl Workspace {
         Ok(NewCheckpoint { id: self.new_id()?, timestamp: now, paths, creation_ms, keep })
     }
 
-    /// Lines added and removed, unless too much would have to be read for it.
-    pub(super) fn count_lines(&self, opened: &Opened, changes: &[Change]) -> Option<Lines> {
-        let read = AtomicU64::new(0);
-        let content = |node: Option<Node>| -> Option<Vec<u8>> {
-            let Some(id) = node.and_then(|node| node.blob()) else { return Some(Vec::new()) };
-            if read.load(Ordering::Relaxed) > COUNTED_BYTES {
-                return None;
-            }
-            let bytes = opened.files.objects().read_blob(&id).ok()?;
-            read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            Some(bytes)
-        };
-        let counts: Option<Vec<Lines>> = changes
-            .par_iter()
-            .filter(|change| change.before.and_then(|node| node.blob()) != change.after.and_then(|node| node.blob()))
-            .map(|change| {
-                let counts = backsight_diff::count(&content(change.before)?, &content(change.after)?);
-                Some(Lines { added: counts.additions as u64, removed: counts.deletions as u64 })
-            })
-            .collect();
-        let counts = counts?;
-        Some(Lines {
-            added: counts.iter().map(|lines| lines.added).sum(),
-            removed: counts.iter().map(|lines| lines.removed).sum(),
-        })
-    }
-
     /// Records what is on disk just before it is changed, unless the latest snapshot holds it already.
     pub(super) fn record_safety(&self, opened: &Opened, capture: &Capture, before: &str) -> Result<Seq> {
         let last = match opened.timeline.latest()? {
@@ -495,9 +467,10 @@ impl Workspace {
         };
         // Nobody told us who made these changes; it was not whoever wants to go back.
         let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+        let renames = opened.renames(&changes, None);
         let step = NewStep {
-            files_changed: path_changes(&changes).len() as u64,
-            lines: self.count_lines(opened, &changes),
+            files_changed: path_changes(&changes, &renames).len() as u64,
+            lines: opened.count_lines(&changes, &renames),
             files: touched(&changes, true),
             ..self.new_step(Kind::Safety, capture, &format!("before {before}"), &origin)?
         };

@@ -85,10 +85,9 @@ fn the_users_lines_in_a_file_the_tool_wrote_too_are_the_users() {
     assert_eq!(origins(&scene, "f", None), expected);
 }
 
-/// What comes back whole is its first writer's. A revert that had to merge made a text that never was: the lines it put
-/// into it are its own.
+/// Whole or merged with what came since: the lines are those of who wrote them first.
 #[test]
-fn what_a_revert_brings_back_whole_is_its_writers_and_what_it_merges_is_its_own() {
+fn what_a_revert_brings_back_is_its_first_writers() {
     let scene = Scene::empty();
     tracked(&scene, "f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     tracked(&scene, "f", "1\n3\n4\n5\n6\n7\n8\n9\n");
@@ -98,7 +97,7 @@ fn what_a_revert_brings_back_whole_is_its_writers_and_what_it_merges_is_its_own(
     tracked(&scene, "f", "1\n3\n4\n5\n6\n7\n8\nnine\n");
     scene.revert("2").unwrap();
     let found = origins(&scene, "f", None);
-    assert_eq!((found[1].as_str(), found[8].as_str()), ("2: recorded 6", "nine: recorded 5"), "{found:?}");
+    assert_eq!((found[1].as_str(), found[8].as_str()), ("2: baseline 1", "nine: recorded 5"), "{found:?}");
 }
 
 #[test]

@@ -154,14 +154,14 @@ fn a_milestone_whose_end_expired_long_ago_can_still_be_made() {
 #[test]
 fn a_title_is_not_what_another_reference_looks_like() {
     let scene = Scene::of(&["a"]);
-    for title in ["now", "@", "@~2", "#2", "2", "beef", "session:x"] {
+    for title in ["now", "@", "@~2", "#2", "session:x", "milestone:x"] {
         assert_eq!(up_to(&scene, title, None).unwrap_err().code(), Code::Usage, "{title}");
     }
-    for title in ["100%", "it's \"so\"", "Phase 1"] {
+    for title in ["100%", "it's \"so\"", "Phase 1", "99", "beef", "add"] {
         tracked(&scene, "a", &format!("{title}\n"));
         up_to(&scene, title, None).unwrap();
     }
-    for title in ["100%", "it's \"so\"", "Phase 1"] {
+    for title in ["100%", "it's \"so\"", "Phase 1", "99", "beef", "add"] {
         scene.workspace.restore(title).unwrap();
         assert_eq!(scene.text("a"), title);
         assert_eq!(scene.workspace.milestone(&format!("milestone:{title}"), false).unwrap().milestone.title, title);

@@ -141,9 +141,12 @@ impl Composed<'_> {
         let bounds = request::Diff {
             max_file_bytes: request.max_file_bytes,
             context: request.context,
+            binary: request.binary,
             ..request::Diff::new("", None)
         };
-        let diffs = file_diffs(&changes, &Contents { before: &read, after: &read }, &bounds)?;
+        let contents = Contents { before: &read, after: &read };
+        let renames = contents.renames(&changes);
+        let diffs = file_diffs(&changes, &renames, &contents, &bounds)?;
         let named: BTreeSet<&RelPath> = diffs.iter().map(|diff| &diff.file).collect();
         let is_mixed = |(path, file): &(&RelPath, &File)| file.is_mixed && named.contains(path);
         Ok(SessionDiff {
@@ -151,6 +154,7 @@ impl Composed<'_> {
             message: request.message.clone(),
             additions: diffs.iter().map(|diff| diff.additions).sum(),
             deletions: diffs.iter().map(|diff| diff.deletions).sum(),
+            uncompared_renames: renames.uncompared,
             mixed: self.files.iter().filter(is_mixed).map(|(path, _)| path.clone()).collect(),
             diffs,
         })

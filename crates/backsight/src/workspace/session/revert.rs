@@ -278,7 +278,8 @@ fn plan_diff(opened: &Opened, now: &Capture, plan: &Plan) -> Result<String> {
             None => opened.files.objects().read_blob(id),
         },
     };
-    Ok(joined(file_diffs(&plan.changes, &contents, &request::Diff::new("", None))?))
+    let renames = contents.renames(&plan.changes);
+    Ok(joined(file_diffs(&plan.changes, &renames, &contents, &request::Diff::new("", None))?))
 }
 
 fn nothing_to_unrevert(story: &Story, why: NoWayBack) -> Error {

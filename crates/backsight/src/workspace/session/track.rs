@@ -121,7 +121,8 @@ impl Workspace {
             if step.snapshot.expired_at.is_none()
                 && let Some(before) = step.before()
             {
-                answer.changes = path_changes(&opened.files.compare(&before, &step.tree)?);
+                let changes = opened.files.compare(&before, &step.tree)?;
+                answer.changes = path_changes(&changes, &opened.renames(&changes, None));
             }
             answer.step = Some(step.snapshot);
         }
