@@ -133,7 +133,7 @@ impl FromStr for PlanToken {
 fn parse(text: &str) -> Option<PlanToken> {
     let (latest, digits) = text.strip_prefix(PREFIX)?.split_once('-')?;
     let is_hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let is_number = !latest.is_empty() && latest.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = (1..=15).contains(&latest.len()) && latest.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number || !is_hex(digits) || digits.len() > 16 + 8 * MOST_MARKS {
         return None;
     }
@@ -175,7 +175,7 @@ impl JsonSchema for PlanToken {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": "^plan-[0-9]+-[0-9a-f]+$" })
+        schemars::json_schema!({ "type": "string", "pattern": "^plan-[0-9]{1,15}-[0-9a-f]{16}([0-9a-f]{8}){0,16}$" })
     }
 }
 

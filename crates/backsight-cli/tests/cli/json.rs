@@ -116,7 +116,7 @@ fn every_kind_of_failure_has_its_code_and_status() {
         ("config set nothing 1", "INVALID_CONFIG", 2),
         ("track --nonsense", "USAGE", 2),
         ("nonsense", "USAGE", 2),
-        ("show", "USAGE", 2),
+        ("cat 1", "USAGE", 2),
         ("-C nowhere status", "WORKSPACE_NOT_FOUND", 4),
     ] {
         let (value, status) = fixture.json(line);
