@@ -1,8 +1,9 @@
 //! The words every Backsight crate shares: ids, errors, paths inside a workspace, coverage, time.
-//! It holds values only: no I/O, no async, no clock of its own.
+//! It holds values: no async, no clock of its own, and of I/O only how a file is read that others wrote.
 
 mod admission;
 mod base64;
+pub mod bounded;
 mod coverage;
 mod error;
 mod id;

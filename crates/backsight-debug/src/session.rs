@@ -3,7 +3,7 @@
 
 mod breakpoints;
 mod by_pid;
-mod control;
+pub(crate) mod control;
 pub(crate) mod engine;
 mod executed;
 mod handshake;

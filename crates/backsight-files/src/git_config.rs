@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use backsight_core::quote;
 
-use crate::bounded;
 use crate::glob;
 use crate::ignore::path_of;
+use backsight_core::bounded;
 
 /// Included files may include others; deeper than Git itself goes.
 const MAX_DEPTH: usize = 10;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::bounded;
 use crate::git_config::not_read;
+use backsight_core::bounded;
 
 /// The largest index that is read: some millions of files.
 const MAX_BYTES: u64 = 256 << 20;
@@ -203,9 +203,26 @@ fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool
     Some(at)
 }
 
-/// The first path below `directory` in an index. Paths are sorted, so that of a large index only the beginning is read.
-pub(crate) fn first_below(index: &Path, id_length: usize, directory: &[u8]) -> Option<Vec<u8>> {
-    let prefix = [directory, b"/"].concat();
+/// The first path below `directory` in the index, or `directory` itself, and whether the index is split.
+pub(crate) fn first_below(git_dir: &Path, id_length: usize, directory: &[u8]) -> Option<(Vec<u8>, bool)> {
+    if let Some(found) = first_in(&git_dir.join("index"), id_length, directory) {
+        return Some((found, false));
+    }
+    let entries = std::fs::read_dir(git_dir).ok()?.flatten();
+    if !entries.into_iter().any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.")) {
+        return None;
+    }
+    let paths = TrackedPaths::load(git_dir, id_length).paths;
+    paths.into_iter().find(|path| is_at_or_below(path, directory)).map(|path| (path, true))
+}
+
+fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// Paths are sorted, so that of a large index only the beginning is read.
+fn first_in(index: &Path, id_length: usize, directory: &[u8]) -> Option<Vec<u8>> {
+    let end = [directory, b"/"].concat();
     let mut file = bounded::open(index).ok()?.take(MAX_BYTES);
     let mut bytes = Vec::new();
     loop {
@@ -213,8 +230,8 @@ pub(crate) fn first_below(index: &Path, id_length: usize, directory: &[u8]) -> O
         file.by_ref().take(PIECE).read_to_end(&mut bytes).ok()?;
         let mut found = None;
         let is_decided = walk(&bytes, id_length, |listed| {
-            found = listed.path.starts_with(&prefix).then(|| listed.path.to_vec());
-            listed.path < prefix.as_slice()
+            found = is_at_or_below(listed.path, directory).then(|| listed.path.to_vec());
+            found.is_none() && listed.path < end.as_slice()
         });
         if is_decided.is_some() || bytes.len() == known {
             return found;
@@ -273,12 +290,12 @@ mod tests {
             bytes.resize(start + ((62 + name.len() + 8) & !7), 0);
         }
         fs::write(&file, &bytes).unwrap();
-        assert_eq!(first_below(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
-        assert_eq!(first_below(&file, 20, b".backsight"), None);
-        assert_eq!(first_below(&file, 20, b"z"), None);
+        assert_eq!(first_in(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
+        assert_eq!(first_in(&file, 20, b".backsight"), None);
+        assert_eq!(first_in(&file, 20, b"z"), None);
         fs::write(&file, &bytes[..1000]).unwrap();
-        assert_eq!(first_below(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
-        assert_eq!(first_below(&file, 20, b"z"), None);
+        assert_eq!(first_in(&file, 20, b"a/.backsight").as_deref(), Some(&b"a/.backsight/x"[..]));
+        assert_eq!(first_in(&file, 20, b"z"), None);
     }
 
     fn index(version: u8, count: u32) -> Vec<u8> {

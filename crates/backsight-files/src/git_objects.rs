@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use backsight_core::{Code, Error, ObjectId, Result};
 
 use crate::anchored::AnchoredPath;
-use crate::bounded;
 use crate::ignore::path_of;
 use crate::object::{Flaw, ObjectKind};
 use crate::objects::{Copy, checked, parse_loose};
 use crate::pack::Pack;
+use backsight_core::bounded;
 
 /// Repositories may borrow from others that borrow; Git follows no further either.
 const MAX_ALTERNATES_DEPTH: usize = 5;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result, shell_word};
 
-use crate::bounded::{self, is_absence};
 use crate::git_config;
 use crate::git_objects::GitObjects;
 use crate::ignore::{common_dir, path_of};
 use crate::object::ObjectKind;
 use crate::tree::parse_tree;
+use backsight_core::bounded::{self, is_absence};
 
 /// References may name references, and tags may name tags; deeper than Git itself goes.
 const MAX_INDIRECTIONS: usize = 10;

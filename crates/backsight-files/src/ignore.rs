@@ -11,11 +11,11 @@ use std::sync::{Arc, OnceLock};
 use backsight_core::{Code, Error, RelPath};
 use gix_glob::pattern::Mode;
 
-use crate::bounded;
 use crate::cache::FileIdentity;
 use crate::git_config::{Reading, not_read};
 use crate::git_index::{self, TrackedPaths};
 use crate::glob;
+use backsight_core::bounded;
 
 /// The largest file of patterns that is read: tens of thousands of them.
 const MAX_BYTES: u64 = 1 << 20;
@@ -342,14 +342,26 @@ impl Holds {
     }
 }
 
-/// The first path in the workspace's directory `name` that the Git repository around it tracks: what a pull writes to.
-pub fn tracked_by_git(root: &Path, name: &str) -> Option<String> {
-    let around = |directory| Some((directory, git_dir_of(directory, &mut Vec::new())?));
-    let (top, git_dir) = root.ancestors().find_map(around)?;
-    let directory = [relative_bytes(top, root), name.as_bytes().to_vec()];
-    let directory = directory.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
-    let found = git_index::first_below(&git_dir.join("index"), id_length(&git_dir), &directory)?;
-    Some(String::from_utf8_lossy(&found).into_owned())
+/// What a pull would write to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrackedPath {
+    /// The directory whose repository tracks it.
+    pub repository: PathBuf,
+    /// From there.
+    pub path: String,
+    /// Whether the index lies in two files, of which the larger one forgets nothing.
+    pub is_split: bool,
+}
+
+/// The first path in the workspace's directory `name` that a Git repository around it tracks.
+pub fn tracked_by_git(root: &Path, name: &str) -> Option<TrackedPath> {
+    root.ancestors().find_map(|top| {
+        let git_dir = git_dir_of(top, &mut Vec::new())?;
+        let directory = [relative_bytes(top, root), name.as_bytes().to_vec()];
+        let directory = directory.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(&b'/');
+        let (found, is_split) = git_index::first_below(&git_dir, id_length(&git_dir), &directory)?;
+        Some(TrackedPath { repository: top.to_owned(), path: String::from_utf8_lossy(&found).into_owned(), is_split })
+    })
 }
 
 /// How long the ids of a repository's objects are.

@@ -7,7 +7,6 @@
 mod anchored;
 mod apply;
 mod blind;
-mod bounded;
 mod cache;
 mod capture;
 mod collect;
@@ -61,7 +60,7 @@ pub use displaced::Clearing;
 pub use files::{Files, Subjects, Unseen};
 pub use git_export::{Exported, GitExport, NewCommit, Onto, Person, export_commits};
 pub use git_overlay::KeptReason;
-pub use ignore::{Patterns, Surroundings, tracked_by_git};
+pub use ignore::{Patterns, Surroundings, TrackedPath, tracked_by_git};
 pub use lock::WorkspaceLock;
 pub use memory::WatchState;
 pub use object::{ObjectKind, object_id};

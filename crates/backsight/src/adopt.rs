@@ -75,6 +75,9 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
     };
     making.path.exchange(&own.join(place::STORE)).map_err(failed)?;
     remove_stage(&own, &making.path).map_err(failed)?;
+    if store.starts_with(root) {
+        crate::identity::settle(root, settings)?;
+    }
     Ok(Adopted {
         store: quote(store.as_os_str().as_encoded_bytes()),
         rows,

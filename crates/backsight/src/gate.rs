@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result, quote, shell_word};
-use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal};
+use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal, TrackedPath};
 use rustix::fs::{FileType, Stat};
 
 use crate::identity::{self, Born};
@@ -81,10 +81,23 @@ pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<OwnStore>>
     }
     // What came with the directory is named before anything is made beside it.
     let own = root.join(OWN_DIRECTORY);
-    match open(&own)? {
-        Some(opened) => check_empty(&opened, &own.join(place::STORE)).map(|()| None),
-        None => Ok(None),
+    if let Some(opened) = open(&own)? {
+        check_empty(&opened, &own.join(place::STORE))?;
     }
+    match identity::is_gone(root, settings)? {
+        true => Err(gone(root)),
+        false => Ok(None),
+    }
+}
+
+fn gone(root: &Path) -> Error {
+    let own = root.join(OWN_DIRECTORY);
+    let message = format!("the history that was in `{}` is gone", quote(own.as_os_str().as_bytes()));
+    Error::new(Code::Damaged, message).with_hint(format!(
+        "Git removes it when a commit or branch has something of that name; bring it back from a backup, or begin a new \
+         one with `backsight -C {} init`",
+        shell_word(root.as_os_str().as_bytes())
+    ))
 }
 
 fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
@@ -250,7 +263,7 @@ enum Refusal {
     /// Something stands where a store would be made.
     Shipped(PathBuf),
     /// The user's Git tracks what stands here, so that a pull writes into the store.
-    Tracked(String),
+    Tracked(TrackedPath),
     /// A file that only another version of SQLite, or a stranger, would put there.
     Foreign(PathBuf),
     Owner(PathBuf, u32),
@@ -317,8 +330,8 @@ impl Refusal {
             Refusal::Shipped(_) => {
                 "cannot be made: something that Backsight did not put there stands beside it".to_owned()
             }
-            Refusal::Tracked(path) => {
-                format!("can be changed by a pull: your Git tracks `{}`", quote(path.as_bytes()))
+            Refusal::Tracked(tracked) => {
+                format!("can be changed by a pull: your Git tracks `{}`", quote(tracked.path.as_bytes()))
             }
             Refusal::Foreign(_) => "holds a file that Backsight does not write".to_owned(),
             Refusal::Owner(_, owner) => {
@@ -348,10 +361,21 @@ impl Refusal {
             ),
             Refusal::NoRecords => "set HOME or XDG_STATE_HOME, as they are in your own terminal".to_owned(),
             Refusal::Shipped(path) => format!("look at it, and remove it with `rm -r -- {}`", word(path)),
-            Refusal::Tracked(_) => format!(
-                "see what came with `git -C {root} ls-files .backsight`, take it out of Git with \
-                 `git -C {root} rm -r --cached .backsight`, then check the store with `backsight -C {root} verify`"
-            ),
+            Refusal::Tracked(tracked) => {
+                let top = word(&tracked.repository);
+                let whole = if tracked.is_split {
+                    format!("git -C {top} update-index --no-split-index; ")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "see what came with `git -C {top} ls-files {0}`, take it out of Git with `{whole}git -C {top} rm -r \
+                     --cached {0}`, drop settings that came with it with `rm -f {1}`, then check the store with \
+                     `backsight -C {root} verify`",
+                    word(own),
+                    word(&own.join(place::STORE).join("config.toml"))
+                )
+            }
             Refusal::Foreign(path) => format!("remove it with `rm -- {}`", word(path)),
             Refusal::Owner(..) => {
                 "work as that user, or give a directory of your own a store with `backsight init`".to_owned()

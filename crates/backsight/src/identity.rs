@@ -2,11 +2,12 @@
 //! store's key and its inode. What comes with a clone or an archive has no record; a copy of a store has another inode.
 
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_files::{AnchoredPath, Seal};
+use backsight_files::{AnchoredPath, ObjectKind, Seal, object_id};
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,71 @@ struct Record {
     inode: u64,
     /// The store's key in hexadecimal digits.
     key: String,
+}
+
+/// What the user's state directory knows about a workspace: that it has a store in itself. Git takes what is ignored for
+/// expendable, and removes the whole store for a file of that name in a commit.
+#[derive(Serialize, Deserialize, PartialEq, Eq)]
+struct Home {
+    root: PathBuf,
+    inode: u64,
+    /// When the workspace's directory was made, in nanoseconds, where the file system knows: an inode is used again.
+    born: Option<u128>,
+}
+
+impl Home {
+    fn of(root: &Path) -> Option<Home> {
+        let found = std::fs::symlink_metadata(root).ok()?;
+        let born = found.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let root = PathBuf::from(root.to_string_lossy().into_owned());
+        Some(Home { root, inode: found.ino(), born: born.map(|since| since.as_nanos()) })
+    }
+
+    /// Its file, below a directory of records.
+    fn file(&self, records: &AnchoredPath) -> Result<AnchoredPath> {
+        let name = object_id(ObjectKind::Blob, self.root.as_os_str().as_bytes())?;
+        Ok(records.join(format!("{HOMES}{name}")))
+    }
+}
+
+/// What the names of files about workspaces begin with; those about stores are ids.
+const HOMES: &str = "home-";
+
+/// Whether a store stood in the workspace at `root` and is gone.
+pub(crate) fn is_gone(root: &Path, settings: &Settings) -> Result<bool> {
+    let Some(home) = Home::of(root) else { return Ok(false) };
+    for directory in directories(settings) {
+        let Some(records) = open_records(&directory)? else { continue };
+        let known = home.file(&records)?.read(MAX_SIZE).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        if known.is_some_and(|known: Home| known == home) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Notes that the workspace at `root` has a store in itself.
+pub(crate) fn settle(root: &Path, settings: &Settings) -> Result<()> {
+    let Some(home) = Home::of(root) else { return Ok(()) };
+    let file = home.file(&make_records(settings)?)?;
+    let text = serde_json::to_vec(&home).map_err(|error| Error::new(Code::Io, error.to_string()))?;
+    file.remove().map_err(|error| Error::io(format!("write `{}`", file.display()), error))?;
+    match write_new(&file, &text) {
+        // Another process was first.
+        Err(_) if file.look().is_ok_and(|found| found.is_some()) => Ok(()),
+        other => other,
+    }
+}
+
+/// Forgets that there was a store: a new one is asked for.
+pub(crate) fn forget(root: &Path, settings: &Settings) -> Result<()> {
+    let Some(home) = Home::of(root) else { return Ok(()) };
+    for directory in directories(settings) {
+        let Some(records) = open_records(&directory)? else { continue };
+        let file = home.file(&records)?;
+        file.remove().map_err(|error| Error::io(format!("remove `{}`", file.display()), error))?;
+    }
+    Ok(())
 }
 
 /// Looks the store's id up in the user's records.

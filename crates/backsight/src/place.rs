@@ -71,6 +71,9 @@ pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Resul
         }
     };
     mend(root, &store)?;
+    if store.directory().path().starts_with(root) {
+        identity::settle(root, settings)?;
+    }
     Ok((store, made))
 }
 

@@ -39,6 +39,7 @@ use serde::Deserialize;
 use crate::adopt;
 use crate::config::{self, Config};
 use crate::gate::{self, OwnStore};
+use crate::identity;
 use crate::place;
 use crate::reference::{self, Reference};
 use crate::report::{Adopted, ConfigEntry, Kind, SnapshotConfig};
@@ -197,6 +198,9 @@ impl Workspace {
 
     /// Sets the workspace up; recording does it by itself. True when the store was made by this call.
     pub fn init(&self, request: &Init) -> Result<bool> {
+        if self.store().is_err_and(|error| error.code() == Code::Damaged) {
+            identity::forget(&self.root, &self.settings)?;
+        }
         if self.store()?.is_none() && !request.any_root {
             place::check_root(&self.root, &self.settings)?;
         }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, bounded};
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -164,15 +164,19 @@ fn split_head(all: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(head).ok()?, body.get(4..)?))
 }
 
+/// A port and a path; anything longer is no such file.
+const LONGEST_PORT_FILE: u64 = 4096;
+
 /// Reads the file in which a browser says where it listens. It outlives a browser that crashed, so what it names need not
 /// exist. The failure is a phrase for the list of what was tried.
 pub(crate) fn from_profile(profile: &Path) -> std::result::Result<Endpoint, String> {
     let file = profile.join("DevToolsActivePort");
-    let text = std::fs::read_to_string(&file).map_err(|error| match error.kind() {
+    let text = bounded::read(&file, LONGEST_PORT_FILE).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => format!("`{}`: no such file", file.display()),
         _ => format!("`{}`: {error}", file.display()),
     })?;
-    parse_active_port(&text).ok_or_else(|| format!("`{}`: no port and path in it", file.display()))
+    parse_active_port(&String::from_utf8_lossy(&text))
+        .ok_or_else(|| format!("`{}`: no port and path in it", file.display()))
 }
 
 fn parse_active_port(text: &str) -> Option<Endpoint> {
@@ -271,6 +275,17 @@ mod tests {
         {
             assert_eq!(Address::parse(text).unwrap_err().code(), Code::Usage, "{text}");
         }
+    }
+
+    #[test]
+    fn a_profile_with_a_device_or_a_pipe_for_a_file_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("DevToolsActivePort");
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        assert!(from_profile(directory.path()).unwrap_err().contains("not a regular file"));
+        std::fs::remove_file(&file).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        assert!(from_profile(directory.path()).unwrap_err().contains("not a regular file"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use backsight_core::Result;
+use backsight_core::{Result, bounded};
 use serde_json::Value;
 
 use super::jsonc::{Document, Step};
@@ -44,9 +44,13 @@ pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
     Ok(files)
 }
 
+/// Larger settings are none.
+const LARGEST_SETTINGS: u64 = 16 << 20;
+
 /// Version 2 of the file lists its servers one level deeper.
 fn lists_servers(path: &Path) -> bool {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text =
+        bounded::read(path, LARGEST_SETTINGS).ok().and_then(|text| String::from_utf8(text).ok()).unwrap_or_default();
     let document = Document::parse(&text);
     document.is_ok_and(|document| document.get(&[Step::Key("mcp"), Step::Key("servers")]).is_some_and(Value::is_object))
 }

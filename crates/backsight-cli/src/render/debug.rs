@@ -108,8 +108,7 @@ fn source(sheet: &mut Sheet, frame: &Value) {
 
 /// Numbered lines around one; none when the file cannot be read or is shorter.
 fn around(file: &Path, line: u64) -> Vec<(u64, String)> {
-    let is_source = std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.len() <= LARGEST_SOURCE);
-    let bytes = if is_source { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
+    let bytes = backsight_core::bounded::read(file, LARGEST_SOURCE).unwrap_or_default();
     let contents = String::from_utf8_lossy(&bytes);
     let numbered = (1u64..).zip(contents.lines());
     let near =

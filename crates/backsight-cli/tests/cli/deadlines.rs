@@ -182,7 +182,10 @@ fn a_file_system_that_never_answers_holds_no_hook() {
     let fixture = Fixture::with_history();
     let dead = DeadMount::at(&fixture.root().join("far"));
     for place in [fixture.root().to_owned(), dead.place.clone()] {
-        let mut child = hook(&fixture, "claude-code");
+        let mut command = fixture.command("hook claude-code");
+        // What the hook tells its own child means nothing when others say it.
+        command.env("BACKSIGHT_HOOK_IS_CHILD", "1");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let prompt = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": place, "prompt": "go" });
         child.stdin.take().unwrap().write_all(prompt.to_string().as_bytes()).unwrap();
         let (said, stderr) = answer(child, LONGEST_HOOK);

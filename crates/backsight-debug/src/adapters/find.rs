@@ -129,7 +129,7 @@ pub(super) fn contents(program: &Path) -> Contents {
 
 /// A file that has an end: opening a pipe would wait for a writer.
 pub(super) fn open(path: &Path) -> Option<std::fs::File> {
-    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).and_then(|_| std::fs::File::open(path).ok())
+    backsight_core::bounded::open(path).ok()
 }
 
 /// Whether a file holds some bytes, read piece by piece.

@@ -1,11 +1,11 @@
 //! Lets the program go on and waits for where it comes to. Whoever waits gets an answer at the limit too: that the program
 //! is still running is news, not a failure.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, bounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -354,10 +354,32 @@ pub(crate) fn view(index: u32, frame: &StackFrame) -> FrameView {
     FrameView { index, function: frame.name.clone(), file, line, source }
 }
 
+/// A larger file is no source that anybody reads.
+pub(crate) const LARGEST_SOURCE: u64 = 16 << 20;
+
 fn source_line(file: &str, line: u32) -> Option<String> {
-    use std::io::{BufRead, BufReader};
-    let file = std::fs::File::open(file).ok()?;
-    let mut lines = BufReader::new(file).split(b'\n').skip(line.checked_sub(1)? as usize);
-    let line = lines.next()?.ok()?;
-    Some(String::from_utf8_lossy(&line).trim().chars().take(200).collect())
+    // The program says which file it is, and may name a device or a pipe.
+    let text = bounded::read(Path::new(file), LARGEST_SOURCE).ok()?;
+    let line = text.split(|byte| *byte == b'\n').nth(line.checked_sub(1)? as usize)?;
+    Some(String::from_utf8_lossy(&line[..line.len().min(2000)]).trim().chars().take(200).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_is_a_device_or_a_pipe_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(path("source"), "one\n  two\n").unwrap();
+        assert_eq!(source_line(&path("source"), 2).as_deref(), Some("two"));
+        assert_eq!((source_line(&path("source"), 0), source_line(&path("source"), 9)), (None, None));
+        std::os::unix::fs::symlink("/dev/zero", path("zero")).unwrap();
+        let (fifo, kind) = (path("fifo"), rustix::fs::FileType::Fifo);
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, rustix::fs::Mode::RWXU, 0).unwrap();
+        for odd in ["/dev/zero", &path("zero"), &fifo, &path("nothing")] {
+            assert_eq!(source_line(odd, 1), None, "{odd}");
+        }
+    }
 }

@@ -4,15 +4,17 @@
 mod page;
 mod tree;
 
+use std::path::Path;
 use std::time::Instant;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, bounded};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{CapturePlan, Found, HEAD, TAIL, memory, signature, told};
 use crate::capture::{FrameCapture, Incomplete, Node, Safety, Scope, Variable};
 use crate::dap::types::{self, StackFrame};
+use crate::session::control::LARGEST_SOURCE;
 use crate::session::engine::{Engine, PATIENCE, Paused};
 use crate::session::inspect::is_local;
 pub(super) use page::Asked;
@@ -361,7 +363,8 @@ fn plain_name(name: &str) -> (String, u32) {
 fn signature_of(frame: &StackFrame) -> Vec<(String, Scope)> {
     let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
     let Some(path) = path.filter(|path| path.ends_with(".go")) else { return Vec::new() };
-    std::fs::read_to_string(path).map(|source| signature::of_go(&source, frame.line)).unwrap_or_default()
+    let source = bounded::read(Path::new(path), LARGEST_SOURCE).ok().and_then(|text| String::from_utf8(text).ok());
+    source.map(|source| signature::of_go(&source, frame.line)).unwrap_or_default()
 }
 
 /// Where a value is in its parent, for paths.

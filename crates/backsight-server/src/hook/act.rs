@@ -162,7 +162,7 @@ fn declared(workspace: &Workspace, call: &ToolCall) -> Option<Vec<RelPath>> {
 /// Whether so many paths are declared that remembering them would cost every later hook more than looking at everything.
 fn is_too_many(paths: &[PathBuf]) -> bool {
     const MOST: usize = 1000;
-    const BYTES: usize = 256 << 10;
+    const BYTES: usize = 64 << 10;
     paths.len() > MOST || paths.iter().map(|path| path.as_os_str().len()).sum::<usize>() > BYTES
 }
 

@@ -15,6 +15,7 @@ use backsight_debug::session::{self, Attach, Launch};
 
 use super::Workspace;
 use super::browser::Bounds;
+use super::debug::is_gits_or_ours;
 use crate::report::BrowserStatus;
 use crate::request::AttachBrowser;
 use crate::user_settings::{self, Addresses, Agents, Programs, UserSettings};
@@ -181,10 +182,13 @@ impl Policy<'_> {
 
     /// A profile says which proxy a browser asks and which extensions it runs, so one that is there is somebody's choice.
     fn new_profile(&self, profile: &Path) -> Result<()> {
-        let why = match self.is_inside(profile) {
-            false => "is not in the workspace",
-            true if self.root.join(profile).symlink_metadata().is_ok() => "is there already and would be believed",
-            true => return Ok(()),
+        let why = match self.below_root(profile) {
+            // A browser leaves blanks at the end of a path out, which makes another path of it.
+            _ if is_oddly_spelled(profile) => "has blanks around a name, or control characters",
+            None => "is not in the workspace",
+            Some(below) if is_gits_or_ours(&below) => "is in a directory of Git's or of Backsight's",
+            Some(_) if self.root.join(profile).symlink_metadata().is_ok() => "is there already and would be believed",
+            Some(_) => return Ok(()),
         };
         let profile = quote(profile.as_os_str().as_encoded_bytes());
         Err(self.refused(&format!("to launch a browser with the profile `{profile}`, which {why}"), ANY_PROGRAM))
@@ -222,15 +226,19 @@ impl Policy<'_> {
         }
     }
 
-    /// Whether a path is in the workspace when every link is followed; one that does not exist, by what does.
+    /// Whether a path is in the workspace when every link is followed.
     fn is_inside(&self, path: &Path) -> bool {
+        self.below_root(path).is_some()
+    }
+
+    /// The same path from the root, without links; of one that does not exist, by what does.
+    fn below_root(&self, path: &Path) -> Option<PathBuf> {
         let path = self.root.join(path);
-        let is_plain = |path: &Path| !path.components().any(|part| part == Component::ParentDir);
-        let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
-        existing.is_some_and(|(above, real)| {
-            let rest = path.strip_prefix(above).unwrap_or(Path::new(""));
-            real.starts_with(self.root) && is_plain(rest)
-        })
+        let (above, real) = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+        let rest = path.strip_prefix(above).ok()?;
+        let is_plain = !rest.components().any(|part| part == Component::ParentDir);
+        let below = real.strip_prefix(self.root).ok().filter(|_| is_plain)?;
+        Some(below.join(rest))
     }
 
     /// The address of a page that this machine serves, or of a file of the workspace, as it may be opened.
@@ -323,6 +331,15 @@ fn is_this_machine(host: &str) -> bool {
     host.is_empty()
         || host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether programs may understand a path differently: with blanks at an end of a part, or with what is no letter at all.
+fn is_oddly_spelled(path: &Path) -> bool {
+    let is_odd = |part: Component<'_>| {
+        let name = part.as_os_str().to_str();
+        name.is_none_or(|name| name.trim() != name || name.chars().any(char::is_control))
+    };
+    path.as_os_str().is_empty() || path.components().any(is_odd)
 }
 
 #[cfg(test)]
@@ -457,9 +474,18 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
         let policy = policy(&root);
         assert!(policy.new_profile(Path::new("fresh")).is_ok());
-        for (profile, why) in
-            [("shipped", "is there already"), ("dangling", "is there already"), ("../x", "is not in the workspace")]
-        {
+        for (profile, why) in [
+            ("shipped", "is there already"),
+            ("dangling", "is there already"),
+            ("../x", "is not in the workspace"),
+            ("shipped ", "has blanks around a name"),
+            ("shipped\n", "has blanks around a name"),
+            ("a /b", "has blanks around a name"),
+            ("", "has blanks around a name"),
+            (" ", "has blanks around a name"),
+            (".backsight/store/p", "is in a directory of Git's or of Backsight's"),
+            ("sub/.GIT/p", "is in a directory of Git's or of Backsight's"),
+        ] {
             let error = policy.new_profile(Path::new(profile)).unwrap_err();
             assert!(error.message().contains(why), "{error}");
         }

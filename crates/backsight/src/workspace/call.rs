@@ -13,6 +13,9 @@ use crate::request;
 use crate::timeline::{OpenCall, Step};
 use crate::unknown::{Decision, blind, decide, mismatch, unknown};
 
+/// More than any agents have at once: each is looked at whenever a file changed.
+const MOST_OPEN: usize = 256;
+
 impl Workspace {
     /// Begins a tool call. What differs from the latest snapshot now was not done by the tool: the strategy says what
     /// becomes of it. `finish` then records what the tool wrote.
@@ -47,6 +50,11 @@ impl Workspace {
     /// The same for who holds the workspace lock.
     pub(super) fn begin_in(&self, opened: &Opened, request: &request::Begin) -> Result<Begun> {
         let others = other_calls(opened, None)?;
+        if others.len() >= MOST_OPEN {
+            let message = format!("{} tool calls are open, and no more are remembered", others.len());
+            return Err(Error::new(Code::Busy, message)
+                .with_hint("see them with `backsight status`; end those that are over with `backsight abandon CALL`"));
+        }
         let last = opened.timeline.latest()?;
         let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
         let mut capture = self.capture(opened, last.as_ref(), &include)?;

@@ -3,7 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -123,12 +123,15 @@ impl Workspace {
 fn place_of(root: &Path, file: &Path) -> Option<PathBuf> {
     let path = root.join(file);
     let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
-    let is_taken = |part: Component<'_>| {
+    (!is_gits_or_ours(real.strip_prefix(root).ok()?)).then_some(real)
+}
+
+/// Whether a path without links, from the workspace's root, leads into a directory of Git's or of ours.
+pub(super) fn is_gits_or_ours(path: &Path) -> bool {
+    path.components().any(|part| {
         let name = part.as_os_str().as_encoded_bytes();
         is_alias(name, ".git") || is_alias(name, OWN_DIRECTORY)
-    };
-    let is_free = !real.strip_prefix(root).ok()?.components().any(is_taken);
-    is_free.then_some(real)
+    })
 }
 
 #[cfg(test)]

@@ -341,6 +341,80 @@ fn a_store_that_the_users_git_tracks_is_refused_and_named() {
     user.open().track().unwrap();
 }
 
+/// Runs Git in a directory, with none of the machine's settings.
+fn git(directory: &Path, arguments: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.current_dir(directory).args(["-c", "user.name=a", "-c", "user.email=a"]).args(arguments);
+    let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+const EMPTY: &str = "100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+
+#[test]
+fn a_repository_further_out_that_tracks_the_store_is_found() {
+    let lab = Lab::new();
+    let outer = lab.empty().canonicalize().unwrap();
+    let root = outer.join("vendor/lib");
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("a.txt"), "one\n").unwrap();
+    git(&outer, &["init", "-q"]);
+    git(&root, &["init", "-q"]);
+    let user = User { lab, root };
+    user.open().track().unwrap();
+    git(&outer, &["update-index", "--add", "--cacheinfo", &format!("{EMPTY},vendor/lib/.backsight/store/config.toml")]);
+    let error = user.open().track().unwrap_err();
+    assert_eq!(why(&error).0, "tracked");
+    let hint = error.hint().unwrap();
+    assert!(hint.contains(&format!("git -C {} rm -r --cached", outer.display())), "{hint}");
+    git(&outer, &["rm", "-q", "-r", "--cached", user.own("").to_str().unwrap()]);
+    user.open().track().unwrap();
+}
+
+#[test]
+fn a_split_index_that_tracks_the_store_is_found() {
+    let user = User::with_store(StorePlace::Workspace);
+    let git = |arguments: &[&str]| git(&user.root, arguments);
+    git(&["init", "-q"]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("{EMPTY},.backsight/store/config.toml")]);
+    git(&["update-index", "--split-index"]);
+    let error = user.open().track().unwrap_err();
+    assert_eq!(why(&error).0, "tracked");
+    assert!(error.hint().unwrap().contains("--no-split-index"), "{error:?}");
+    git(&["update-index", "--no-split-index"]);
+    git(&["rm", "-q", "-r", "--cached", ".backsight"]);
+    let _ = fs::remove_file(user.own("store/config.toml"));
+    user.open().track().unwrap();
+}
+
+/// Git takes what it ignores for expendable: a commit with a file of that name replaces the whole store.
+#[test]
+fn a_store_that_git_removed_is_missed_until_another_is_asked_for() {
+    let user = User::with_store(StorePlace::Workspace);
+    git(&user.root, &["init", "-q", "-b", "main"]);
+    git(&user.root, &["add", "a.txt"]);
+    git(&user.root, &["commit", "-q", "-m", "one"]);
+    git(&user.root, &["update-index", "--add", "--cacheinfo", &format!("{EMPTY},.backsight")]);
+    git(&user.root, &["hash-object", "-w", "-t", "blob", "/dev/null"]);
+    git(&user.root, &["commit", "-q", "-m", "a file of that name"]);
+    git(&user.root, &["branch", "theirs"]);
+    git(&user.root, &["reset", "-q", "--soft", "HEAD~1"]);
+    git(&user.root, &["rm", "-q", "--cached", ".backsight"]);
+    user.open().track().unwrap();
+    git(&user.root, &["checkout", "-q", "theirs"]);
+    assert!(fs::symlink_metadata(user.root.join(".backsight")).unwrap().is_file(), "the store is gone");
+    git(&user.root, &["checkout", "-q", "main"]);
+    let missed = |error: Error| assert_eq!((error.code(), error.message().contains("is gone")), (Code::Damaged, true));
+    missed(user.open().track().unwrap_err());
+    missed(user.open().status().unwrap_err());
+    assert!(user.open().init(&Init::default()).unwrap());
+    user.open().track().unwrap();
+    // Another directory at the same place is another workspace.
+    fs::rename(&user.root, user.root.with_extension("old")).unwrap();
+    fs::create_dir(&user.root).unwrap();
+    user.open().track().unwrap();
+}
+
 #[test]
 fn what_keeps_the_store_out_of_git_is_put_back() {
     let user = User::with_store(StorePlace::Workspace);

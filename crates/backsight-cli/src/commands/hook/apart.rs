@@ -5,6 +5,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::parent_id;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -14,7 +16,7 @@ use crate::cli::Global;
 
 /// How long the child may take: its own limits, and its start.
 const LONGEST_CHILD: Duration = Duration::from_millis(4700);
-/// Tells the child that it is one.
+/// Tells the child that it is one: who started it. Set by anybody else it means nothing.
 const IS_CHILD: &str = "BACKSIGHT_HOOK_IS_CHILD";
 /// This program, also when another one was installed in its place since.
 const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -23,9 +25,15 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// Whether the work has to be done by another process.
 pub fn is_needed() -> bool {
-    // Where there is no such list, the work is done here.
-    std::env::var_os(IS_CHILD).is_none()
-        && fs::read_to_string(MOUNTS).is_ok_and(|mounts| mounts.lines().any(is_served_elsewhere))
+    let parent = parent_id().to_string();
+    if std::env::var_os(IS_CHILD).is_some_and(|started_by| started_by == parent.as_str()) {
+        return false;
+    }
+    match fs::read(MOUNTS) {
+        Ok(mounts) => String::from_utf8_lossy(&mounts).lines().any(is_served_elsewhere),
+        // Other systems have no such list, and no other name for this program.
+        Err(_) => Path::new(THIS_PROGRAM).exists(),
+    }
 }
 
 /// Whether a line of the list is of a file system that a program or another machine serves.
@@ -71,7 +79,11 @@ fn child_report(is_json: bool) -> Result<Report, RecvTimeoutError> {
     if !is_json {
         command.arg("--json");
     }
-    command.args(std::env::args_os().skip(1)).env(IS_CHILD, "1").stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(std::env::args_os().skip(1))
+        .env(IS_CHILD, std::process::id().to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.spawn().map_err(|_| RecvTimeoutError::Disconnected)?;
     let line = child.stdout.take().map_or(Err(RecvTimeoutError::Disconnected), |stdout| {
         within(LONGEST_CHILD, move || {

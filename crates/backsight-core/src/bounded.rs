@@ -1,27 +1,27 @@
-//! Reads files that others wrote: the user's Git, a stranger's repository. Only regular files, only up to a size, and
+//! Reads files that others wrote: the user's Git, a stranger's repository, a program that names its sources. Only regular files, only up to a size, and
 //! without ever waiting: a FIFO, a device or a sparse file of terabytes in their place is an error like any other.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
-use crate::ignore::path_of;
-
 /// The bytes of the file at `path`, or what a symlink there leads to.
-pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     contents(open_at(CWD, path, OFlags::empty())?, limit)
 }
 
 /// The bytes of the file `name` in an open directory. A symlink is not followed.
-pub(crate) fn read_in(directory: BorrowedFd<'_>, name: &[u8], limit: u64) -> io::Result<Vec<u8>> {
-    contents(open_at(directory, path_of(name), OFlags::NOFOLLOW)?, limit)
+pub fn read_in(directory: BorrowedFd<'_>, name: &[u8], limit: u64) -> io::Result<Vec<u8>> {
+    contents(open_at(directory, Path::new(OsStr::from_bytes(name)), OFlags::NOFOLLOW)?, limit)
 }
 
 /// Opens a regular file.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     Ok(open_at(CWD, path, OFlags::empty())?.0)
 }
 
@@ -57,7 +57,7 @@ fn contents((file, size): (File, u64), limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Whether there is simply no file: nothing at all, or something else in its way.
-pub(crate) fn is_absence(error: &io::Error) -> bool {
+pub fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
 }
