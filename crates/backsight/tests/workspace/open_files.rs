@@ -451,3 +451,40 @@ fn one_failure_on_the_way_back_is_made_up_for_by_the_next_command() {
     findings.report();
     assert!(failed > 10, "failed {failed} times");
 }
+
+/// All is back and cleared, and only the journal entry is left when the process dies. What the user removes then is not
+/// taken for something that is not back yet.
+#[test]
+fn a_file_removed_after_a_restore_was_given_up_stays_removed() {
+    let lab = Lab::new();
+    let copy = lab.copy(&small(&lab));
+    let (journal, stage) = (copy.join(".backsight/store/journal"), copy.join(".backsight/stage"));
+    let file = append_to(&copy.join("replaced.txt")).unwrap();
+    let (written, was_back) = (AtomicBool::new(false), AtomicBool::new(false));
+    let disk = Disk::new().watched(move |_| {
+        if is_in(&journal, "commit") && !written.swap(true, Ordering::SeqCst) {
+            (&file).write_all(b"in between\n")?;
+        }
+        let was_back = was_back.fetch_or(is_in(&journal, "back"), Ordering::SeqCst);
+        if was_back && !stage.exists() { Err(io::Error::other("stopped by the test")) } else { Ok(()) }
+    });
+    restore_first(&opened(&copy, disk)).unwrap_err();
+    std::fs::remove_file(copy.join("new/added.txt")).unwrap();
+    open(&copy).status().unwrap();
+    assert!(!copy.join("new/added.txt").exists(), "the user removed it");
+    assert_eq!(leftovers(&copy, Strictness::Opened), "");
+}
+
+/// The stage is removed by hand while a restore is on its way back: what was in it comes from the store.
+#[test]
+fn a_way_back_whose_stage_is_gone_ends_before_all_the_same() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let copy = lab.copy(&scenario.fixture);
+    let disk = given_up(&copy, |_| Err(io::Error::other("stopped by the test")));
+    restore_first(&opened(&copy, disk)).unwrap_err();
+    std::fs::remove_dir_all(copy.join(".backsight/stage")).unwrap();
+    open(&copy).status().unwrap();
+    assert_eq!(scenario.side(&copy, &["replaced.txt"]), Ok(Side::Before));
+    assert_eq!(leftovers(&copy, Strictness::Opened), "");
+}
