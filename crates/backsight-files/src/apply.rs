@@ -178,8 +178,12 @@ impl Applier<'_> {
 
     /// Forgets a restore whose displaced files are cleared and whose step is recorded.
     pub(crate) fn close(&self, restoration: &Restoration) -> Result<()> {
-        let closed =
-            self.remove_stage(&restoration.journal).and_then(|()| self.journals().remove(&restoration.journal));
+        let journal = &restoration.journal;
+        // Without its stage an entry that says back could not be told from one of which nothing is back yet.
+        if self.journals().is_at(journal, Phase::Back) {
+            self.journals().turn(journal, Phase::Intent)?;
+        }
+        let closed = self.remove_stage(journal).and_then(|()| self.journals().remove(journal));
         closed.map_err(|error| Error::io("clean up after a restore", error))
     }
 
@@ -219,10 +223,11 @@ impl Applier<'_> {
     /// Swaps every path back that was swapped, in the opposite order, and makes that durable. One that cannot be put back
     /// keeps no other from it.
     fn put_back(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
+        let is_lost = !self.stage_of(&journal.id)?.is_directory();
         let mut failed = None;
         for index in order_of(&journal.steps).into_iter().rev() {
             let step = &journal.steps[index];
-            if let Err(error) = self.swap_back(root, step) {
+            if let Err(error) = self.swap_back(root, step, is_lost) {
                 failed.get_or_insert(Error::io(format!("put `{}` back", step.change.path), error));
             }
         }

@@ -229,9 +229,13 @@ impl Journals<'_> {
         advance().map_err(|error| Error::io("write the journal", error))
     }
 
+    pub(crate) fn is_at(&self, journal: &Journal, phase: Phase) -> bool {
+        self.path(journal, phase).exists()
+    }
+
     /// Says how to go on from here, however far it had come.
     pub(crate) fn turn(&self, journal: &Journal, to: Phase) -> Result<()> {
-        match PHASES.into_iter().find(|phase| self.path(journal, *phase).exists()) {
+        match PHASES.into_iter().find(|phase| self.is_at(journal, *phase)) {
             Some(from) if from == to => Ok(()),
             Some(from) => self.advance(journal, from, to),
             None => Err(Error::new(Code::Io, "the journal entry of the restore is gone")),

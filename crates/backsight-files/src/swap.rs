@@ -225,7 +225,8 @@ impl Applier<'_> {
     /// The inverse of `swap`, for a step that was done, wholly or by half; one that was not stays as it is. So does what
     /// another program saved at the path in the meantime. The displaced file goes back whatever was written to it: it is
     /// the user's own.
-    pub(crate) fn swap_back(&self, root: &OwnedFd, step: &Step) -> io::Result<()> {
+    /// With its stage `is_lost` the file comes from the store.
+    pub(crate) fn swap_back(&self, root: &OwnedFd, step: &Step, is_lost: bool) -> io::Result<()> {
         let change = &step.change;
         let parent = match open_below(root, change.path.parent()) {
             Ok(parent) => parent,
@@ -241,7 +242,10 @@ impl Applier<'_> {
             Action::RemoveDirectory => return self.remake_directory(change, path),
             _ => {}
         }
-        let Some(stage) = self.open_or_remake_stage(root, step)? else { return Ok(()) };
+        if is_lost && step.stage.is_own() {
+            self.remake_stage(root, step)?;
+        }
+        let Some(stage) = open_stage(root, &step.stage)? else { return Ok(()) };
         match action {
             Action::Create => self.withdraw(step, &stage, path),
             Action::DirectoryToFile => {
@@ -296,18 +300,16 @@ impl Applier<'_> {
         }
     }
 
-    /// The directory of a displaced file. If it is gone, and the file with it, both are made again from the store.
-    fn open_or_remake_stage(&self, root: &OwnedFd, step: &Step) -> io::Result<Option<OwnedFd>> {
-        let found = open_stage(root, &step.stage)?;
-        if found.is_some() || !step.stage.is_own() {
-            return Ok(found);
-        }
+    /// Makes the stage of a step anew, with what stood at the path before.
+    fn remake_stage(&self, root: &OwnedFd, step: &Step) -> io::Result<()> {
         self.make_stage(&step.stage)?;
-        if let Some(before) = step.change.before.filter(|node| !node.is_directory()) {
-            let change = Change { path: step.change.path.clone(), before: None, after: Some(before) };
-            self.restage_if_lost(root, &Step { change, stage: step.stage.clone() })?;
+        match step.change.before.filter(|node| !node.is_directory()) {
+            Some(before) => {
+                let change = Change { path: step.change.path.clone(), before: None, after: Some(before) };
+                self.restage_if_lost(root, &Step { change, stage: step.stage.clone() })
+            }
+            None => Ok(()),
         }
-        open_stage(root, &step.stage)
     }
 
     /// Puts an emptied directory back, unless something else stands there by now.

@@ -204,15 +204,20 @@ fn not_cleared(error: Error, seq: Seq) -> Error {
     Error::new(error.code(), message).with_hint(hint).with_source(error)
 }
 
-/// A restore that was given up, with what it could not leave as it was.
+/// A restore that was given up, with what it could not leave as it was. While its journal is there it must not be tried
+/// again, so what kept it from being forgotten is the error then.
 fn with_notes(error: Error, notes: Result<Vec<String>>) -> Error {
-    let rest = match notes {
+    let notes = match notes {
         Ok(notes) if notes.is_empty() => return error,
         Ok(notes) => notes,
-        Err(problem) => vec![format!("what was written meanwhile is not recorded yet: {}", problem.message())],
+        Err(problem) => {
+            let message = format!("{}; what it displaced is still there: {}", error.message(), problem.message());
+            let hint = "solve this and run any `backsight` command: it clears up";
+            return Error::new(problem.code(), message).with_hint(hint).with_source(problem);
+        }
     };
     let hint = error.hint().unwrap_or("try again").to_owned();
     let mut details = error.details().clone();
-    details["notes"] = serde_json::json!(rest);
-    Error::new(error.code(), format!("{}; {}", error.message(), rest.join("; "))).with_hint(hint).with_details(details)
+    details["notes"] = serde_json::json!(notes);
+    Error::new(error.code(), format!("{}; {}", error.message(), notes.join("; "))).with_hint(hint).with_details(details)
 }

@@ -373,3 +373,118 @@ fn a_file_made_anew_after_a_crash_stays_and_the_displaced_one_is_stored() {
     }
     findings.report();
 }
+
+/// Writes to `replaced.txt` once, after the commit point and before its turn: the first attempt has to be given up.
+/// Afterwards `then` is asked about every operation on the way back, with its number there.
+fn given_up(root: &Path, then: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Disk {
+    let journal = root.join(".backsight/store/journal");
+    let (file, written, back) =
+        (append_to(&root.join("replaced.txt")).unwrap(), AtomicBool::new(false), AtomicU64::new(0));
+    Disk::new().watched(move |_| {
+        if is_in(&journal, "commit") && !written.swap(true, Ordering::SeqCst) {
+            (&file).write_all(b"in between\n")?;
+        }
+        if is_in(&journal, "back") { then(back.fetch_add(1, Ordering::SeqCst)) } else { Ok(()) }
+    })
+}
+
+fn is_in(journal: &Path, phase: &str) -> bool {
+    let entries = std::fs::read_dir(journal).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|found| found == phase))
+}
+
+#[test]
+fn a_restore_that_was_given_up_is_not_carried_out_wherever_its_way_back_ends() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let (mut findings, mut stopped) = (Findings::default(), 0);
+    for end in 0..60 {
+        let copy = lab.copy(&scenario.fixture);
+        let is_dead = AtomicBool::new(false);
+        let disk = given_up(&copy, move |operation| {
+            is_dead.fetch_or(operation == end, Ordering::SeqCst);
+            if is_dead.load(Ordering::SeqCst) { Err(io::Error::other("stopped by the test")) } else { Ok(()) }
+        });
+        if restore_first(&opened(&copy, disk)).is_ok() {
+            continue;
+        }
+        stopped += 1;
+        let checked = || -> Result<(), String> {
+            let workspace = open(&copy);
+            workspace.status().map_err(|error| format!("status fails: {error}"))?;
+            let side = scenario.side(&copy, &["replaced.txt"])?;
+            ensure(side == Side::Before, || "the next command carried it out".to_owned())?;
+            let text = std::fs::read_to_string(copy.join("replaced.txt")).unwrap_or_default();
+            ensure(text.ends_with("in between\n"), || format!("`replaced.txt` is {text:?}"))?;
+            none("left behind", leftovers(&copy, Strictness::Opened))?;
+            none("verify finds", damage(&workspace))
+        };
+        findings.note(format_args!("stopped at {end} of the way back"), checked());
+    }
+    findings.report();
+    assert!(stopped > 15, "stopped {stopped} times");
+}
+
+#[test]
+fn one_failure_on_the_way_back_is_made_up_for_by_the_next_command() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let (mut findings, mut failed) = (Findings::default(), 0);
+    for failing in 0..60 {
+        let copy = lab.copy(&scenario.fixture);
+        let disk = given_up(&copy, move |operation| match operation == failing {
+            true => Err(io::Error::from_raw_os_error(5)),
+            false => Ok(()),
+        });
+        let outcome = restore_first(&opened(&copy, disk));
+        failed += u64::from(outcome.is_err());
+        let checked = || -> Result<(), String> {
+            let workspace = open(&copy);
+            workspace.status().map_err(|error| format!("status fails: {error}"))?;
+            let side = scenario.side(&copy, &["replaced.txt"])?;
+            let wanted = if outcome.is_ok() { Side::After } else { Side::Before };
+            ensure(side == wanted, || format!("answered {outcome:?}, but the rest is {side:?}"))?;
+            none("left behind", leftovers(&copy, Strictness::Opened))
+        };
+        findings.note(format_args!("operation {failing} of the way back fails"), checked());
+    }
+    findings.report();
+    assert!(failed > 10, "failed {failed} times");
+}
+
+/// All is back and cleared, and only the journal entry is left when the process dies. What the user removes then is not
+/// taken for something that is not back yet.
+#[test]
+fn a_file_removed_after_a_restore_was_given_up_stays_removed() {
+    let lab = Lab::new();
+    let copy = lab.copy(&small(&lab));
+    let (journal, stage) = (copy.join(".backsight/store/journal"), copy.join(".backsight/stage"));
+    let file = append_to(&copy.join("replaced.txt")).unwrap();
+    let (written, was_back) = (AtomicBool::new(false), AtomicBool::new(false));
+    let disk = Disk::new().watched(move |_| {
+        if is_in(&journal, "commit") && !written.swap(true, Ordering::SeqCst) {
+            (&file).write_all(b"in between\n")?;
+        }
+        let was_back = was_back.fetch_or(is_in(&journal, "back"), Ordering::SeqCst);
+        if was_back && !stage.exists() { Err(io::Error::other("stopped by the test")) } else { Ok(()) }
+    });
+    restore_first(&opened(&copy, disk)).unwrap_err();
+    std::fs::remove_file(copy.join("new/added.txt")).unwrap();
+    open(&copy).status().unwrap();
+    assert!(!copy.join("new/added.txt").exists(), "the user removed it");
+    assert_eq!(leftovers(&copy, Strictness::Opened), "");
+}
+
+/// The stage is removed by hand while a restore is on its way back: what was in it comes from the store.
+#[test]
+fn a_way_back_whose_stage_is_gone_ends_before_all_the_same() {
+    let lab = Lab::new();
+    let scenario = Scenario::new(&lab, small(&lab), Kind::Restore, &restore_first);
+    let copy = lab.copy(&scenario.fixture);
+    let disk = given_up(&copy, |_| Err(io::Error::other("stopped by the test")));
+    restore_first(&opened(&copy, disk)).unwrap_err();
+    std::fs::remove_dir_all(copy.join(".backsight/stage")).unwrap();
+    open(&copy).status().unwrap();
+    assert_eq!(scenario.side(&copy, &["replaced.txt"]), Ok(Side::Before));
+    assert_eq!(leftovers(&copy, Strictness::Opened), "");
+}
