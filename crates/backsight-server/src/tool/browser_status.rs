@@ -46,6 +46,9 @@ pub fn watched(status: &backsight::report::BrowserStatus) -> Draft {
     let coverage = &status.coverage;
     let summary = match (&status.browser, coverage.attached) {
         (_, true) => format!("watching {}", render::safe(&coverage.watching.join(", "))),
+        (Some(browser), false) if !browser.browser.is_empty() => {
+            "the browser is attached, and no page in it is watched: open one of this machine".to_owned()
+        }
         (Some(_), false) => "the browser is gone; it is watched again when it is back".to_owned(),
         (None, false) => "nothing is attached: attach a browser with browser_attach".to_owned(),
     };

@@ -311,3 +311,16 @@ fn calls_that_do_not_share_a_file_are_told_nothing() {
     assert_eq!(scene.finish(&third).warnings, Vec::<String>::new());
     assert_eq!(scene.revert("session:C").unwrap().warnings, Vec::<String>::new());
 }
+
+#[test]
+fn no_more_calls_are_open_than_can_be_looked_at() {
+    let scene = Scene::of(&["a"]);
+    let first = scene.begin("first", &["a"]);
+    for _ in 1..256 {
+        scene.begin("another", &["a"]);
+    }
+    let error = scene.workspace.begin(&Begin::default()).unwrap_err();
+    assert_eq!(error.code(), Code::Busy);
+    scene.finish(&first);
+    scene.begin("one more", &["a"]);
+}

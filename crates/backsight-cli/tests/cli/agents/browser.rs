@@ -318,6 +318,9 @@ fn a_browser_is_launched_and_watched_and_ends_with_the_watching() {
     assert_eq!(status["attached"], false, "{status}");
     let health = agent.ok("get_session_health", json!({ "checkpoint": "start" }));
     assert_eq!(health["verdict"], "broken", "{health}");
+    // Without a page there is nothing to watch yet, and the browser is there.
+    let told = agent.call("browser_attach", json!({ "launch": true, "headless": true }));
+    assert!(told.text.starts_with("the browser is attached, and no page in it is watched"), "{}", told.text);
 }
 
 #[test]
