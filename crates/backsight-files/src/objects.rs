@@ -229,10 +229,8 @@ impl ObjectStore {
     fn list_packs(&self, known: &[Arc<Pack>]) -> Result<Vec<Arc<Pack>>> {
         let known: HashMap<PathBuf, &Arc<Pack>> =
             known.iter().map(|pack| (pack.path.relative().with_extension("idx"), pack)).collect();
-        let mut packs = Vec::new();
-        for _ in 0..LISTINGS {
-            packs.clear();
-            let mut went = false;
+        settled(|| {
+            let (mut packs, mut went) = (Vec::new(), false);
             for index in self.index_paths()? {
                 if let Some(open) = known.get(index.relative()).filter(|pack| pack.is_current()) {
                     packs.push((*open).clone());
@@ -247,11 +245,8 @@ impl ObjectStore {
                     Err(error) => return Err(self.failed("read", error)),
                 }
             }
-            if !went {
-                break;
-            }
-        }
-        Ok(packs)
+            Ok((packs, went))
+        })
     }
 
     pub(crate) fn index_paths(&self) -> Result<Vec<AnchoredPath>> {
@@ -441,6 +436,16 @@ impl ObjectStore {
     }
 }
 
+/// Lists until nothing of what was listed went on the way, which is what the second part of an answer says.
+fn settled<T>(mut list: impl FnMut() -> Result<(T, bool)>) -> Result<T> {
+    for _ in 1..LISTINGS {
+        if let (listed, false) = list()? {
+            return Ok(listed);
+        }
+    }
+    list().map(|(listed, _)| listed)
+}
+
 /// The name in a line of `packed-refs`, if it is one of ours.
 fn name_of(line: &str) -> Option<&str> {
     line.split_once(" refs/backsight/").map(|(_, name)| name)
@@ -620,5 +625,26 @@ impl ObjectStore {
             self.disk.sync_directory(&directory)
         };
         publish().map_err(|error| self.failed("write to", error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_while_it_is_listed_is_listed_again() {
+        let mut listings = 0;
+        let third = settled(|| {
+            listings += 1;
+            Ok((listings, listings < 3))
+        });
+        assert_eq!(third.unwrap(), 3);
+        let mut listings = 0;
+        let restless = settled(|| {
+            listings += 1;
+            Ok((listings, true))
+        });
+        assert_eq!(restless.unwrap(), LISTINGS);
     }
 }
