@@ -48,7 +48,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Sessions and milestones", &["session", "milestone", "unknown", "continuity", "known"]),
     ("The app", &["run", "changes", "health", "checkpoint", "baseline", "noise", "browser"]),
     ("Programs", &["debug"]),
-    ("The store", &["usage", "gc", "pin", "unpin", "verify", "doctor", "config"]),
+    ("The store", &["usage", "gc", "pin", "unpin", "verify", "doctor", "config", "export", "import"]),
     ("Agents", &["install", "mcp", "serve", "hook"]),
     ("More", &["demo", "completions", "help"]),
 ];

@@ -161,10 +161,16 @@ fn generated(seed: u64) {
         fs::create_dir_all(fixture.base().join("config/git")).unwrap();
         fs::write(fixture.base().join("config/git/ignore"), &global).unwrap();
         // A fresh store: what an earlier round captured would rightly stay covered.
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         let root = fs::read_to_string(fixture.root().join(".gitignore")).unwrap();
         agrees(&fixture, &format!("seed {seed} round {round}: {root:?} {exclude:?} {global:?}"));
     }
+}
+
+/// Another store, empty.
+fn begin_anew(fixture: &Fixture) {
+    let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+    fixture.done("init");
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn every_pattern_alone() {
     plant(&fixture, "", 1);
     for pattern in PATTERNS {
         fixture.write(".gitignore", &format!("{pattern}\n"));
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         agrees(&fixture, &format!("{pattern:?}"));
     }
 }
@@ -201,7 +207,7 @@ fn ignore_files_with_odd_encodings() {
     for text in ["\u{feff}*.log\n", "*.log\r\na\r\n", "*.log", "a\n\n\n*.log\n#c\n", "\n", "", "*.log\0\na\n", "a\t\n"]
     {
         fixture.write(".gitignore", text);
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         agrees(&fixture, &format!("{text:?}"));
     }
 }
@@ -225,7 +231,7 @@ fn global_excludes_from_the_home_configuration() {
     fs::write(fixture.home().join("my-ignores"), "*.log\nfoo/\n").unwrap();
     for value in ["~/my-ignores", &fixture.home().join("my-ignores").display().to_string()] {
         fs::write(fixture.home().join(".gitconfig"), format!("[core]\n\texcludesFile = {value}\n")).unwrap();
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         agrees(&fixture, value);
         assert!(!captured(&fixture).contains("c.log"));
     }
@@ -257,7 +263,7 @@ fn global_excludes_in_other_spellings() {
         } else {
             fixture.git(&format!("config core.excludesFile {local}"));
         }
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         agrees(&fixture, &format!("{text:?} {xdg:?} {local:?}"));
     }
 }
@@ -295,7 +301,7 @@ fn files_git_tracks_are_captured_although_ignored() {
     agrees(&fixture, "committed and edited");
     for version in ["2", "3", "4"] {
         fixture.git(&format!("update-index --index-version {version}"));
-        let _ = fs::remove_dir_all(fixture.root().join(".backsight"));
+        begin_anew(&fixture);
         agrees(&fixture, &format!("index version {version}"));
     }
 }

@@ -121,8 +121,8 @@ fn an_id_that_is_no_id_or_a_record_that_is_no_record_proves_nothing() {
     }
     for record in ["", "{}", r#"{"store":"/","inode":0,"key":""}"#] {
         let user = User::with_store(StorePlace::Workspace);
-        let file = fs::read_dir(user.records()).unwrap().next().unwrap().unwrap().path();
-        fs::write(file, record).unwrap();
+        let id = fs::read_to_string(user.own("store/identity")).unwrap();
+        fs::write(user.records().join(id.trim()), record).unwrap();
         assert_eq!(user.refusal(), unborn, "{record}");
     }
 }
