@@ -58,6 +58,8 @@ fn lines() -> Vec<(&'static str, &'static str, String)> {
         ("install", "install claude-code --print"),
         ("serve", "serve"),
         ("completions", "completions bash"),
+        ("export", "export out.history"),
+        ("import", "import out.history"),
     ];
     let mut lines: Vec<_> = plain.into_iter().map(|(name, line)| (name, line, String::new())).collect();
     lines.push(("hook", "hook claude-code", payload("UserPromptSubmit")));
@@ -115,6 +117,10 @@ fn assert_named(name: &str, about: &str, output: &Output) {
     let expected = match name {
         // These do not ask for the store.
         "completions" | "install" => return assert_eq!(output.status.code(), Some(0), "{about}: {said}"),
+        // Whatever store is there, none is put in its place.
+        "import" if said.contains("has a history already") => {
+            return assert_eq!(output.status.code(), Some(2), "{about}: {said}");
+        }
         "mcp" => {
             assert!(said.matches("STORE_NOT_OURS").count() >= 4, "{about}: {said}");
             0
