@@ -275,8 +275,12 @@ fn expect_count(what: &str, found: usize, expected: usize) -> Result<()> {
 }
 
 fn remove(backsight: &Backsight) -> Result<()> {
-    match fs::remove_dir_all(backsight.store()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+    // The user's records too, which would miss the store.
+    for directory in [backsight.store(), backsight.home.join(".local/state")] {
+        match fs::remove_dir_all(directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
     }
+    Ok(())
 }
