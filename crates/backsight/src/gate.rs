@@ -74,20 +74,28 @@ impl OwnStore {
 
 /// The store of the workspace at `root`, if there is one. One that is not ours is an error.
 pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
-    for store in place::candidates(root, settings) {
-        if let Some(found) = look(root, &store, settings)? {
-            return Ok(Some(found));
-        }
+    if let Some(found) = standing(root, settings)? {
+        return Ok(Some(found));
     }
     // What came with the directory is named before anything is made beside it.
     let own = root.join(OWN_DIRECTORY);
     if let Some(opened) = open(&own)? {
         check_empty(&opened, &own.join(place::STORE))?;
     }
-    match identity::is_gone(root, settings)? {
-        true => Err(gone(root)),
-        false => Ok(None),
+    if !identity::is_gone(root, settings)? {
+        return Ok(None);
     }
+    // Another process may have made it since it was looked for.
+    standing(root, settings)?.map_or_else(|| Err(gone(root)), |found| Ok(Some(found)))
+}
+
+fn standing(root: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
+    for store in place::candidates(root, settings) {
+        if let Some(found) = look(root, &store, settings)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 fn gone(root: &Path) -> Error {
