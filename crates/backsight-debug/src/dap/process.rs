@@ -57,7 +57,8 @@ impl Life {
 
 /// Waits until nobody holds the other end of its input, then ends a group and removes a directory. `/bin/sh` is dash, bash or
 /// busybox: `kill -KILL -- -1` is an error in dash.
-const GUARD: &str = "read -r _; kill -s KILL -- \"-$0\"; [ -z \"$1\" ] || rm -rf -- \"$1\"";
+const GUARD: &str = "read -r _; own=$(cat /proc/$0/task/*/children 2>/dev/null); kill -s KILL -- \"-$0\" $own; \
+                     [ -z \"$1\" ] || rm -rf -- \"$1\"";
 
 /// Ends a group when we are gone, also when we had no time to: it reads from a pipe whose other end only we hold. What was
 /// made for the group goes with it.
@@ -177,11 +178,22 @@ fn reap(child: &mut Child, group: Option<Pid>, life: &Mutex<Life>) -> Option<Exi
     child.wait().ok()
 }
 
+/// Ends a group, and what its leader started in other groups: Delve gives the program one of its own.
 fn end(group: Option<Pid>) {
-    if let Some(group) = group {
-        // The group is usually empty by now.
-        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    let Some(group) = group else { return };
+    let started = children_of(group.as_raw_nonzero().get());
+    // The group is usually empty by now.
+    let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    for child in started.into_iter().filter_map(Pid::from_raw) {
+        let _ = rustix::process::kill_process(child, Signal::KILL);
     }
+}
+
+/// What a process started and has not waited for; other systems do not say.
+pub(crate) fn children_of(process: i32) -> Vec<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<i32>>()).collect()
 }
 
 fn pipes(child: &mut Child) -> std::io::Result<Pipes> {
@@ -294,6 +306,34 @@ mod tests {
             assert!(started.elapsed() < Duration::from_secs(10), "{child} lives");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
+    }
+
+    /// As Delve starts a program: a job of an interactive shell has a group of its own.
+    const OWN_GROUP: &str = "set -m; sleep 1000 & echo $!; exec sleep 1000";
+
+    #[tokio::test]
+    async fn what_it_started_in_another_group_does_not_outlive_it_either() {
+        let (process, pipes) = Process::start(shell(OWN_GROUP), false, None).unwrap();
+        let mut stdout = pipes.stdout.unwrap();
+        let mut line = [0; 32];
+        assert!(stdout.read(&mut line).await.unwrap() > 0);
+        drop(process);
+        // The pipe ends with the last that holds it.
+        tokio::time::timeout(Duration::from_secs(10), pump(stdout, |_| {})).await.unwrap();
+    }
+
+    #[test]
+    fn the_guard_ends_what_was_started_in_another_group() {
+        let mut program = shell(OWN_GROUP).process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = std::io::BufReader::new(program.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut stdout, &mut String::new()).unwrap();
+        let group = Pid::from_raw(i32::try_from(program.id()).unwrap());
+        let mut guard = guard(group, None).unwrap();
+        drop(guard.stdin.take());
+        guard.wait().unwrap();
+        // The pipe ends with the last that holds it.
+        std::io::Read::read_to_end(&mut stdout, &mut Vec::new()).unwrap();
+        program.wait().unwrap();
     }
 
     #[test]

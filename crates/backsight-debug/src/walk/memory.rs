@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::FileExt;
 
+use crate::dap::process::children_of;
 use crate::hash;
 
 /// More than this is not read.
@@ -62,12 +63,7 @@ pub(super) fn read(_: i32, _: u64, _: Form) -> Option<(u64, Option<u64>)> {
 
 /// The program that a debugger started: its only child.
 pub(super) fn child_of(process: i32) -> Option<i32> {
-    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
-    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
-    let others = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    let all: Vec<String> = std::iter::once(children).chain(others).collect();
-    let mut found: Vec<i32> =
-        all.iter().flat_map(|text| text.split_whitespace()).filter_map(|id| id.parse().ok()).collect();
+    let mut found = children_of(process);
     found.sort_unstable();
     found.dedup();
     match found.as_slice() {
