@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -18,6 +18,15 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// The bytes of the file `name` in an open directory. A symlink is not followed.
 pub fn read_in(directory: BorrowedFd<'_>, name: &[u8], limit: u64) -> io::Result<Vec<u8>> {
     contents(open_at(directory, Path::new(OsStr::from_bytes(name)), OFlags::NOFOLLOW)?, limit)
+}
+
+/// The last bytes of the file at `path`, at most `limit`, or what a symlink there leads to.
+pub fn read_end(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let (mut file, length) = open_at(CWD, path, OFlags::empty())?;
+    file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Opens a regular file.

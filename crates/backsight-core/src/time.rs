@@ -20,6 +20,11 @@ impl Timestamp {
         Timestamp(millis.unwrap_or(i64::MAX))
     }
 
+    /// The point `duration` later.
+    pub fn after(self, duration: Duration) -> Self {
+        Timestamp(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// The point `duration` earlier.
     pub fn before(self, duration: Duration) -> Self {
         Timestamp(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))

@@ -86,12 +86,9 @@ pub enum OnConflict {
 pub struct Bounds<'a> {
     /// Only these paths and what lies below them; empty means all.
     pub selection: &'a [RelPath],
-    /// Left as they are, because another program keeps writing to them.
-    pub busy: &'a BTreeSet<RelPath>,
+    /// Left as they are, and why.
+    pub left: &'a BTreeMap<RelPath, String>,
 }
-
-/// Why a busy path is left as it is.
-const BUSY: &str = "another program keeps writing to it";
 
 /// One step to be undone.
 pub struct StepToUndo {
@@ -130,8 +127,8 @@ pub(crate) fn plan_restore(
             note_standing(change, &mut standing);
             continue;
         }
-        let busy = bounds.busy.contains(&change.path).then(|| Obstacle::Leave(BUSY.to_owned()));
-        match busy.or_else(|| obstacle(change, now, unseen, &standing)) {
+        let left_alone = bounds.left.get(&change.path).cloned().map(Obstacle::Leave);
+        match left_alone.or_else(|| obstacle(change, now, unseen, &standing)) {
             None => plan.changes.push(change.clone()),
             Some(Obstacle::Keep(reason)) => {
                 note_standing(change, &mut standing);
@@ -235,7 +232,7 @@ pub(crate) fn plan_revert(
         source,
         now,
         on_conflict,
-        busy: bounds.busy,
+        left_alone: bounds.left,
         current: BTreeMap::new(),
         left: BTreeSet::new(),
         plan: Plan::default(),
@@ -255,7 +252,7 @@ struct Revert<'a> {
     source: &'a Source<'a>,
     now: &'a Capture,
     on_conflict: OnConflict,
-    busy: &'a BTreeSet<RelPath>,
+    left_alone: &'a BTreeMap<RelPath, String>,
     /// What each touched path will be.
     current: BTreeMap<RelPath, Option<Node>>,
     /// Paths that one of the steps cannot be undone at: all the steps leave them alone.
@@ -326,11 +323,11 @@ impl Revert<'_> {
 
     fn decide(&self, change: &Change, current: Option<Node>, unseen: &Blind, label: &str) -> Result<Verdict> {
         let path = change.path.as_bytes();
-        if self.busy.contains(&change.path) {
-            return Ok(Verdict::Conflicts(BUSY.to_owned()));
-        }
         if current == change.before {
             return Ok(Verdict::Stays("already as it was before the step".to_owned()));
+        }
+        if let Some(reason) = self.left_alone.get(&change.path) {
+            return Ok(Verdict::Conflicts(reason.clone()));
         }
         if change.before.is_none()
             && let Some(reason) = unseen.reason(path)

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
+use crate::asker::Asker;
 use crate::door::{LONGEST_WAIT, Said};
 use crate::office::Caller;
 use crate::place::Address;
@@ -135,6 +136,9 @@ pub struct ToolRequest {
     /// The tools it is offered; all when nobody says.
     #[serde(default)]
     pub groups: Groups,
+    /// Which conversation asks.
+    #[serde(default)]
+    pub asker: Asker,
 }
 
 impl Client {
@@ -168,8 +172,8 @@ impl Client {
         caller: &Caller,
         says: &mpsc::Sender<Said>,
     ) -> Result<Reply, Lost> {
-        let Caller { name: client, process, groups, .. } = caller.clone();
-        let request = json!(ToolRequest { arguments: arguments.clone(), client, process, groups });
+        let Caller { name: client, process, groups, asker, .. } = caller.clone();
+        let request = json!(ToolRequest { arguments: arguments.clone(), client, process, groups, asker });
         let silence = asked(&request["arguments"], "") + MARGIN;
         let path = format!("/api/tools/{name}");
         let sent = self.while_alive(silence, self.send(Method::POST, &path, &request)).await?;

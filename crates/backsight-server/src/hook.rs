@@ -6,18 +6,21 @@
 
 mod act;
 mod agent;
+mod asking;
 mod deliver;
 mod event;
 mod parse;
 mod place;
 mod reply;
 mod tools;
+mod transcript;
 mod turns;
 
 pub use act::run;
 pub use agent::Agent;
+pub use asking::who_asks;
 pub use deliver::{Way, deliver};
-pub use event::{Effect, Event, Outcome, ToolCall};
+pub use event::{Effect, Ending, Event, Ours, Outcome, ToolCall};
 pub use parse::{event_name, parse, read_payload};
 pub use place::start_directories;
 pub use reply::Reply;

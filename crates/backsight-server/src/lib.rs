@@ -4,6 +4,7 @@
 mod advice;
 mod app;
 mod ask;
+mod asker;
 mod client;
 mod connections;
 mod debug_limits;

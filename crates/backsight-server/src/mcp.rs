@@ -15,6 +15,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, Subsc
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::asker::Asker;
 use crate::door::{Door, Said};
 use crate::office::{Caller, Session};
 use crate::tool::{self, Effect, Group, Groups};
@@ -45,6 +46,9 @@ const DEBUG_INSTRUCTIONS: &str = "Backsight also debugs programs: debug_launch w
     `session`, for when several programs are debugged, and those that look or step take `thread`; snapshots live as long \
     as their session.";
 
+/// Where Claude Code says for which conversation it starts a server.
+const CONVERSATION: &str = "CLAUDE_CODE_SESSION_ID";
+
 /// One workspace as an MCP server.
 #[derive(Clone)]
 pub struct Mcp {
@@ -53,6 +57,8 @@ pub struct Mcp {
     process: Option<u32>,
     /// The session in which it speaks, when this process speaks for many.
     session: Session,
+    /// The conversation that the client said it starts this process for.
+    conversation: Option<String>,
     /// The tools it offers.
     groups: Groups,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
@@ -62,12 +68,14 @@ pub struct Mcp {
 impl Mcp {
     /// Answers through `door`, with some groups of tools.
     pub fn new(door: Arc<Door>, groups: Groups) -> Self {
-        Mcp { door, process: None, session: Session::default(), groups, subscriptions: Arc::default() }
+        let (process, session, conversation) = (None, Session::default(), None);
+        Mcp { door, process, session, conversation, groups, subscriptions: Arc::default() }
     }
 
     /// The same for the one client whose stdin and stdout this process has.
     pub fn for_this_process(door: Arc<Door>, groups: Groups) -> Self {
-        Mcp { process: Some(std::process::id()), ..Mcp::new(door, groups) }
+        let conversation = std::env::var(CONVERSATION).ok().filter(|session| !session.is_empty());
+        Mcp { process: Some(std::process::id()), conversation, ..Mcp::new(door, groups) }
     }
 
     /// The tools it offers.
@@ -157,7 +165,8 @@ impl ServerHandler for Mcp {
         }
         let name = context.client_info().map(|info| info.name);
         let session = is_in_session(&context).then(|| self.session.clone());
-        let caller = Caller { name, process: self.process, session, groups: self.groups.clone() };
+        let asker = Asker::of_meta(&context.meta).within(self.conversation.clone());
+        let caller = Caller { name, process: self.process, session, groups: self.groups.clone(), asker };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
         let work = self.door.call(&request.name, arguments, caller, says);

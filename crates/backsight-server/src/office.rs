@@ -12,7 +12,8 @@ use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
 use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value};
 
-use crate::hook::{Agent, Event};
+use crate::asker::Asker;
+use crate::hook::{self, Agent, Event};
 use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
 use crate::tool::{self, Call, Common, Group, Groups, Tool};
 use crate::{advice, words};
@@ -49,6 +50,8 @@ pub struct Caller {
     pub session: Option<Session>,
     /// The tools it is offered.
     pub groups: Groups,
+    /// Which conversation asks, as far as the client says.
+    pub asker: Asker,
 }
 
 impl From<Option<String>> for Caller {
@@ -135,6 +138,7 @@ impl Office {
 
     /// Runs a tool for a caller. Failures are answers too.
     pub fn call(&self, workspace: &Workspace, name: &str, mut arguments: Map<String, Value>, caller: &Caller) -> Reply {
+        let asker = self.asker(workspace, name, &arguments, caller);
         let default_tokens =
             self.tools.iter().find(|tool| tool.name == name).map_or(DEFAULT_TOKENS, |tool| tool.default_tokens);
         let common = match Common::take(&mut arguments, default_tokens) {
@@ -145,9 +149,10 @@ impl Office {
         // A session of the debugger is no session of the timeline.
         let tracks = self.tools.iter().any(|tool| tool.name == name && tool.group != Group::Debug);
         let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
+        let session = session.or_else(|| asker.session.clone());
         let now = Timestamp::from_system(SystemTime::now());
         let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
-        let call = Call { workspace, client: &client, now, max_tokens: common.max_tokens };
+        let call = Call { workspace, client: &client, asker: &asker, now, max_tokens: common.max_tokens };
         let drafted = self.run(&call, name, arguments);
         let app = caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, name, moves)).flatten();
         match drafted {
@@ -165,6 +170,14 @@ impl Office {
                 reply
             }
         }
+    }
+
+    /// The conversation a step is recorded for. What a hook said just before knows the most.
+    fn asker(&self, workspace: &Workspace, name: &str, arguments: &Map<String, Value>, caller: &Caller) -> Asker {
+        let records = self.tools.iter().any(|tool| tool.name == name && tool.takes_turns());
+        let said = &caller.asker;
+        let heard = records.then(|| hook::who_asks(workspace, name, arguments, said.part.as_deref())).flatten();
+        heard.unwrap_or_else(|| said.clone())
     }
 
     fn run(&self, call: &Call<'_>, name: &str, arguments: Map<String, Value>) -> Result<Draft> {

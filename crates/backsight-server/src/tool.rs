@@ -60,6 +60,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::asker::Asker;
 use crate::door::Threads;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
@@ -280,6 +281,8 @@ pub struct Call<'a> {
     pub workspace: &'a Workspace,
     /// Who asks.
     pub client: &'a str,
+    /// For which conversation.
+    pub asker: &'a Asker,
     /// When.
     pub now: Timestamp,
     /// How long the answer may be.
@@ -287,21 +290,33 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// On whose behalf a step is recorded: the client stands for its session unless it names one.
+    /// On whose behalf a step is recorded: the caller may name a session, or its conversation is known, or the client
+    /// stands for it.
     fn origin(&self, who: Who) -> Result<Origin> {
+        let own = self.plain_origin(who.session);
         Ok(Origin {
             tool: Some(who.tool.unwrap_or_else(|| self.client.to_owned())),
-            session: Some(who.session.unwrap_or_else(|| self.client.to_owned())),
-            message: who.message,
+            session: own.session,
+            message: who.message.or(own.message),
+            // With a part it would end with the turn; what an agent begins by hand it ends by hand.
             part: who.part,
             declared: paths(&who.declare)?,
         })
     }
 
-    /// The same for a step that only has a session.
+    /// The same for a step that is recorded at once.
     fn plain_origin(&self, session: Option<String>) -> Origin {
-        let session = session.unwrap_or_else(|| self.client.to_owned());
-        Origin { tool: Some(self.client.to_owned()), session: Some(session), ..Origin::default() }
+        let tool = Some(self.client.to_owned());
+        match (session, self.asker.session.clone()) {
+            (None, Some(own)) => {
+                let Asker { message, part, .. } = self.asker.clone();
+                Origin { tool, session: Some(own), message, part, ..Origin::default() }
+            }
+            (named, _) => {
+                let session = named.unwrap_or_else(|| self.client.to_owned());
+                Origin { tool, session: Some(session), ..Origin::default() }
+            }
+        }
     }
 }
 

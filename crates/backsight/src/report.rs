@@ -22,14 +22,14 @@ pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadat
 pub use debug::Exported;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
-pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
+pub use row::{Event, Kind, MayHold, Origin, Row, Snapshot, SnapshotDetail};
 pub use session::{
     NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,
     SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
 };
 pub use unknown::{
-    Begun, Call, ChangeType, HandleResult, Others, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,
-    ValidationResult,
+    Background, Begun, Call, ChangeType, HandleResult, Others, Run, SnapshotConfig, Strategy, UnknownChange,
+    UnknownChangeResult, ValidationResult,
 };
 pub use watch::{Watch, WatchMood};
 

@@ -6,7 +6,7 @@ use backsight_core::{RelPath, Timestamp};
 pub use backsight_diff::BinaryFiles;
 
 use crate::plan_token::PlanToken;
-use crate::report::{Kind, OnConflict, Origin, Phase, Strategy};
+use crate::report::{Background, Kind, OnConflict, Origin, Phase, Strategy};
 
 /// A request to record the files as they are.
 #[derive(Clone, Debug, Default)]
@@ -191,6 +191,19 @@ pub struct Begin {
     pub origin: Origin,
     /// What is done about changes that are there already.
     pub unknown: Unknown,
+    /// What the tool does, in words.
+    pub title: Option<String>,
+}
+
+/// When a tool ran, where that is not all the time since its call began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Nothing that was written before is its work.
+    pub from: Timestamp,
+    /// What was written from here on is its work; what was written in between may be the user's.
+    pub surely: Option<Timestamp>,
+    /// Nothing that was written after is its work; absent means until now.
+    pub until: Option<Timestamp>,
 }
 
 /// A request to finish a tool call: what it wrote becomes a step.
@@ -206,6 +219,10 @@ pub struct Finish {
     pub unknown: Unknown,
     /// Keep the snapshot through every retention rule.
     pub pinned: bool,
+    /// When the tool ran, if that is known; else all the time, or since the user was asked.
+    pub ran: Option<Ran>,
+    /// The tool has answered and its command goes on: what is there now is recorded, and the call stays open.
+    pub goes_on: Option<Background>,
 }
 
 /// How a file state is validated before a snapshot (seed 003's `ValidationOptions`).

@@ -23,7 +23,7 @@ pub(crate) use adopt::copy_rows;
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use kept::{Item, KeptKind};
 pub(crate) use query::{Cursor, FileStep, OriginColumn};
-pub(crate) use row::{Lines, NewEvent, NewStep, Outline, SessionMark, Shared, Step, StepDetails, TouchedFile};
+pub(crate) use row::{Doubt, Lines, NewEvent, NewStep, Outline, SessionMark, Shared, Step, StepDetails, TouchedFile};
 pub(crate) use sessions::{KnownSession, SeenMessage};
 
 use crate::report::{ChainProblem, Event, Kind};

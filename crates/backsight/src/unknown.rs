@@ -35,6 +35,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) theirs: &'a [RelPath],
     /// For a tool call, what happened since it began.
     pub(crate) since: Option<Since>,
+    /// What was written when the tool did not run.
+    pub(crate) outside: Option<&'a BTreeSet<RelPath>>,
 }
 
 /// What happened since a tool call began.
@@ -58,6 +60,7 @@ pub(crate) fn own(changes: &[Change], claim: &Claim<'_>) -> Vec<Change> {
             own.extend(fresh.chain(after_recording).map(|change| (&change.path, change.clone())));
         }
     }
+    own.retain(|path, _| claim.outside.is_none_or(|outside| !outside.contains(*path)));
     if claim.declared.is_empty() && !claim.theirs.is_empty() {
         let is_theirs = |path: &RelPath| is_within_any(path, claim.theirs);
         own.retain(|path, change| !is_theirs(path) && !comes_or_goes_with(change, changes, &is_theirs));
@@ -269,7 +272,7 @@ mod tests {
         let changes = [change("a", 1, 2), directory("d", false, true), change("d/x", 0, 3)];
         let theirs = [path("d/x")];
         assert_eq!(names(&own(&changes, &Claim { theirs: &theirs, ..Claim::default() })), ["a"]);
-        let claim = Claim { declared: &theirs, theirs: &theirs, since: None };
+        let claim = Claim { declared: &theirs, theirs: &theirs, ..Claim::default() };
         assert_eq!(names(&own(&changes, &claim)), ["d", "d/x"]);
     }
 

@@ -11,6 +11,7 @@ mod checkpoint;
 mod continuity;
 mod debug;
 mod diff;
+mod doubt;
 mod export;
 mod glance;
 mod go;

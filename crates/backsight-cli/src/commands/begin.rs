@@ -32,7 +32,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let origin = args.who.origin(context, &workspace)?;
-    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request() })?;
+    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
     context.answer(&begun, |page| {
         page.data.line(&begun.call.id);
         talk(page, &begun, context);

@@ -57,7 +57,7 @@ struct Called {
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let origin = args.who.origin(context, &workspace)?;
-    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request() })?;
+    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
     // What is not recorded by itself is told when the call finishes; once is enough.
     let told = Begun { unknown_changes: Vec::new(), ..begun.clone() };
     aside(context, |page| begin::talk(page, if begun.integrated.is_some() { &begun } else { &told }, context))?;
@@ -65,9 +65,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let request = Finish {
         call: begun.call.id.to_string(),
         description: args.description.clone().unwrap_or_else(|| command_line(&args.command)),
-        declared: Vec::new(),
         unknown: args.unknown.request(),
         pinned: args.pin,
+        ..Finish::default()
     };
     let finished = workspace.finish(&request).map_err(|error| still_open(error, &request.call, ended))?;
     aside(context, |page| {

@@ -44,6 +44,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         declared: context.paths(&workspace, &args.declare)?,
         unknown: args.unknown.request(),
         pinned: args.pin,
+        ..Finish::default()
     };
     let report = workspace.finish(&request)?;
     context.answer(&report, |page| tracked::show(page, &report, &request.description, context.now))?;

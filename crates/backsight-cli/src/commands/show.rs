@@ -1,7 +1,7 @@
 //! `backsight show [REF]`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
 use backsight::Workspace;
-use backsight::report::{Diff, PathChange, SnapshotDetail};
+use backsight::report::{Diff, MayHold, PathChange, SnapshotDetail};
 use backsight::request::BinaryFiles;
 use backsight_core::Result;
 use serde::{Serialize, Serializer};
@@ -113,6 +113,15 @@ fn describe(page: &mut Page, shown: &Shown, context: &Context) {
         page.data.line("");
         page.data.line(format_args!("{paths} changed by somebody else, found when the step was recorded"));
         changes::list_unknown(&mut page.data, &snapshot.unknown_changes);
+    }
+    for MayHold { of, paths, more } in &snapshot.may_hold {
+        page.data.line("");
+        let all = paths.len() as u64 + more;
+        page.data.line(format_args!("{} may hold the work of {of}; taking it back asks first", count(all, "path")));
+        paths.iter().for_each(|path| page.data.line(format_args!("  {path}")));
+        if *more > 0 {
+            page.data.line(format_args!("  and {more} more"));
+        }
     }
     if shown.diff.is_some() || shown.reverse_diff.is_some() {
         page.data.line("");

@@ -6,12 +6,13 @@ use super::edit::Groups;
 use super::node::Node;
 use super::{Edit, FileEdit, Piece, Places, Scope, Wish, codex};
 
-/// The events that bracket tools and prompts. Those that only newer versions know are the ones that say how a tool
-/// ended that did not succeed; older versions skip them, and the end of the turn closes what stayed open.
-const EVENTS: [(&str, Groups); 10] = [
+/// The events that bracket tools and prompts. Those that only newer versions know say that the user is asked, and how a
+/// tool ended that did not succeed; older versions skip them, and the end of the turn closes what stayed open.
+const EVENTS: [(&str, Groups); 11] = [
     ("SessionStart", Groups::Plain),
     ("UserPromptSubmit", Groups::Plain),
     ("PreToolUse", Groups::WithMatcher),
+    ("PermissionRequest", Groups::WithMatcher),
     ("PostToolUse", Groups::WithMatcher),
     ("PostToolUseFailure", Groups::WithMatcher),
     ("PermissionDenied", Groups::WithMatcher),

@@ -6,10 +6,11 @@ use super::edit::Groups;
 use super::node::Node;
 use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Scope, Wish};
 
-const EVENTS: [(&str, Groups); 7] = [
+const EVENTS: [(&str, Groups); 8] = [
     ("SessionStart", Groups::Plain),
     ("UserPromptSubmit", Groups::Plain),
     ("PreToolUse", Groups::WithMatcher),
+    ("PermissionRequest", Groups::WithMatcher),
     ("PostToolUse", Groups::WithMatcher),
     ("Stop", Groups::Plain),
     ("Interrupt", Groups::Plain),

@@ -6,10 +6,11 @@ use super::edit::Groups;
 use super::node::Node;
 use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Wish};
 
-const EVENTS: [(&str, Groups); 6] = [
+const EVENTS: [(&str, Groups); 7] = [
     ("SessionStart", Groups::Plain),
     ("BeforeAgent", Groups::Plain),
     ("BeforeTool", Groups::WithMatcher),
+    ("Notification", Groups::Plain),
     ("AfterTool", Groups::WithMatcher),
     ("AfterAgent", Groups::Plain),
     ("SessionEnd", Groups::Plain),

@@ -13,6 +13,13 @@ export const Backsight = async ({ directory, client }) => {
   }
   // Tools that began and have not ended. An interrupted one ends after its session has said that it is idle.
   const running = new Map()
+  // What the user was asked about, and when a tool was allowed: what was written before is not the tool's.
+  const asked = new Map()
+  const allowed = new Map()
+  const ended = (callID) => {
+    running.delete(callID)
+    allowed.delete(callID)
+  }
   const say = (message) =>
     client.app.log({ body: { service: "backsight", level: "warn", message } }).catch(() => {})
   const tell = (hook_event_name, input) =>
@@ -45,8 +52,8 @@ export const Backsight = async ({ directory, client }) => {
       return tell("tool.execute.before", { ...input, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
-      await tell("tool.execute.after", { ...input, exit: output?.metadata?.exit })
-      running.delete(input.callID)
+      await tell("tool.execute.after", { ...input, exit: output?.metadata?.exit, allowed: allowed.get(input.callID) })
+      ended(input.callID)
     },
     event: async ({ event: { type, properties } }) => {
       const part = properties?.part
@@ -57,11 +64,18 @@ export const Backsight = async ({ directory, client }) => {
         if (!parents.has(sessionID)) await tell(type, { sessionID })
       } else if (type === "session.idle" || type === "session.error") {
         if (sessionID && !parents.has(sessionID)) await tell(type, { sessionID, running: isRunning(sessionID) })
+      } else if (type === "permission.asked" || type === "permission.updated") {
+        const { id, tool, callID } = properties
+        asked.set(id, tool?.callID ?? callID)
+      } else if (type === "permission.replied") {
+        const id = properties.requestID ?? properties.permissionID
+        if (asked.get(id)) allowed.set(asked.get(id), Date.now())
+        asked.delete(id)
       } else if (type === "message.part.updated" && part?.type === "tool" && part.state?.status === "error") {
         const { tool, callID, state } = part
-        const args = { tool, sessionID: part.sessionID, callID, args: state.input, error: state.error }
-        await tell("tool.execute.error", args)
-        running.delete(callID)
+        const told = { tool, sessionID: part.sessionID, callID, args: state.input, error: state.error }
+        await tell("tool.execute.error", { ...told, allowed: allowed.get(callID) })
+        ended(callID)
       }
     },
   }

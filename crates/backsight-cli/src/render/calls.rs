@@ -13,6 +13,12 @@ pub fn list(sheet: &mut Sheet, calls: &[Call], now: Timestamp) {
         let id = sheet.paint(YELLOW, &call.id);
         let began = sheet.dim(format_args!("(began {}, after {})", age(call.since, now), call.based_on));
         sheet.line(format_args!("  {id}  {} {began}", who(call)));
+        let waits = match (&call.run.background, call.run.asked) {
+            (Some(_), _) => Some("goes on in the background: what changes may be its work or yours"),
+            (None, Some(_)) => Some("waits for an answer, or runs since: what changes may be its work or yours"),
+            (None, None) => None,
+        };
+        waits.into_iter().for_each(|words| sheet.line(format_args!("    {words}")));
         if !call.origin.declared.is_empty() {
             sheet.line(format_args!("    declares {}", enumerate(&call.origin.declared)));
         }

@@ -1,32 +1,48 @@
 //! What is recorded for an event. The ids the agent gives make every event safe to hear twice: a call that is open is
 //! not begun again, one that is closed is not finished again.
+//!
+//! A call whose end is never told was interrupted: what it wrote is its own, unless the user was asked whether it may run
+//! and may have refused. Then, and while a command goes on in the background, what changed may be the user's as well, and
+//! the step says so.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use backsight::Workspace;
-use backsight::report::{Call, Origin, Strategy};
-use backsight::request::{Begin, Finish, Track, Unknown};
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight::report::{Background, Call, Origin, Strategy};
+use backsight::request::{Begin, Finish, Ran, Track, Unknown};
+use backsight_core::{Code, Error, RelPath, Result, Timestamp};
 use serde_json::Value;
 
-use super::agent::{Agent, Unended};
-use super::event::{Effect, Event, Outcome, ToolCall};
+use super::agent::Agent;
+use super::event::{Effect, Ending, Event, Outcome, ToolCall};
 use super::parse::parse;
 use super::reply::Reply;
-use super::{place, turns};
+use super::{asking, place, transcript, turns};
 
 /// No tool runs this long: a call that is older belongs to an agent that died.
 const LONGEST_CALL: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// Records what a hook's payload asks for, and says what to answer. It never fails: what goes wrong is in the reply.
-pub fn run(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
+/// How long after a tool's end its hook may be heard. What was written by so much before the tool seems to have begun was
+/// written before it ran.
+const LATEST: Duration = Duration::from_secs(2);
+/// How long that takes at most when nothing holds it up. No user saves a file and answers a dialog in less.
+const LATE: Duration = Duration::from_millis(300);
+/// The same for an answer that the agent tells us of when it is given.
+const LATEST_ANSWER: Duration = Duration::from_millis(500);
+const LATE_ANSWER: Duration = Duration::from_millis(50);
+
+/// Records what a hook's payload asks for, heard at a moment, and says what to answer. It never fails: what goes wrong is
+/// in the reply.
+pub fn run(workspace: &Workspace, agent: Agent, payload: &Value, heard: Timestamp) -> Reply {
     let agent = agent.speaking(payload);
     let event = match parse(agent, payload) {
         Ok(event) => event,
         Err(error) => return Reply::failed(agent, &error),
     };
-    match act(workspace, agent, &event) {
+    let transcript = payload.get("transcript_path").and_then(Value::as_str).filter(|_| agent == Agent::ClaudeCode);
+    let heard = Heard { at: heard, transcript: transcript.map(PathBuf::from) };
+    match act(workspace, &event, &heard) {
         Ok(said) => Reply::new(agent, said),
         // A directory that is not tracked is not tracked at every tool; saying it once a prompt is enough.
         Err(error) if is_about_the_place(&error) && !starts_something(&event) => Reply::failed_again(&error),
@@ -42,15 +58,23 @@ fn starts_something(event: &Event) -> bool {
     matches!(event, Event::SessionStart { .. } | Event::Prompt { .. })
 }
 
+/// What is known beside the event.
+struct Heard {
+    /// When the hook was called.
+    at: Timestamp,
+    /// What the agent writes down of the conversation.
+    transcript: Option<PathBuf>,
+}
+
 /// Does what the event asks for; the answer is what the user should hear.
-fn act(workspace: &Workspace, agent: Agent, event: &Event) -> Result<Vec<String>> {
+fn act(workspace: &Workspace, event: &Event, heard: &Heard) -> Result<Vec<String>> {
     match event {
         Event::SessionStart { session } => {
-            let said = close_stale(workspace, agent, session)?;
+            let said = close_stale(workspace, session, heard)?;
             Ok([said, record_before(workspace)?].concat())
         }
         Event::Prompt { session, message } => {
-            let said = close_stale(workspace, agent, session)?;
+            let said = close_stale(workspace, session, heard)?;
             let more = record_before(workspace)?;
             if message.is_none() {
                 turns::advance(workspace, session);
@@ -58,15 +82,17 @@ fn act(workspace: &Workspace, agent: Agent, event: &Event) -> Result<Vec<String>
             Ok([said, more].concat())
         }
         Event::ToolBegin(call) => begin(workspace, call),
-        Event::ToolEnd { call, outcome } => end(workspace, call, *outcome),
+        Event::Asked { session, title } => asked(workspace, session, title.as_deref()),
+        Event::ToolEnd { call, ending } => end(workspace, call, ending, heard.at),
         Event::BatchEnd { session, parts } => {
-            let is_left = |call: &Call| call.origin.part.as_ref().is_some_and(|part| parts.contains(part));
-            close(workspace, Unended::Abandon, &open_calls(workspace, session, is_left)?)
+            let is_left = |call: &Call| {
+                call.run.background.is_none() && call.origin.part.as_ref().is_some_and(|part| parts.contains(part))
+            };
+            abandon(workspace, &open_calls(workspace, session, is_left)?)
         }
         Event::TurnEnd { in_background: true, .. } | Event::Ignored => Ok(Vec::new()),
-        Event::TurnEnd { session, in_background: false } | Event::SessionEnd { session } => {
-            close_all(workspace, agent, session)
-        }
+        Event::TurnEnd { session, in_background: false } => close_all(workspace, session, Over::Turn, heard),
+        Event::SessionEnd { session } => close_all(workspace, session, Over::Session, heard),
     }
 }
 
@@ -100,30 +126,70 @@ fn is_new(workspace: &Workspace) -> Result<bool> {
 }
 
 fn begin(workspace: &Workspace, call: &ToolCall) -> Result<Vec<String>> {
+    if let Effect::Ours(ours) = &call.effect {
+        asking::note(workspace, call, ours);
+    }
     let Some(declared) = declared(workspace, call) else { return Ok(Vec::new()) };
     if !open_calls(workspace, &call.session, |open| is_use(open, call))?.is_empty() {
         return Ok(Vec::new());
     }
     let origin = Origin { part: Some(part_of(workspace, call)), ..origin(workspace, call, declared) };
-    let (_, mut said) = going_on(|unknown| workspace.begin(&Begin { origin: origin.clone(), unknown }))?;
+    let title = Some(description(call, &origin.declared, Outcome::Done));
+    let begin = |unknown| workspace.begin(&Begin { origin: origin.clone(), unknown, title: title.clone() });
+    let (_, mut said) = going_on(begin)?;
     said.extend(not_declared(call));
     Ok(said)
 }
 
-fn end(workspace: &Workspace, call: &ToolCall, outcome: Outcome) -> Result<Vec<String>> {
+/// Takes note that the user is asked about a call that is open. An agent that does not say which one means any.
+fn asked(workspace: &Workspace, session: &str, title: Option<&str>) -> Result<Vec<String>> {
+    let is_waiting = |call: &Call| call.origin.part.is_some() && call.run.background.is_none();
+    let waiting = open_calls(workspace, session, |call| is_waiting(call) && call.run.asked.is_none())?;
+    let is_meant = |call: &&Call| call.run.title.as_deref().is_some_and(|known| Some(known) == title);
+    let meant: Vec<&Call> = match waiting.iter().find(is_meant) {
+        Some(call) => vec![call],
+        None => waiting.iter().collect(),
+    };
+    for call in meant {
+        already_closed(workspace.asked(call.id.as_str()))?;
+    }
+    Ok(Vec::new())
+}
+
+fn end(workspace: &Workspace, call: &ToolCall, ending: &Ending, heard: Timestamp) -> Result<Vec<String>> {
+    if let Effect::Ours(_) = &call.effect {
+        asking::forget(workspace, call);
+    }
     let Some(declared) = declared(workspace, call) else { return Ok(Vec::new()) };
     let open = open_calls(workspace, &call.session, |open| is_use(open, call))?;
-    if outcome == Outcome::Denied {
-        return close(workspace, Unended::Abandon, &open);
+    if ending.outcome == Outcome::Denied {
+        return abandon(workspace, &open);
     }
-    let description = description(call, &declared, outcome);
+    let description = description(call, &declared, ending.outcome);
     let Some((first, again)) = open.split_first() else {
         return end_without_begin(workspace, call, declared, description);
     };
-    let said = finish(workspace, first, description)?;
+    let end =
+        Finish { description, ran: ran(first, ending, heard), goes_on: ending.background.clone(), ..Finish::default() };
+    let said = finish(workspace, first, &end)?;
     // Two hooks that were asked at the same moment both began it.
-    let more = close(workspace, Unended::Abandon, again)?;
+    let more = abandon(workspace, again)?;
     Ok([said, more].concat())
+}
+
+/// When a tool ran that did not run all the time since it was announced: the user was asked first.
+fn ran(call: &Call, ending: &Ending, heard: Timestamp) -> Option<Ran> {
+    if let Some(allowed) = ending.allowed {
+        return Some(Ran {
+            from: allowed.before(LATEST_ANSWER),
+            surely: Some(allowed.before(LATE_ANSWER)),
+            until: None,
+        });
+    }
+    let began = heard.before(ending.took?);
+    let has_waited = began.before(LATEST) > call.since;
+    let ran = Ran { from: began.before(LATEST), surely: Some(began.before(LATE)), until: None };
+    (call.run.asked.is_some() || has_waited).then_some(ran)
 }
 
 /// The begin was not heard, or this end is heard twice. What a tool said it writes can still be told apart; of a tool
@@ -149,7 +215,7 @@ fn end_without_begin(
 /// The paths a tool says it writes, none when it may write anything; nothing when it can change no file here.
 fn declared(workspace: &Workspace, call: &ToolCall) -> Option<Vec<RelPath>> {
     match &call.effect {
-        Effect::Nothing => None,
+        Effect::Nothing | Effect::Ours(_) => None,
         Effect::Anything => Some(Vec::new()),
         Effect::Writes(paths) if is_too_many(paths) => Some(Vec::new()),
         Effect::Writes(paths) => {
@@ -209,7 +275,8 @@ fn open_calls(workspace: &Workspace, session: &str, is_meant: impl Fn(&Call) -> 
 
 fn is_use(open: &Call, call: &ToolCall) -> bool {
     let rest = open.origin.part.as_deref().and_then(|part| part.strip_prefix(call.part.as_str()));
-    rest.is_some_and(|rest| rest.is_empty() || call.is_part_made && rest.starts_with(AGAIN))
+    open.run.background.is_none()
+        && rest.is_some_and(|rest| rest.is_empty() || call.is_part_made && rest.starts_with(AGAIN))
 }
 
 /// What stands between an id that was made and the number of the use.
@@ -222,40 +289,83 @@ fn part_of(workspace: &Workspace, call: &ToolCall) -> String {
     std::iter::once(call.part.clone()).chain(numbered).find(is_free).unwrap_or_else(|| call.part.clone())
 }
 
-fn close_all(workspace: &Workspace, agent: Agent, session: &str) -> Result<Vec<String>> {
+/// What is over when calls are closed whose end was not told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// Nothing is said of what goes on in the background.
+    Nothing,
+    /// The turn, and what it had in the background.
+    Turn,
+    /// The conversation.
+    Session,
+}
+
+/// Closes a conversation's calls, the oldest first, so that none keeps changes pending for ever.
+fn close_all(workspace: &Workspace, session: &str, over: Over, heard: &Heard) -> Result<Vec<String>> {
     // Calls that people and programs began by hand have no part: they are theirs to finish.
-    close(workspace, agent.unended(), &open_calls(workspace, session, |call| call.origin.part.is_some())?)
+    let calls = open_calls(workspace, session, |call| call.origin.part.is_some())?;
+    let closed = calls.iter().map(|call| finish(workspace, call, &unended(call, over, heard)));
+    Ok(closed.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The same before something new begins, and with it what agents that died have left.
-fn close_stale(workspace: &Workspace, agent: Agent, session: &str) -> Result<Vec<String>> {
-    let said = close_all(workspace, agent, session)?;
+fn close_stale(workspace: &Workspace, session: &str, heard: &Heard) -> Result<Vec<String>> {
+    let mut said = close_all(workspace, session, Over::Nothing, heard)?;
     let oldest = workspace.now().before(LONGEST_CALL);
     let mut dead = workspace.open_calls()?;
-    dead.retain(|call| call.origin.part.is_some() && call.since < oldest);
-    Ok([said, close(workspace, Unended::Abandon, &dead)?].concat())
-}
-
-/// Closes calls whose end never came, the oldest first, so that none keeps changes pending for ever.
-fn close(workspace: &Workspace, unended: Unended, calls: &[Call]) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    for call in calls {
-        match unended {
-            Unended::Abandon => {
-                already_closed(workspace.abandon(call.id.as_str()).map(drop))?;
-            }
-            Unended::Finish => {
-                let tool = call.origin.tool.as_deref().unwrap_or("tool");
-                said.extend(finish(workspace, call, format!("{tool} (its end was not reported)"))?);
-            }
-        }
+    dead.retain(|call| {
+        call.origin.part.is_some() && call.since < oldest && call.origin.session.as_deref() != Some(session)
+    });
+    for call in dead {
+        said.extend(finish(workspace, &call, &unended(&call, Over::Session, heard))?);
     }
     Ok(said)
 }
 
-fn finish(workspace: &Workspace, call: &Call, description: String) -> Result<Vec<String>> {
-    let request =
-        |unknown| Finish { call: call.id.to_string(), description: description.clone(), unknown, ..Finish::default() };
+/// How a call is finished whose end was not told.
+fn unended(call: &Call, over: Over, heard: &Heard) -> Finish {
+    let what = call.run.title.as_deref().or(call.origin.tool.as_deref()).unwrap_or("tool");
+    let how = match (&call.run.background, call.run.asked) {
+        (Some(_), _) => "in the background",
+        (None, Some(_)) => "interrupted or refused",
+        (None, None) => "interrupted",
+    };
+    let goes_on = call.run.background.clone().filter(|background| still_runs(background, over));
+    let ran = if call.run.background.is_none() { ran_until(call, over, heard) } else { None };
+    Finish { description: format!("{what} ({how})"), goes_on, ran, ..Finish::default() }
+}
+
+/// When a tool ran whose end was not told. The end of its turn is told when it comes; else time has passed since, in which
+/// the user may have worked, and only what the agent wrote down tells how much.
+fn ran_until(call: &Call, over: Over, heard: &Heard) -> Option<Ran> {
+    if over == Over::Turn {
+        return None;
+    }
+    let ended = call.origin.part.as_deref().and_then(|part| transcript::ended(heard.transcript.as_deref(), part));
+    let from = call.run.asked.unwrap_or(call.since);
+    let surely = ended.and(call.run.asked.is_none().then_some(from));
+    Some(Ran { from, surely, until: ended.map(|ended| ended.after(LATE)) })
+}
+
+/// Whether a command may still run. An agent that says which process it is need not be believed about the rest.
+fn still_runs(background: &Background, over: Over) -> bool {
+    match (over, background.pid) {
+        (Over::Session, _) => false,
+        (_, Some(pid)) => std::path::Path::new(&format!("/proc/{pid}")).exists(),
+        (over, None) => over == Over::Nothing,
+    }
+}
+
+/// Gives calls up that were refused.
+fn abandon(workspace: &Workspace, calls: &[Call]) -> Result<Vec<String>> {
+    for call in calls {
+        already_closed(workspace.abandon(call.id.as_str()))?;
+    }
+    Ok(Vec::new())
+}
+
+fn finish(workspace: &Workspace, call: &Call, end: &Finish) -> Result<Vec<String>> {
+    let request = |unknown| Finish { call: call.id.to_string(), unknown, ..end.clone() };
     let outcome = going_on(|unknown| workspace.finish(&request(unknown)));
     Ok(already_closed(outcome)?.map(|(_, said)| said).unwrap_or_default())
 }

@@ -21,15 +21,6 @@ pub enum Agent {
     OpenCode,
 }
 
-/// What is done with a tool call whose end was never reported, once the turn is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unended {
-    /// It was most likely denied, so what changed meanwhile is not its work.
-    Abandon,
-    /// It most likely failed, so what changed meanwhile is its work.
-    Finish,
-}
-
 impl Agent {
     /// Every agent, in the order of the help.
     pub const ALL: &'static [Agent] = &[Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Cursor, Agent::OpenCode];
@@ -55,15 +46,6 @@ impl Agent {
     pub fn speaking(self, payload: &Value) -> Agent {
         let is_codex = payload.get("turn_id").is_some() && payload.get("prompt_id").is_none();
         if self == Agent::ClaudeCode && is_codex { Agent::Codex } else { self }
-    }
-
-    /// Codex reports the end of a tool only when it succeeded. The others report failures too, so that with them only
-    /// a refused tool has no end.
-    pub(super) fn unended(self) -> Unended {
-        match self {
-            Agent::Codex => Unended::Finish,
-            Agent::ClaudeCode | Agent::Gemini | Agent::Cursor | Agent::OpenCode => Unended::Abandon,
-        }
     }
 }
 

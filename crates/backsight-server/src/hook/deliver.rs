@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use backsight::Workspace;
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::Value;
 
 use super::{Agent, Reply, run};
@@ -17,17 +17,18 @@ const PATIENCE: Patience = Patience { glance: Duration::from_millis(700), alive:
 /// Takes a payload to the workspace. A server that goes away meanwhile is no loss: what it did not finish is done again.
 /// `at` hears who is at work.
 pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value, at: impl Fn(Way)) -> Reply {
+    let heard = workspace.now();
     let store = workspace.store().ok().flatten();
     let server = store.and_then(|store| place::find_ready(&store)).as_ref().and_then(Client::new);
     let server = server.filter(|server| !server.is_stopped()).map(|server| server.with_patience(PATIENCE));
     if let Some(server) = server {
         at(Way::Server);
-        if let Ok(reply) = ask(&server, agent, payload) {
+        if let Ok(reply) = ask(&server, agent, payload, heard) {
             return reply;
         }
     }
     at(Way::Store);
-    run(workspace, agent, payload)
+    run(workspace, agent, payload, heard)
 }
 
 /// Who records what a hook said.
@@ -39,9 +40,9 @@ pub enum Way {
     Store,
 }
 
-fn ask(server: &Client, agent: Agent, payload: &Value) -> Result<Reply> {
+fn ask(server: &Client, agent: Agent, payload: &Value, heard: Timestamp) -> Result<Reply> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::io("start", error))?;
-    let answer = runtime.block_on(server.post(&format!("/api/hooks/{agent}"), payload))?;
+    let answer = runtime.block_on(server.post(&format!("/api/hooks/{agent}?heard={}", heard.0), payload))?;
     serde_json::from_value(answer).map_err(|error| Error::new(Code::Io, format!("the server's answer: {error}")))
 }

@@ -1,6 +1,10 @@
 //! What a hook says, whichever agent said it.
 
 use std::path::PathBuf;
+use std::time::Duration;
+
+use backsight::report::Background;
+use backsight_core::Timestamp;
 
 /// What happened in the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +23,19 @@ pub enum Event {
     },
     /// A tool is about to run.
     ToolBegin(ToolCall),
+    /// The user is asked whether a tool may run.
+    Asked {
+        /// The conversation.
+        session: String,
+        /// The tool, as its calls are titled; any when the agent does not say.
+        title: Option<String>,
+    },
     /// A tool has run, or was kept from it.
     ToolEnd {
         /// Which.
         call: ToolCall,
         /// How it went.
-        outcome: Outcome,
+        ending: Ending,
     },
     /// Every tool of a batch has ended; those without an end were refused.
     BatchEnd {
@@ -55,6 +66,7 @@ impl Event {
         match self {
             Event::SessionStart { session }
             | Event::Prompt { session, .. }
+            | Event::Asked { session, .. }
             | Event::BatchEnd { session, .. }
             | Event::TurnEnd { session, .. }
             | Event::SessionEnd { session } => Some(session),
@@ -94,6 +106,36 @@ pub enum Effect {
     Writes(Vec<PathBuf>),
     /// It may write anything.
     Anything,
+    /// It is one of ours, which records by itself.
+    Ours(Ours),
+}
+
+/// A use of one of our own tools, by which the call that reaches our server is known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ours {
+    /// The tool, as we call it.
+    pub name: String,
+    /// What tells its input from others.
+    pub print: u64,
+}
+
+/// How a tool's use ended, and what the agent says of when it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// How it went.
+    pub outcome: Outcome,
+    /// How long it ran, without the time in which the user was asked.
+    pub took: Option<Duration>,
+    /// When the user allowed it.
+    pub allowed: Option<Timestamp>,
+    /// Its command goes on by itself.
+    pub background: Option<Background>,
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        Ending { outcome, took: None, allowed: None, background: None }
+    }
 }
 
 /// How a tool's use ended.

@@ -1,13 +1,15 @@
 //! Each client's payload, as its published types give it, as one [`Event`]. Pure: nothing is read but the payload.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use backsight::names::{LONGEST_ID, LONGEST_NAME, tame};
-use backsight_core::{Code, Error, Result};
+use backsight::report::Background;
+use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::event::{Event, Outcome, ToolCall};
+use super::event::{Ending, Event, Outcome, ToolCall};
 use super::tools;
 
 /// What the payload says happened. Fields that nobody documents are skipped, and events that do not concern files are
@@ -46,9 +48,7 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         let part = match agent {
             // Gemini CLI numbers no tool calls; it says the same input before and after.
             Agent::Gemini => {
-                let mut input = input.clone();
-                input.sort_all_objects();
-                let print = fingerprint(&[tool.as_bytes(), input.to_string().as_bytes()]);
+                let print = tools::fingerprint(&tool, input);
                 tame(&format!("{tool}-{print:016x}"), LONGEST_ID)
             }
             _ => text(payload, "tool_use_id")?,
@@ -61,7 +61,20 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         "SessionStart" => Event::SessionStart { session: session()? },
         "UserPromptSubmit" | "BeforeAgent" => Event::Prompt { session: session()?, message },
         "PreToolUse" | "BeforeTool" => Event::ToolBegin(call()?),
-        "PostToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
+        "PermissionRequest" => {
+            let input = payload.get("tool_input").unwrap_or(&Value::Null);
+            let title = tools::title(&text(payload, "tool_name")?, input);
+            Event::Asked { session: session()?, title: Some(title) }
+        }
+        "Notification" if payload["notification_type"] == "ToolPermission" => {
+            let command = payload["details"].get("command").map(|_| tools::title(GEMINI_SHELL, &payload["details"]));
+            Event::Asked { session: session()?, title: command }
+        }
+        "PostToolUse" => {
+            let background = payload["tool_response"].get("backgroundTaskId").map(|_| Background::default());
+            let took = milliseconds(&payload["duration_ms"]);
+            Event::ToolEnd { call: call()?, ending: Ending { took, background, ..Outcome::Done.into() } }
+        }
         "AfterTool" => {
             let response = &payload["tool_response"];
             let is_error = response.get("error").is_some_and(|error| !error.is_null());
@@ -69,10 +82,15 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
             let exited =
                 response["returnDisplay"].as_str().and_then(|said| said.strip_prefix("Command exited with code: "));
             let failed = is_error || exited.is_some_and(|code| code.trim() != "0");
-            Event::ToolEnd { call: call()?, outcome: if failed { Outcome::Failed } else { Outcome::Done } }
+            let outcome = if failed { Outcome::Failed } else { Outcome::Done };
+            let background = response["returnDisplay"].as_str().and_then(moved_to_background);
+            Event::ToolEnd { call: call()?, ending: Ending { background, ..outcome.into() } }
         }
-        "PostToolUseFailure" => Event::ToolEnd { call: call()?, outcome: Outcome::Failed },
-        "PermissionDenied" => Event::ToolEnd { call: call()?, outcome: Outcome::Denied },
+        "PostToolUseFailure" => {
+            let took = milliseconds(&payload["duration_ms"]);
+            Event::ToolEnd { call: call()?, ending: Ending { took, ..Outcome::Failed.into() } }
+        }
+        "PermissionDenied" => Event::ToolEnd { call: call()?, ending: Outcome::Denied.into() },
         "PostToolBatch" => Event::BatchEnd { session: session()?, parts: batch(payload) },
         "Stop" | "StopFailure" | "AfterAgent" | "Interrupt" => {
             let in_background = payload["background_tasks"].as_array().is_some_and(|tasks| !tasks.is_empty());
@@ -81,6 +99,20 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         "SessionEnd" => Event::SessionEnd { session: session()? },
         _ => Event::Ignored,
     })
+}
+
+/// What Gemini CLI calls its shell.
+const GEMINI_SHELL: &str = "run_shell_command";
+
+/// What Gemini CLI says of a command that goes on: `Command moved to background (PID: 8590). ...`
+fn moved_to_background(said: &str) -> Option<Background> {
+    let rest = said.strip_prefix("Command moved to background")?;
+    let digits = rest.strip_prefix(" (PID: ").and_then(|rest| rest.split(')').next());
+    Some(Background { pid: digits.and_then(|digits| digits.parse().ok()) })
+}
+
+fn milliseconds(value: &Value) -> Option<Duration> {
+    value.as_f64().and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
 }
 
 fn batch(payload: &Value) -> Vec<String> {
@@ -93,6 +125,7 @@ fn cursor(payload: &Value) -> Result<Event> {
     let event = text(payload, "hook_event_name")?;
     let session = || text(payload, "conversation_id").or_else(|error| text(payload, "session_id").map_err(|_| error));
     let message = optional(payload, "generation_id");
+    let took = milliseconds(&payload["duration"]);
     let call = || -> Result<ToolCall> {
         let tool = text(payload, "tool_name")?;
         // Some of its events carry the input as a text that holds JSON.
@@ -107,10 +140,11 @@ fn cursor(payload: &Value) -> Result<Event> {
         "sessionStart" => Event::SessionStart { session: session()? },
         "beforeSubmitPrompt" => Event::Prompt { session: session()?, message },
         "preToolUse" => Event::ToolBegin(call()?),
-        "postToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
+        "postToolUse" => Event::ToolEnd { call: call()?, ending: Ending { took, ..Outcome::Done.into() } },
         "postToolUseFailure" => {
             let is_denied = payload["failure_type"] == "permission_denied";
-            Event::ToolEnd { call: call()?, outcome: if is_denied { Outcome::Denied } else { Outcome::Failed } }
+            let outcome = if is_denied { Outcome::Denied } else { Outcome::Failed };
+            Event::ToolEnd { call: call()?, ending: Ending { took, ..outcome.into() } }
         }
         "stop" => Event::TurnEnd { session: session()?, in_background: false },
         "sessionEnd" => Event::SessionEnd { session: session()? },
@@ -133,17 +167,15 @@ fn opencode(payload: &Value) -> Result<Event> {
         "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message },
         "tool.execute.before" | "tool.execute.after" | "tool.execute.error" => {
             let call = call(&input["args"])?;
-            match event.as_str() {
-                "tool.execute.before" => Event::ToolBegin(call),
-                "tool.execute.after" if input["exit"].as_i64().is_some_and(|exit| exit != 0) => {
-                    Event::ToolEnd { call, outcome: Outcome::Failed }
-                }
-                "tool.execute.after" => Event::ToolEnd { call, outcome: Outcome::Done },
-                _ if input["error"].as_str().is_some_and(is_refusal) => {
-                    Event::ToolEnd { call, outcome: Outcome::Denied }
-                }
-                _ => Event::ToolEnd { call, outcome: Outcome::Failed },
-            }
+            let outcome = match event.as_str() {
+                "tool.execute.before" => return Ok(Event::ToolBegin(call)),
+                "tool.execute.after" if input["exit"].as_i64().is_some_and(|exit| exit != 0) => Outcome::Failed,
+                "tool.execute.after" => Outcome::Done,
+                _ if input["error"].as_str().is_some_and(is_refusal) => Outcome::Denied,
+                _ => Outcome::Failed,
+            };
+            let allowed = input["allowed"].as_i64().map(Timestamp);
+            Event::ToolEnd { call, ending: Ending { allowed, ..outcome.into() } }
         }
         "session.idle" | "session.error" => {
             Event::TurnEnd { session: text(input, "sessionID")?, in_background: input["running"] == true }
@@ -188,10 +220,4 @@ fn optional(value: &Value, key: &str) -> Option<String> {
 /// A text as it is.
 fn raw(value: &Value, key: &str) -> Option<String> {
     value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// FNV-1a: tells inputs apart, the same in every process.
-fn fingerprint(parts: &[&[u8]]) -> u64 {
-    let bytes = parts.iter().flat_map(|part| part.iter().chain(&[0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

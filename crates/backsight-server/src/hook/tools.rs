@@ -7,7 +7,7 @@ use backsight_core::is_unsafe_to_show;
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::event::Effect;
+use super::event::{Effect, Ours};
 
 /// The longest excerpt of a command in a description.
 const LONGEST_TITLE: usize = 100;
@@ -19,7 +19,10 @@ const PATCH_KEYS: &[&str] = &["command", "patchText", "patch", "input"];
 /// What a use of a tool can do to files.
 pub(super) fn effect(agent: Agent, tool: &str, input: &Value) -> Effect {
     let is_one_of = |list: &str| list.split_ascii_whitespace().any(|name| name == tool);
-    if is_ours(tool) || is_one_of(nothing(agent)) {
+    if let Some(name) = our_name(tool) {
+        return Effect::Ours(Ours { name: name.to_owned(), print: fingerprint(name, input) });
+    }
+    if is_one_of(nothing(agent)) {
         return Effect::Nothing;
     }
     if is_one_of(patches(agent)) {
@@ -43,11 +46,24 @@ fn writes(paths: Vec<PathBuf>) -> Effect {
     if paths.is_empty() { Effect::Anything } else { Effect::Writes(paths) }
 }
 
-/// Our own tools record by themselves. Clients put the server's name, and some a plugin's, before the tool's.
-fn is_ours(tool: &str) -> bool {
-    let server = tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next()).unwrap_or_default();
-    let is_named = server.split('_').any(|word| word == "backsight");
-    is_named || tool.starts_with("backsight_") || tool.starts_with("mcp_backsight_")
+/// What we call a tool that is our own: these record by themselves. Clients put the server's name, and some a plugin's,
+/// before the tool's.
+fn our_name(tool: &str) -> Option<&str> {
+    let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    let is_named = |server: &str| server.split('_').any(|word| word == "backsight");
+    match of_server {
+        Some((server, name)) => is_named(server).then_some(name),
+        None => tool.strip_prefix("mcp_backsight_").or_else(|| tool.strip_prefix("backsight_")),
+    }
+}
+
+/// Tells the uses of a tool apart, the same in every process (FNV-1a).
+pub(crate) fn fingerprint(tool: &str, input: &Value) -> u64 {
+    let mut input = input.clone();
+    input.sort_all_objects();
+    let input = input.to_string();
+    let bytes = tool.bytes().chain([0]).chain(input.bytes()).chain([0]);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Tools that write no files, and those that hand their work to other tools, which report for themselves.
@@ -166,10 +182,14 @@ mod tests {
     fn our_own_tools_record_for_themselves() {
         let names =
             ["mcp__backsight__files_undo", "mcp__plugin_backsight_backsight__files_undo", "mcp_backsight_files_undo"];
+        let name_of = |agent, tool: &str| match effect(agent, tool, &json!({})) {
+            Effect::Ours(ours) => ours.name,
+            other => panic!("{tool}: {other:?}"),
+        };
         for name in names {
-            assert_eq!(effect(Agent::ClaudeCode, name, &json!({})), Effect::Nothing, "{name}");
+            assert_eq!(name_of(Agent::ClaudeCode, name), "files_undo", "{name}");
         }
-        assert_eq!(effect(Agent::OpenCode, "backsight_files_undo", &json!({})), Effect::Nothing);
+        assert_eq!(name_of(Agent::OpenCode, "backsight_files_undo"), "files_undo");
         assert_eq!(effect(Agent::ClaudeCode, "mcp__files__backsight_export", &json!({})), Effect::Anything);
     }
 

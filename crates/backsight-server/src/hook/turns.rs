@@ -22,11 +22,11 @@ pub(super) fn advance(workspace: &Workspace, session: &str) -> Option<String> {
     Some(format!("{session}:{number}"))
 }
 
-fn directory(workspace: &Workspace) -> Option<AnchoredPath> {
+pub(super) fn directory(workspace: &Workspace) -> Option<AnchoredPath> {
     Some(workspace.store().ok()??.directory().join("turns"))
 }
 
-fn file_name(session: &str) -> Option<String> {
+pub(super) fn file_name(session: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let letters = session.bytes().map(|byte| match is_plain(byte) {
         true => char::from(byte).to_string(),

@@ -2,11 +2,12 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use backsight::CallSettings;
-use backsight_core::Result;
+use backsight_core::{Result, Timestamp};
+use serde::Deserialize;
 
 use super::{Shared, failure};
 use crate::hook::{self, Agent};
@@ -15,7 +16,19 @@ pub(super) fn router() -> Router<Shared> {
     Router::new().route("/api/hooks/{agent}", post(heard))
 }
 
-async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: Bytes) -> Response {
+/// What a hook says beside the client's payload.
+#[derive(Deserialize)]
+struct Heard {
+    /// When it was called, in milliseconds since 1970; absent means now.
+    heard: Option<i64>,
+}
+
+async fn heard(
+    State(shared): State<Shared>,
+    Path(agent): Path<String>,
+    Query(at): Query<Heard>,
+    body: Bytes,
+) -> Response {
     match understand(&agent, &body) {
         Err(error) => failure(&error),
         Ok((agent, payload)) => {
@@ -25,7 +38,8 @@ async fn heard(State(shared): State<Shared>, Path(agent): Path<String>, body: By
             let said = shared.door.local_writing(hook::LONGEST_WAIT, move |workspace| {
                 // The agent waits: better a step that is not recorded than an agent that stands still.
                 let quick = CallSettings { wait: Some(hook::LONGEST_WAIT), ..CallSettings::default() };
-                Ok(hook::run(&workspace.for_call(quick), agent, &payload))
+                let heard = at.heard.map_or_else(|| workspace.now(), Timestamp);
+                Ok(hook::run(&workspace.for_call(quick), agent, &payload, heard))
             });
             said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
         }

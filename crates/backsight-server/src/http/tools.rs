@@ -75,8 +75,8 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
                 let _ = progress.send(Line::Progress(said)).await;
             }
         };
-        let ToolRequest { arguments, client, process, groups } = request;
-        let caller = Caller { name: client, process, groups, session: None };
+        let ToolRequest { arguments, client, process, groups, asker } = request;
+        let caller = Caller { name: client, process, groups, asker, session: None };
         let calling = shared.door.call_here(&name, arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();

@@ -95,15 +95,21 @@ impl Definition for FilesTrack {
         match (arguments.phase, arguments.call) {
             (Phase::Begin, None) => {
                 let origin = call.origin(Who { tool, session, message, part, declare })?;
-                begin(call, &Begin { origin, unknown })
+                begin(call, &Begin { origin, unknown, ..Begin::default() })
             }
             (Phase::Record, None) => {
                 let origin = call.origin(Who { tool, session, message, part, declare })?;
-                tracked(call.workspace.track_with(&Track { description, origin, unknown, pinned: false })?)
+                tracked(call.workspace.track_with(&Track { description, origin, unknown, ..Track::default() })?)
             }
             (Phase::Finish | Phase::Record, Some(id)) => {
                 let declared = paths(&declare)?;
-                tracked(call.workspace.finish(&Finish { call: id, description, declared, unknown, pinned: false })?)
+                tracked(call.workspace.finish(&Finish {
+                    call: id,
+                    description,
+                    declared,
+                    unknown,
+                    ..Finish::default()
+                })?)
             }
             (Phase::Finish, None) => Err(Error::new(Code::Usage, "`call` is missing: which call is finished?")
                 .with_hint("pass the id that phase begin gave; workspace_status lists open calls")

@@ -6,9 +6,11 @@
 mod conversations;
 #[path = "../../../../fuzz/src/damaged.rs"]
 mod feeding;
+mod interleavings;
 #[path = "../../../../fuzz/src/parsers.rs"]
 mod parsers;
 mod payloads;
 mod replies;
 mod stage;
 mod strangers;
+mod whose;

@@ -15,7 +15,12 @@ fn line(event: &Event) -> String {
         Event::SessionStart { .. } => "session start".to_owned(),
         Event::Prompt { message, .. } => format!("prompt, message {}", message.as_deref().unwrap_or("?")),
         Event::ToolBegin(call) => format!("begin {} {} {}", call.tool, call.part, effect(&call.effect)),
-        Event::ToolEnd { call, outcome } => format!("end {} {} {outcome:?}", call.tool, call.part),
+        Event::Asked { title, .. } => format!("asked about {}", title.as_deref().unwrap_or("something")),
+        Event::ToolEnd { call, ending } => {
+            let took = ending.took.map_or_else(String::new, |took| format!(" in {} ms", took.as_millis()));
+            let goes_on = ending.background.as_ref().map_or_else(String::new, |background| format!(" {background:?}"));
+            format!("end {} {} {:?}{took}{goes_on}", call.tool, call.part, ending.outcome)
+        }
         Event::BatchEnd { parts, .. } => format!("batch end {}", parts.join(" ")),
         Event::TurnEnd { in_background, .. } => format!("turn end{}", if *in_background { ", goes on" } else { "" }),
         Event::SessionEnd { .. } => "session end".to_owned(),
@@ -27,6 +32,7 @@ fn effect(effect: &Effect) -> String {
     match effect {
         Effect::Nothing => "writes nothing".to_owned(),
         Effect::Anything => "writes anything".to_owned(),
+        Effect::Ours(ours) => format!("is our {}", ours.name),
         Effect::Writes(paths) => {
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             format!("writes {}", names.join(" "))
@@ -48,12 +54,13 @@ fn claude_code_is_understood() {
     assert_snapshot!(understood(Agent::ClaudeCode), @r"
     Notification: ignored
     PermissionDenied: end Bash toolu_01Bash Denied
+    PermissionRequest.Bash: asked about Bash: npm test -- --fix
     PostToolBatch: batch end toolu_01Edit toolu_01Bash
-    PostToolUse.Bash: end Bash toolu_01Bash Done
-    PostToolUse.Bash.after-permission-dialog: end Bash toolu_66064a51808361 Done
-    PostToolUse.Bash.background: end Bash toolu_660645ebd11720 Done
-    PostToolUse.Edit: end Edit toolu_01Edit Done
-    PostToolUseFailure: end Bash toolu_01Bash Failed
+    PostToolUse.Bash: end Bash toolu_01Bash Done in 142 ms
+    PostToolUse.Bash.after-permission-dialog: end Bash toolu_66064a51808361 Done in 356 ms
+    PostToolUse.Bash.background: end Bash toolu_660645ebd11720 Done in 69 ms Background { pid: None }
+    PostToolUse.Edit: end Edit toolu_01Edit Done in 10 ms
+    PostToolUseFailure: end Bash toolu_01Bash Failed in 26 ms
     PreToolUse.Bash: begin Bash toolu_01Bash writes anything
     PreToolUse.Bash.background: begin Bash toolu_660645ebd11720 writes anything
     PreToolUse.Edit: begin Edit toolu_01Edit writes /ws/src/a.rs
@@ -74,7 +81,7 @@ fn claude_code_is_understood() {
 fn codex_is_understood() {
     assert_snapshot!(understood(Agent::Codex), @r"
     Interrupt: turn end
-    PermissionRequest: ignored
+    PermissionRequest: asked about Bash: rm -rf x
     PostToolUse.Bash: end Bash call_bash Done
     PostToolUse.Bash.exit3: end Bash call_18e8885eff6724380 Done
     PostToolUse.apply_patch: end apply_patch call_patch Done
@@ -93,7 +100,7 @@ fn gemini_is_understood() {
     AfterAgent: turn end
     AfterTool.replace.notfound: end replace replace-9a8e8d9097f7ae55 Failed
     AfterTool.run_shell_command: end run_shell_command run_shell_command-772cfe365cb62dee Done
-    AfterTool.run_shell_command.background: end run_shell_command run_shell_command-c12fb1c8ed501c83 Done
+    AfterTool.run_shell_command.background: end run_shell_command run_shell_command-c12fb1c8ed501c83 Done Background { pid: Some(8590) }
     AfterTool.run_shell_command.exit3: end run_shell_command run_shell_command-2eaf22a133f1b4c1 Failed
     AfterTool.write_file: end write_file write_file-02acd25c58fff81f Done
     BeforeAgent: prompt, message ?
@@ -101,6 +108,7 @@ fn gemini_is_understood() {
     BeforeTool.read_file: begin read_file read_file-9077ce8160f818b3 writes nothing
     BeforeTool.run_shell_command: begin run_shell_command run_shell_command-772cfe365cb62dee writes anything
     BeforeTool.write_file: begin write_file write_file-02acd25c58fff81f writes /ws/src/a.rs
+    Notification.ToolPermission: asked about run_shell_command: npm test
     PreCompress: ignored
     SessionEnd: session end
     SessionStart: session start
@@ -112,10 +120,10 @@ fn cursor_is_understood() {
     assert_snapshot!(understood(Agent::Cursor), @r"
     afterFileEdit: ignored
     beforeSubmitPrompt: prompt, message 490b90b7-a2ce-4c2c-bb76-cb77b125df2f
-    postToolUse.Shell: end Shell tool_shell Done
-    postToolUse.Write: end Write tool_write Done
-    postToolUseFailure: end Shell tool_shell Failed
-    postToolUseFailure.denied: end Shell tool_shell Denied
+    postToolUse.Shell: end Shell tool_shell Done in 4120 ms
+    postToolUse.Write: end Write tool_write Done in 3 ms
+    postToolUseFailure: end Shell tool_shell Failed in 30000 ms
+    postToolUseFailure.denied: end Shell tool_shell Denied in 0 ms
     preToolUse.Read: begin Read tool_read writes nothing
     preToolUse.Shell: begin Shell tool_shell writes anything
     preToolUse.Write: begin Write tool_write writes /ws/src/a.rs

@@ -29,7 +29,7 @@ fn every_event_is_answered_with_allowed_fields_only() {
     for &agent in Agent::ALL {
         let stage = Stage::new(agent);
         for name in fixtures(agent) {
-            let reply = run(&stage.workspace, agent, &fixture(agent, &name, stage.root()));
+            let reply = run(&stage.workspace, agent, &fixture(agent, &name, stage.root()), stage.workspace.now());
             check(agent, &reply.output, &name);
             assert_eq!(reply.output, json!({}), "{agent} {name}: nothing went wrong");
         }
@@ -43,13 +43,17 @@ fn a_failure_is_said_and_nothing_else() {
         stage.workspace.track().unwrap();
         fs::write(stage.workspace.store_path().unwrap().unwrap().join("config.toml"), "nonsense = ").unwrap();
         for name in fixtures(agent) {
-            check(agent, &run(&stage.workspace, agent, &fixture(agent, &name, stage.root())).output, &name);
+            check(
+                agent,
+                &run(&stage.workspace, agent, &fixture(agent, &name, stage.root()), stage.workspace.now()).output,
+                &name,
+            );
         }
         let prompt = fixtures(agent)
             .into_iter()
             .find(|name| name.to_lowercase().contains("start"))
             .unwrap_or_else(|| "session.created".to_owned());
-        let reply = run(&stage.workspace, agent, &fixture(agent, &prompt, stage.root()));
+        let reply = run(&stage.workspace, agent, &fixture(agent, &prompt, stage.root()), stage.workspace.now());
         assert_eq!(reply.problems.len(), 1, "{agent}");
         assert!(reply.problems[0].starts_with("this step is not recorded: "), "{agent} {:?}", reply.problems);
         let is_told = reply.output.as_object().unwrap().len();

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use backsight::report::Snapshot;
 use backsight::request::Log;
 use backsight::{Disk, Settings, Timestamp, Workspace};
 use backsight_server::hook::{Agent, Reply, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A workspace with `src/a.rs` and `src/b.rs`, and the agent at work in it.
@@ -23,20 +23,29 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(agent: Agent) -> Stage {
-        Stage::within(agent, false)
+        Stage::within(agent, false, false)
     }
 
     /// The workspace is the user's home directory.
     pub fn in_a_home(agent: Agent) -> Stage {
-        Stage::within(agent, true)
+        Stage::within(agent, true, false)
     }
 
-    fn within(agent: Agent, is_home: bool) -> Stage {
+    /// Time passes as it does on the disk.
+    pub fn live(agent: Agent) -> Stage {
+        Stage::within(agent, false, true)
+    }
+
+    fn within(agent: Agent, is_home: bool, is_live: bool) -> Stage {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap().join("ws");
         std::fs::create_dir_all(root.join("src")).unwrap();
         let time = Arc::new(AtomicI64::new(1_700_000_000_000));
-        let workspace = Workspace::open_with(&root, settings(is_home.then(|| root.clone()), &time)).unwrap();
+        let mut settings = settings(is_home.then(|| root.clone()), &time);
+        if is_live {
+            settings.clock = Arc::new(|| Timestamp::from_system(SystemTime::now()));
+        }
+        let workspace = Workspace::open_with(&root, settings).unwrap();
         let stage = Stage { _directory: directory, root: root.to_str().unwrap().to_owned(), agent, time, workspace };
         stage.write("src/a.rs", "one\n");
         stage.write("src/b.rs", "b\n");
@@ -48,7 +57,26 @@ impl Stage {
     }
 
     pub fn write(&self, path: &str, text: &str) {
-        std::fs::write(Path::new(&self.root).join(path), text).unwrap();
+        let file = Path::new(&self.root).join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(Path::new(&self.root).join(path)).unwrap();
+    }
+
+    /// The agent writes down that the use of a tool is over, as Claude Code does for the model.
+    pub fn transcribe_end(&self, part: &str) {
+        let answer = json!({ "type": "tool_result", "tool_use_id": part, "is_error": true, "content": "interrupted" });
+        let line = json!({
+            "type": "user",
+            "message": { "role": "user", "content": [answer] },
+            "timestamp": self.workspace.now(),
+        });
+        let file = Path::new(&self.root).join("../transcripts/7f1c2a30.jsonl");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, format!("{line}\n")).unwrap();
     }
 
     pub fn read(&self, path: &str) -> String {
@@ -74,7 +102,7 @@ impl Stage {
     }
 
     pub fn send(&self, payload: &Value) -> Reply {
-        run(&self.workspace, self.agent, payload)
+        run(&self.workspace, self.agent, payload, self.workspace.now())
     }
 
     /// The steps, oldest first: `#2 Edit toolu_1 [src/a.rs] Edit: src/a.rs`; others' changes after a `+`.

@@ -152,6 +152,9 @@ pub struct Snapshot {
     /// Changes in this row that are not the step's: somebody else made them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unknown_changes: Vec<UnknownChange>,
+    /// Others who may have written what the step calls its own: taking it back asks first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub may_hold: Vec<MayHold>,
     /// What the capture behind it saw and did not see.
     pub coverage: Coverage,
     /// The hash over this row and, through the row before it, over all before.
@@ -162,6 +165,22 @@ pub struct Snapshot {
     /// When retention removed its contents; the row stays.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expired_at: Option<Timestamp>,
+}
+
+/// What of a step may be another's work.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct MayHold {
+    /// Whose: `the user`, a session, or a tool call.
+    pub of: String,
+    /// Where, the first of them.
+    pub paths: Vec<RelPath>,
+    /// How many more paths.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub more: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Who asked for a step.

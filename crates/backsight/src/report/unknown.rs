@@ -198,6 +198,31 @@ pub struct Call {
     /// Who began it, and what it will write if it said so.
     #[serde(flatten)]
     pub origin: Origin,
+    /// What it does, and what is known of when it runs.
+    #[serde(flatten)]
+    pub run: Run,
+}
+
+/// What is known of a tool's run beside who began it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Run {
+    /// What the tool does, in words: `Bash: npm test`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// When the user was asked whether it may run. What was written since may be the user's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub asked: Option<Timestamp>,
+    /// Its command goes on by itself. What was written since may be the command's or the user's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub background: Option<Background>,
+}
+
+/// A command that goes on after its tool has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Background {
+    /// Its process, where the client says which.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pid: Option<u32>,
 }
 
 /// The answer to `begin`.

@@ -3,10 +3,11 @@
 use backsight_core::{ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::Tree;
 use rusqlite::{Connection, Row as SqlRow, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
 
 use super::row::{id, json, malformed, stored_id, tree_at};
 use super::{Timeline, broken, broken_text, sessions};
-use crate::report::{Call, Checkpoint};
+use crate::report::{Call, Checkpoint, Origin, Run};
 
 /// An open tool call with the files it began with.
 #[derive(Clone, Debug)]
@@ -14,6 +15,20 @@ pub(crate) struct OpenCall {
     pub(crate) call: Call,
     pub(crate) start: Tree,
     pub(crate) coverage_id: Option<ObjectId>,
+}
+
+/// What the column `origin` of a call holds.
+#[derive(Serialize, Deserialize)]
+struct CallColumn {
+    #[serde(flatten)]
+    origin: Origin,
+    #[serde(flatten)]
+    run: Run,
+}
+
+fn origin_column(call: &OpenCall) -> Result<String> {
+    let (origin, run) = (call.call.origin.clone(), call.call.run.clone());
+    serde_json::to_string(&CallColumn { origin, run }).map_err(|error| broken_text(&error.to_string()))
 }
 
 /// How long file checkpoints are kept.
@@ -53,7 +68,7 @@ impl Timeline {
     }
 
     pub(crate) fn open_call(&self, call: &OpenCall) -> Result<()> {
-        let origin = serde_json::to_string(&call.call.origin).map_err(|error| broken_text(&error.to_string()))?;
+        let origin = origin_column(call)?;
         let text = |id: Option<ObjectId>| id.map(|id| id.to_string());
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
@@ -73,6 +88,12 @@ impl Timeline {
             .map_err(broken)?;
         sessions::note_begun(&transaction, &call.call)?;
         transaction.commit().map_err(broken)
+    }
+
+    /// Writes an open call anew.
+    pub(crate) fn replace_call(&self, call: &OpenCall) -> Result<()> {
+        let sql = "UPDATE calls SET origin = ?2 WHERE id = ?1";
+        self.lock().execute(sql, params![call.call.id.as_str(), origin_column(call)?]).map(drop).map_err(broken)
     }
 
     /// Tool calls that have not finished, oldest first.
@@ -133,11 +154,13 @@ pub(super) fn insert_checkpoint(connection: &Connection, seq: Seq, checkpoint: &
 
 fn call_of(row: &SqlRow<'_>) -> rusqlite::Result<OpenCall> {
     let start = tree_at(row, 4)?.ok_or_else(|| malformed(4, "a tree id is missing".into()))?;
+    let column: CallColumn = json(row, 3)?;
     let call = Call {
         id: stored_id(row, 0)?,
         since: Timestamp(row.get(1)?),
         based_on: Seq(row.get(2)?),
-        origin: json(row, 3)?,
+        origin: column.origin,
+        run: column.run,
     };
     Ok(OpenCall { call, start, coverage_id: id(row, 6)? })
 }

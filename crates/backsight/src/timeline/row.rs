@@ -1,13 +1,13 @@
 //! Between rows of the database and values: the only place that knows the columns by number.
 
-use backsight_core::{Coverage, ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp};
+use backsight_core::{Coverage, ObjectId, RelPath, Result, Seq, SnapshotId, Timestamp, quote};
 use backsight_files::{Last, Tree};
 use rusqlite::{Connection, Row as SqlRow, ToSql, params};
 use serde::{Deserialize, Serialize};
 
 use super::format::COLUMNS;
 use super::{broken, broken_text, chain};
-use crate::report::{Event, Kind, Origin, Row, Snapshot, UnknownChange};
+use crate::report::{Event, Kind, MayHold, Origin, Row, Snapshot, UnknownChange};
 
 /// A step about to be recorded. It is also what a restore's journal keeps, so that a crash cannot lose the step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,6 +53,35 @@ pub(crate) struct StepDetails {
     /// Tool calls that were open when it was recorded and may have written what it calls its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) shared: Vec<Shared>,
+    /// What it calls its own and may be the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl StepDetails {
+    fn may_hold(&self) -> Vec<MayHold> {
+        let users = self.doubt.iter().map(|doubt| MayHold {
+            of: "the user".to_owned(),
+            paths: doubt.paths.clone(),
+            more: doubt.more,
+        });
+        let others = self.shared.iter().map(|shared| MayHold {
+            of: shared.who(),
+            paths: shared.paths.clone(),
+            more: shared.more,
+        });
+        users.chain(others).collect()
+    }
+}
+
+/// What a step calls its own and may be the user's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Doubt {
+    /// Where, the first of them.
+    pub(crate) paths: Vec<RelPath>,
+    /// How many more paths.
+    #[serde(default)]
+    pub(crate) more: u64,
 }
 
 /// What a step may hold of a tool call that had not finished.
@@ -68,6 +97,17 @@ pub(crate) struct Shared {
     /// How many more paths.
     #[serde(default)]
     pub(crate) more: u64,
+}
+
+impl Shared {
+    /// `session s1`, the tool, or the call's id.
+    pub(crate) fn who(&self) -> String {
+        match (&self.session, &self.tool) {
+            (Some(session), _) => format!("session `{}`", quote(session.as_bytes())),
+            (None, Some(tool)) => format!("a call of tool `{}`", quote(tool.as_bytes())),
+            (None, None) => format!("tool call {}", self.call),
+        }
+    }
 }
 
 /// What a row is to the session it acts on.
@@ -124,6 +164,11 @@ impl Step {
     /// Tool calls of others that it may hold something of.
     pub(crate) fn shared(&self) -> &[Shared] {
         self.details.as_ref().map_or(&[], |details| &details.shared)
+    }
+
+    /// What it calls its own and may be the user's.
+    pub(crate) fn doubt(&self) -> Option<&Doubt> {
+        self.details.as_ref().and_then(|details| details.doubt.as_ref())
     }
 
     /// What the row is to its session, if it took it back or forth.
@@ -354,7 +399,9 @@ fn origin_of(row: &SqlRow<'_>) -> rusqlite::Result<Origin> {
 fn step_of(row: &SqlRow<'_>) -> rusqlite::Result<Step> {
     let tree = tree_at(row, 10)?.ok_or_else(|| malformed(10, "a tree id is missing".into()))?;
     let (base, start) = (tree_at(row, 13)?, tree_at(row, 16)?);
+    let details: Option<StepDetails> = optional_json(row, DETAILS)?;
     let snapshot = Snapshot {
+        may_hold: details.as_ref().map(StepDetails::may_hold).unwrap_or_default(),
         id: stored_id(row, 2)?,
         sequence_number: Seq(row.get(0)?),
         kind: json_text(row, 3)?,
@@ -376,7 +423,6 @@ fn step_of(row: &SqlRow<'_>) -> rusqlite::Result<Step> {
         pinned: row.get::<_, Option<i64>>(PINNED)?.is_some(),
         expired_at: row.get::<_, Option<i64>>(EXPIRED)?.map(Timestamp),
     };
-    let details = optional_json(row, DETAILS)?;
     Ok(Step { snapshot, tree, coverage_id: id(row, 12)?, base, base_coverage_id: id(row, 15)?, start, details })
 }
 

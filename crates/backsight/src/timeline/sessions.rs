@@ -150,7 +150,7 @@ pub(super) fn finish_call(
     // A call that began under an older format was not noted then.
     key.note(connection, at)?;
     let step = recorded.filter(|(_, origin)| Key::of(origin).as_ref() == Some(&key)).map(|(seq, _)| seq.0);
-    let sql = format!("UPDATE messages SET finished = ?4, step = ?5, {AFTER} WHERE {THIS}");
+    let sql = format!("UPDATE messages SET finished = ?4, step = coalesce(?5, step), {AFTER} WHERE {THIS}");
     let values = params![key.session, key.message, key.part, at.0, step];
     connection.execute(&sql, values).map(drop).map_err(broken)
 }

@@ -1,14 +1,16 @@
 //! A tool call: what was there before it began is not its own, what it wrote becomes its step.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, RelPath, Result, Seq};
 use backsight_files::{Capture, Patterns};
 
 use super::track::{EXTERNAL, Recording, other_calls};
-use super::{Opened, Workspace};
+use super::{Opened, Workspace, doubt};
 use crate::names;
-use crate::report::{Begun, Call, Origin, Tracked, UnknownChange};
+use crate::report::{Background, Begun, Call, Origin, Run, Snapshot, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{OpenCall, Step};
 use crate::unknown::{Decision, blind, decide, mismatch, unknown};
@@ -47,6 +49,19 @@ impl Workspace {
         self.begin_in(opened, request)
     }
 
+    /// Declared paths with those they lead to: who edits `AGENTS.md` edits `CLAUDE.md` where the one is a link to the
+    /// other, and who edits a file below a link to a directory edits it where it is.
+    pub(super) fn through_links(&self, declared: &[RelPath]) -> Vec<RelPath> {
+        let mut paths = declared.to_vec();
+        for path in declared {
+            let real = resolved(&self.root.join(path.as_path()), MOST_LINKS);
+            let below = real.as_ref().and_then(|real| real.strip_prefix(&self.root).ok());
+            let real = below.and_then(|below| RelPath::new(below.as_os_str().as_bytes()).ok());
+            paths.extend(real.filter(|real| !declared.contains(real)));
+        }
+        paths
+    }
+
     /// The same for who holds the workspace lock.
     pub(super) fn begin_in(&self, opened: &Opened, request: &request::Begin) -> Result<Begun> {
         let others = other_calls(opened, None)?;
@@ -55,6 +70,8 @@ impl Workspace {
             return Err(Error::new(Code::Busy, message)
                 .with_hint("see them with `backsight status`; end those that are over with `backsight abandon CALL`"));
         }
+        let origin = Origin { declared: self.through_links(&request.origin.declared), ..request.origin.clone() };
+        let request = &request::Begin { origin, ..request.clone() };
         let last = opened.timeline.latest()?;
         let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
         let mut capture = self.capture(opened, last.as_ref(), &include)?;
@@ -78,6 +95,8 @@ impl Workspace {
             unknown: request.unknown,
             pinned: false,
             call: None,
+            ran: None,
+            goes_on: None,
             since: self.settings.now(),
         };
         let tracked = self.record_first(opened, capture, &recording)?;
@@ -131,8 +150,9 @@ impl Workspace {
 
     fn opening(&self, based_on: Seq, request: &request::Begin) -> Result<Begun> {
         let (id, since) = (self.new_id()?, self.settings.now());
+        let run = Run { title: request.title.clone(), ..Run::default() };
         Ok(Begun {
-            call: Call { id, since, based_on, origin: request.origin.clone() },
+            call: Call { id, since, based_on, origin: request.origin.clone(), run },
             unknown_changes: Vec::new(),
             integrated: None,
             open_calls: Vec::new(),
@@ -147,11 +167,23 @@ impl Workspace {
         self.finish_in(opened, request, None)
     }
 
+    /// The user is asked whether a tool call may run: what is written from now on may be the user's, until it is known
+    /// when the tool ran.
+    pub fn asked(&self, call: &str) -> Result<Call> {
+        let (opened, _lock) = self.writing()?;
+        let mut call = self.call(opened, call)?;
+        call.call.run.asked = call.call.run.asked.or_else(|| Some(self.settings.now()));
+        opened.timeline.replace_call(&call)?;
+        Ok(call.call)
+    }
+
     /// The same for who holds the workspace lock; `tool` replaces the one named when the call began.
     pub(super) fn finish_in(&self, opened: &Opened, request: &request::Finish, tool: Option<&str>) -> Result<Tracked> {
         let call = self.call(opened, &request.call)?;
-        let declared =
-            if request.declared.is_empty() { call.call.origin.declared.clone() } else { request.declared.clone() };
+        let declared = match request.declared.is_empty() {
+            true => call.call.origin.declared.clone(),
+            false => self.through_links(&request.declared),
+        };
         let tool = tool.map(str::to_owned).or_else(|| call.call.origin.tool.clone());
         let origin = Origin { tool, declared, ..call.call.origin.clone() };
         self.record(
@@ -163,6 +195,8 @@ impl Workspace {
                 pinned: request.pinned,
                 since: call.call.since,
                 call: Some(&call),
+                ran: request.ran.or_else(|| doubt::unless_ended(&call.call)),
+                goes_on: request.goes_on.as_ref(),
             },
         )
     }
@@ -183,6 +217,20 @@ impl Workspace {
         open_calls_in(self.opened()?)
     }
 
+    /// Opens a call again whose step was just recorded, for what its command does from here on.
+    pub(super) fn go_on(
+        &self,
+        opened: &Opened,
+        call: &OpenCall,
+        background: &Background,
+        latest: &Snapshot,
+        capture: &Capture,
+    ) -> Result<()> {
+        let run = Run { asked: None, background: Some(background.clone()), ..call.call.run.clone() };
+        let open = Call { based_on: latest.sequence_number, run, ..call.call.clone() };
+        opened.timeline.open_call(&OpenCall { call: open, start: capture.tree, coverage_id: capture.coverage_id })
+    }
+
     fn call(&self, opened: &Opened, id: &str) -> Result<OpenCall> {
         let calls = opened.timeline.open_calls()?;
         let open: BTreeSet<String> = calls.iter().map(|call| call.call.id.to_string()).collect();
@@ -197,6 +245,23 @@ impl Workspace {
             .with_hint("begin one with `backsight begin`; those that are open are in `backsight status`")
             .with_details(serde_json::json!({ "open_calls": open }))
         })
+    }
+}
+
+/// As many links as are followed for one path.
+const MOST_LINKS: u32 = 40;
+
+/// A path without links, also where its end does not exist yet.
+fn resolved(path: &Path, links: u32) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let links = links.checked_sub(1)?;
+    let (parent, name) = (path.parent()?, path.file_name()?);
+    let path = resolved(parent, links)?.join(name);
+    match path.read_link() {
+        Ok(target) => resolved(&path.parent()?.join(target), links),
+        Err(_) => Some(path),
     }
 }
 

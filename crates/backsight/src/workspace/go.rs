@@ -9,7 +9,7 @@ use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo, Workspace
 use super::look::plain_change;
 use super::milestone::as_wholes;
 use super::track::touched;
-use super::{Opened, Workspace, shared, still_held};
+use super::{Opened, Workspace, doubt, shared, still_held};
 use crate::adopt::last_adopted;
 use crate::convert::{conflict, path_changes};
 use crate::history::{Move, stacks};
@@ -50,6 +50,8 @@ struct Intent<'a> {
     selection: &'a [RelPath],
     /// Steps that are taken back and may hold something of others' tool calls.
     shared: Vec<(Seq, Shared)>,
+    /// Paths that may hold the work of others than the steps that are taken back, and whose.
+    doubtful: BTreeMap<RelPath, String>,
     /// What the row is to the session it acts on.
     session: Option<SessionMark>,
 }
@@ -78,7 +80,10 @@ pub(super) struct TakeBack<'a> {
 }
 
 /// Makes the plan for the files as they are, without the paths that are left alone.
-type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeSet<RelPath>) -> Result<Plan>;
+type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeMap<RelPath, String>) -> Result<Plan>;
+
+/// Why a path is left alone that was edited whenever it was to be put in place.
+const BUSY: &str = "another program keeps writing to it";
 
 /// Looks at a plan before it is carried out.
 pub(super) type Observe<'a> = &'a dyn Fn(&Capture, &Plan) -> Result<()>;
@@ -133,11 +138,12 @@ impl Workspace {
             include: opened.files.paths_in(&opened.files.compare(&latest, &target.tree)?, &request.paths),
             selection: &request.paths,
             shared: Vec::new(),
+            doubtful: BTreeMap::new(),
             session: None,
         };
-        self.carry_out(opened, &intent, &|now, busy| {
+        self.carry_out(opened, &intent, &|now, left| {
             check_selection(opened, now, &target, &request.paths)?;
-            let bounds = Bounds { selection: &request.paths, busy };
+            let bounds = Bounds { selection: &request.paths, left };
             opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), bounds)
         })
     }
@@ -248,14 +254,15 @@ impl Workspace {
             include,
             selection: take.paths,
             shared: take.legs.iter().flat_map(shared_by).collect(),
+            doubtful: doubtful(opened, &take.legs)?,
             session: take.session,
         };
         let policy = match take.terms.on_conflict {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
         };
-        self.carry_out(opened, &intent, &|now, busy| {
-            let bounds = Bounds { selection: take.paths, busy };
+        self.carry_out(opened, &intent, &|now, left| {
+            let bounds = Bounds { selection: take.paths, left };
             let plan = opened.files.plan_revert(now, &undoable, bounds, policy)?;
             observe(now, &plan)?;
             Ok(plan)
@@ -264,20 +271,25 @@ impl Workspace {
 
     /// Plans against the disk as it is, and unless it is a dry run carries the plan out, which needs the workspace lock.
     fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
+        // Whose work it is cannot be told, so the caller decides: the paths are named, and left or taken along as asked.
+        let mut left = match intent.terms.on_conflict {
+            OnConflict::Refuse | OnConflict::Skip => intent.doubtful.clone(),
+            OnConflict::Merge => BTreeMap::new(),
+        };
         if intent.terms.dry_run {
             let now = self.look_at(opened, &intent.include, true)?;
-            let plan = trusted(opened, intent, plan(&now, &BTreeSet::new())?)?;
+            let plan = trusted(opened, intent, plan(&now, &left)?)?;
             let token = self.agree(opened, intent, &plan)?;
             refuse_conflicts(intent, &plan)?;
             opened.files.check_plan(&plan)?;
             return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan, &now) });
         }
-        let (mut attempts, mut busy) = (0, BTreeSet::new());
+        let (mut attempts, mut busy) = (0, 0);
         // What programs wrote during attempts that were given up is stored, and told with the answer.
         let mut notes: Vec<String> = Vec::new();
         let mut raced: BTreeMap<Option<RelPath>, usize> = BTreeMap::new();
         loop {
-            let error = match self.carry_out_once(opened, intent, &|now| plan(now, &busy)) {
+            let error = match self.carry_out_once(opened, intent, &|now| plan(now, &left)) {
                 Err(error) if error.code() == Code::Raced => error,
                 other => {
                     return other.map(|mut answer| {
@@ -298,8 +310,9 @@ impl Workspace {
                     return Err(error.with_hint("try again, or leave it as it is with `--on-conflict skip`"));
                 }
                 (OnConflict::Skip | OnConflict::Merge, _) if *times < PATIENCE => {}
-                (OnConflict::Skip | OnConflict::Merge, Some(path)) if busy.len() < MOST_BUSY => {
-                    busy.insert(path);
+                (OnConflict::Skip | OnConflict::Merge, Some(path)) if busy < MOST_BUSY => {
+                    busy += 1;
+                    left.insert(path, BUSY.to_owned());
                 }
                 _ => return Err(error),
             }
@@ -388,6 +401,27 @@ fn shared_by(leg: &Leg) -> Vec<(Seq, Shared)> {
         Leg::Back(step) => step.shared().iter().map(|shared| (step.snapshot.sequence_number, shared.clone())).collect(),
         Leg::Again(_) => Vec::new(),
     }
+}
+
+/// Paths of steps that are taken back which may hold the work of others, and whose: of the user, or of a tool call of
+/// another session.
+fn doubtful(opened: &Opened, legs: &[Leg]) -> Result<BTreeMap<RelPath, String>> {
+    let mut doubtful = BTreeMap::new();
+    let steps = legs.iter().filter_map(|leg| match leg {
+        Leg::Back(step) => Some(step),
+        Leg::Again(_) => None,
+    });
+    for step in steps {
+        for (paths, more, why) in doubt::of(step) {
+            let whole = match (more, step.before()) {
+                (1.., Some(before)) => opened.files.compare(&before, &step.tree)?,
+                _ => Vec::new(),
+            };
+            let paths = paths.iter().cloned().chain(whole.into_iter().map(|change| change.path));
+            doubtful.extend(paths.map(|path| (path, why.clone())));
+        }
+    }
+    Ok(doubtful)
 }
 
 fn terms_of(request: &request::Undo) -> Terms<'_> {
@@ -544,7 +578,7 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
     match plan.conflicts.is_empty() || intent.terms.on_conflict != OnConflict::Refuse {
         true => Ok(()),
         false if intent.kind == Kind::Restore => Err(not_covered(&plan.conflicts)),
-        false => Err(conflicting(&plan.conflicts)),
+        false => Err(conflicting(intent, &plan.conflicts)),
     }
 }
 
@@ -564,17 +598,31 @@ fn not_covered(left: &[backsight_files::Conflict]) -> Error {
         .with_details(serde_json::json!({ "paths": details }))
 }
 
-fn conflicting(left: &[backsight_files::Conflict]) -> Error {
+fn conflicting(intent: &Intent<'_>, left: &[backsight_files::Conflict]) -> Error {
     let conflicts: Vec<Conflict> = left.iter().map(conflict).collect();
     let paths: BTreeSet<&RelPath> = conflicts.iter().map(|conflict| &conflict.path).collect();
-    let what = match paths.len() {
-        1 => "1 path was changed since in a way that conflicts".to_owned(),
-        many => format!("{many} paths were changed since in ways that conflict"),
+    let (doubtful, changed): (Vec<&RelPath>, Vec<&RelPath>) =
+        paths.into_iter().partition(|path| intent.doubtful.contains_key(*path));
+    let changed = match changed.len() {
+        0 => None,
+        1 => Some("1 path was changed since in a way that conflicts".to_owned()),
+        many => Some(format!("{many} paths were changed since in ways that conflict")),
     };
-    Error::new(Code::Conflict, format!("{what}; nothing was changed"))
-        .with_hint(
-            "leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`",
-        )
+    let doubtful = match doubtful.len() {
+        0 => None,
+        1 => Some("1 path may hold another's work".to_owned()),
+        many => Some(format!("{many} paths may hold another's work")),
+    };
+    let hint = match doubtful {
+        None => "leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`",
+        Some(_) => {
+            "look at them with `backsight show REF --diff`; then leave them as they are with `--on-conflict skip`, or take \
+             them back with `--on-conflict merge`, which merges and marks what overlaps"
+        }
+    };
+    let what: Vec<String> = changed.into_iter().chain(doubtful).collect();
+    Error::new(Code::Conflict, format!("{}; nothing was changed", what.join(", and ")))
+        .with_hint(hint)
         .with_details(serde_json::json!({ "conflicts": conflicts }))
 }
 

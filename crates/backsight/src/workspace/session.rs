@@ -247,8 +247,17 @@ impl Workspace {
                 let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
                 let description = format!("before session {session}");
                 let unknown = request::Unknown::default();
-                let recording =
-                    Recording { description: &description, origin: &origin, unknown, pinned: false, call: None, since };
+                let (pinned, call, ran, goes_on) = (false, None, None, None);
+                let recording = Recording {
+                    description: &description,
+                    origin: &origin,
+                    unknown,
+                    pinned,
+                    call,
+                    ran,
+                    goes_on,
+                    since,
+                };
                 let tracked = self.record_first(opened, &capture, &recording)?;
                 Settled { baseline: tracked.snapshot.sequence_number, unknown: Vec::new(), warnings: tracked.warnings }
             }

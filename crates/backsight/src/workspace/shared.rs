@@ -5,7 +5,7 @@ use backsight_core::{RelPath, Result, Seq, quote};
 use backsight_files::Change;
 
 use super::Opened;
-use crate::timeline::{OpenCall, Shared, StepDetails};
+use crate::timeline::{OpenCall, Shared};
 use crate::unknown::is_within_any;
 
 /// So many paths are kept by name.
@@ -35,12 +35,6 @@ pub(super) fn with_calls(others: &[OpenCall], declared: &[RelPath], own: &[Chang
     others.iter().filter_map(with).collect()
 }
 
-/// What the step keeps of it. A plain `track` belongs to nobody's call: what it records of one is still that one's.
-pub(super) fn details(call: Option<&OpenCall>, shared: &[Shared]) -> Option<StepDetails> {
-    let shared = shared.to_vec();
-    (call.is_some() && !shared.is_empty()).then(|| StepDetails { shared, ..StepDetails::default() })
-}
-
 /// What the caller of the step that comes first hears.
 pub(super) fn warnings(shared: &[Shared], declared: &[RelPath]) -> Vec<String> {
     match shared {
@@ -56,7 +50,7 @@ pub(super) fn warnings(shared: &[Shared], declared: &[RelPath]) -> Vec<String> {
 }
 
 fn declared_too(shared: &Shared) -> String {
-    let (who, paths) = (who(shared), named(shared));
+    let (who, paths) = (shared.who(), named(shared));
     format!("{who} has not finished and declares {paths} too: what it wrote there so far counts as this step's")
 }
 
@@ -89,19 +83,10 @@ pub(super) fn taken_along(seq: Seq, shared: &Shared, changes: &[Change]) -> Opti
     if shared.more == 0 && !shared.paths.iter().any(touches) {
         return None;
     }
-    let (who, paths) = (who(shared), named(shared));
+    let (who, paths) = (shared.who(), named(shared));
     Some(format!(
         "{who} was at work on {paths} too when {seq} was recorded: what it had written there is taken back with it"
     ))
-}
-
-/// `session s1`, the tool, or the call's id.
-fn who(shared: &Shared) -> String {
-    match (&shared.session, &shared.tool) {
-        (Some(session), _) => format!("session `{}`", quote(session.as_bytes())),
-        (None, Some(tool)) => format!("a call of tool `{}`", quote(tool.as_bytes())),
-        (None, None) => format!("tool call {}", shared.call),
-    }
 }
 
 /// `` `a`, `b` and 3 more ``

@@ -6,13 +6,13 @@ use std::time::Duration;
 use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
 use backsight_files::{Capture, Change, Node, Patterns, Subjects, Tree, Unseen};
 
-use super::{Opened, Workspace, shared};
+use super::{Opened, Workspace, doubt, shared};
 use crate::convert::{is_implied, path_changes, uncompared};
 use crate::names;
 use crate::place;
-use crate::report::{Kind, Origin, Tracked, UnknownChange};
+use crate::report::{Background, Kind, Origin, Tracked, UnknownChange};
 use crate::request;
-use crate::timeline::{Beside, Keep, NewCheckpoint, NewStep, OpenCall, Shared, Step, TouchedFile};
+use crate::timeline::{Beside, Doubt, Keep, NewCheckpoint, NewStep, OpenCall, Shared, Step, StepDetails, TouchedFile};
 use crate::unknown::{
     Claim, Decision, Since, blind, decide, is_within_any, left, mismatch, own, reversed, shared_directories, unknown,
 };
@@ -28,6 +28,10 @@ pub(super) struct Recording<'a> {
     pub(super) pinned: bool,
     /// The tool call that ends with it.
     pub(super) call: Option<&'a OpenCall>,
+    /// When the tool ran, where that is not all the time since its call began.
+    pub(super) ran: Option<request::Ran>,
+    /// The call stays open for what its command does from here on.
+    pub(super) goes_on: Option<&'a Background>,
     /// When it was asked for, or the call began.
     pub(super) since: Timestamp,
 }
@@ -52,6 +56,8 @@ struct Apart {
     warnings: Vec<String>,
     /// Tool calls of others that may have written what is the caller's own by this.
     shared: Vec<Shared>,
+    /// What of the caller's own may be the user's.
+    doubt: Option<Doubt>,
 }
 
 impl Workspace {
@@ -78,14 +84,17 @@ impl Workspace {
         names::check_origin(&request.origin)?;
         let since = self.settings.now();
         let (opened, _lock) = self.writing()?;
+        let origin = Origin { declared: self.through_links(&request.origin.declared), ..request.origin.clone() };
         self.record(
             opened,
             &Recording {
                 description: &request.description,
-                origin: &request.origin,
+                origin: &origin,
                 unknown: request.unknown,
                 pinned: request.pinned,
                 call: None,
+                ran: None,
+                goes_on: None,
                 since,
             },
         )
@@ -111,6 +120,9 @@ impl Workspace {
         }
         if let Some(call) = recording.call {
             tracked.warnings.extend(shared::recorded_by_others(opened, call)?);
+            if let Some(background) = recording.goes_on {
+                self.go_on(opened, call, background, &tracked.snapshot, &capture)?;
+            }
         }
         let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
         if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
@@ -165,6 +177,7 @@ impl Workspace {
             unseen,
             warnings,
             shared: Vec::new(),
+            doubt: None,
         };
         if last.tree == capture.tree && recording.call.is_none_or(|call| call.start == capture.tree) {
             return Ok(everything(Vec::new(), Vec::new(), Vec::new()));
@@ -186,13 +199,18 @@ impl Workspace {
         let others = other_calls(opened, recording.call)?;
         let theirs: Vec<RelPath> = others.iter().flat_map(|other| other.call.origin.declared.clone()).collect();
         let declared = &recording.origin.declared;
-        let own = own(&changes, &Claim { declared, theirs: &theirs, since });
+        let written = match (&since, &recording.ran) {
+            (Some(since), Some(ran)) => doubt::written(&self.root, &since.changes, ran),
+            _ => doubt::Written::default(),
+        };
+        let own = own(&changes, &Claim { declared, theirs: &theirs, since, outside: Some(&written.outside) });
+        let doubt = written.doubt(&own);
         let is_whole = own.len() == changes.len() && own.iter().zip(&changes).all(|(own, change)| own == change);
         // What could not be seen differs between the trees and is nobody's doing.
         if is_whole && unseen.is_empty() {
             let shared = shared::with_calls(&others, &recording.origin.declared, &own);
             let warnings = shared::warnings(&shared, &recording.origin.declared);
-            return Ok(Apart { shared, ..everything(own, unseen, warnings) });
+            return Ok(Apart { shared, doubt, ..everything(own, unseen, warnings) });
         }
         // What may be another call's is left to it, except by a plain `track`, which records whatever there is.
         let leaves = !others.is_empty() && (recording.call.is_some() || !declared.is_empty());
@@ -217,6 +235,7 @@ impl Workspace {
             left: opened.files.compare(&tree, &capture.tree)?,
             warnings: shared::warnings(&shared, &recording.origin.declared),
             shared,
+            doubt,
             tree,
             start,
             unseen,
@@ -337,7 +356,7 @@ impl Workspace {
             execution_ms: Some(self.elapsed(recording.since)),
             files,
             unknown: if is_shared { found.to_vec() } else { Vec::new() },
-            details: shared::details(recording.call, &apart.shared),
+            details: details(recording.call, &apart),
             pinned: recording.pinned,
             ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
         };
@@ -476,6 +495,14 @@ impl Workspace {
         };
         Ok(self.append(opened, &step, None)?.0.snapshot.sequence_number)
     }
+}
+
+/// What the step keeps of those who may have written what it calls its own. A plain `track` belongs to no call: what it
+/// records of one is still that one's.
+fn details(call: Option<&OpenCall>, apart: &Apart) -> Option<StepDetails> {
+    let (shared, doubt) = (apart.shared.clone(), apart.doubt.clone());
+    let is_certain = shared.is_empty() && doubt.is_none();
+    (call.is_some() && !is_certain).then(|| StepDetails { shared, doubt, ..StepDetails::default() })
 }
 
 fn answer(created: bool, step: Step, changes: Vec<crate::report::PathChange>) -> Tracked {

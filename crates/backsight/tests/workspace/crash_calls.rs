@@ -152,7 +152,7 @@ fn a_begin_that_integrates_dies_before_or_after_its_row() {
         }
         let origin = Origin { tool: Some("writer".to_owned()), ..Origin::default() };
         let unknown = Unknown { strategy: Some(Strategy::AutoIntegrate), force: false };
-        let begun = workspace.begin(&backsight::request::Begin { origin, unknown })?;
+        let begun = workspace.begin(&backsight::request::Begin { origin, unknown, title: None })?;
         workspace.abandon(begun.call.id.as_str()).map(drop)
     };
     Case { lab: &lab, fixture: root, action: &begin, is_done: &never, added: &[Kind::External] }.stop_everywhere();

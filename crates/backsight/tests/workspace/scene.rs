@@ -87,7 +87,7 @@ impl Scene {
     }
 
     pub fn try_begin(&self, tool: &str, declared: &[&str], unknown: Unknown) -> Result<Begun, Error> {
-        self.workspace.begin(&Begin { origin: by(tool, declared), unknown })
+        self.workspace.begin(&Begin { origin: by(tool, declared), unknown, title: None })
     }
 
     /// Begins a call and answers with its id.

@@ -63,7 +63,7 @@ struct BeginInput {
 
 fn begin(workspace: &Workspace, input: BeginInput) -> Result<Begun> {
     let BeginInput { who, declare, policy } = input;
-    workspace.begin(&Begin { origin: who.origin(&declare)?, unknown: policy.unknown() })
+    workspace.begin(&Begin { origin: who.origin(&declare)?, unknown: policy.unknown(), title: None })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,7 +86,14 @@ struct FinishInput {
 fn finish(workspace: &Workspace, input: FinishInput) -> Result<Tracked> {
     let FinishInput { call, description, declare, policy, pin } = input;
     let declared = PathText::all(&declare)?;
-    workspace.finish(&Finish { call, description, declared, unknown: policy.unknown(), pinned: pin })
+    workspace.finish(&Finish {
+        call,
+        description,
+        declared,
+        unknown: policy.unknown(),
+        pinned: pin,
+        ..Finish::default()
+    })
 }
 
 #[derive(Deserialize, JsonSchema)]

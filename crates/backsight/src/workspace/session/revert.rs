@@ -15,7 +15,7 @@ use crate::timeline::{SessionMark, Step};
 use crate::workspace::diff::{Contents, file_diffs, joined};
 use crate::workspace::go::{Leg, TakeBack, Terms};
 use crate::workspace::track::Recording;
-use crate::workspace::{Opened, Workspace};
+use crate::workspace::{Opened, Workspace, doubt};
 
 impl Workspace {
     /// Takes a session back to before a message, or before a part of it: that and everything later of the session is
@@ -174,6 +174,8 @@ impl Workspace {
             unknown: request::Unknown { strategy: None, force: true },
             pinned: false,
             call: Some(&open),
+            ran: doubt::unfinished(call),
+            goes_on: None,
             since: call.since,
         };
         self.record(opened, &recording).map(drop)

@@ -62,7 +62,7 @@ impl Workspace {
             other => other,
         };
         let unknown = request::Unknown { strategy: Some(strategy), force: request.unknown.force };
-        let begun = self.begin_in(opened, &request::Begin { origin: origin(request), unknown })?;
+        let begun = self.begin_in(opened, &request::Begin { origin: origin(request), unknown, title: None })?;
         let story = self.existing_story(opened, &request.session)?;
         answer.before_hash = seen(&story, request).and_then(|seen| seen.before);
         answer.unknown_changes = begun.unknown_changes;
@@ -86,7 +86,7 @@ impl Workspace {
             description: request.description.clone(),
             declared: request.declared.clone(),
             unknown: request.unknown,
-            pinned: false,
+            ..request::Finish::default()
         };
         let tracked = self.finish_in(opened, &finish, request.tool.as_deref())?;
         let mut answer = told(story, request, tracked);
@@ -130,7 +130,8 @@ impl Workspace {
     }
 
     fn track_at_once(&self, opened: &Opened, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
-        let origin = origin(request);
+        let asked = origin(request);
+        let origin = Origin { declared: self.through_links(&asked.declared), ..asked };
         let tracked = self.record(
             opened,
             &Recording {
@@ -139,6 +140,8 @@ impl Workspace {
                 unknown: request.unknown,
                 pinned: false,
                 call: None,
+                ran: None,
+                goes_on: None,
                 since: self.settings.now(),
             },
         )?;
