@@ -70,12 +70,10 @@ pub(crate) fn own(changes: &[Change], claim: &Claim<'_>) -> Vec<Change> {
         // A directory that comes or goes with declared files alone goes with them.
         own.retain(|path, change| is_declared(path) || comes_or_goes_with(change, changes, &is_declared));
     }
-    // A directory must stay when something in it is somebody else's.
-    let foreign: BTreeSet<Vec<u8>> = changes
-        .iter()
-        .filter(|change| !own.contains_key(&change.path))
-        .map(|change| change.path.as_bytes().to_vec())
-        .collect();
+    // A directory must stay when something in it is somebody else's, also what others have recorded already.
+    let found = changes.iter().map(|change| &change.path).filter(|path| !own.contains_key(path));
+    let recorded = claim.since.iter().flat_map(|since| &since.recorded);
+    let foreign: BTreeSet<Vec<u8>> = found.chain(recorded).map(|path| path.as_bytes().to_vec()).collect();
     let holds_foreign = |directory: &RelPath| {
         let inside = [directory.as_bytes(), b"/"].concat();
         foreign.range(inside.clone()..).next().is_some_and(|path| path.starts_with(&inside))

@@ -16,9 +16,12 @@ export const Backsight = async ({ directory, client }) => {
   // What the user was asked about, and when a tool was allowed: what was written before is not the tool's.
   const asked = new Map()
   const allowed = new Map()
+  // A tool that ends while the user is still asked never ran.
+  const answer = (callID) => ({ allowed: allowed.get(callID), waiting: [...asked.values()].includes(callID) })
   const ended = (callID) => {
     running.delete(callID)
     allowed.delete(callID)
+    for (const [id, call] of asked) if (call === callID) asked.delete(id)
   }
   const say = (message) =>
     client.app.log({ body: { service: "backsight", level: "warn", message } }).catch(() => {})
@@ -52,7 +55,7 @@ export const Backsight = async ({ directory, client }) => {
       return tell("tool.execute.before", { ...input, args: output.args })
     },
     "tool.execute.after": async (input, output) => {
-      await tell("tool.execute.after", { ...input, exit: output?.metadata?.exit, allowed: allowed.get(input.callID) })
+      await tell("tool.execute.after", { ...input, exit: output?.metadata?.exit, ...answer(input.callID) })
       ended(input.callID)
     },
     event: async ({ event: { type, properties } }) => {
@@ -74,7 +77,7 @@ export const Backsight = async ({ directory, client }) => {
       } else if (type === "message.part.updated" && part?.type === "tool" && part.state?.status === "error") {
         const { tool, callID, state } = part
         const told = { tool, sessionID: part.sessionID, callID, args: state.input, error: state.error }
-        await tell("tool.execute.error", { ...told, allowed: allowed.get(callID) })
+        await tell("tool.execute.error", { ...told, ...answer(callID) })
         ended(callID)
       }
     },

@@ -76,9 +76,7 @@ fn act(workspace: &Workspace, event: &Event, heard: &Heard) -> Result<Vec<String
         Event::Prompt { session, message } => {
             let said = close_stale(workspace, session, heard)?;
             let more = record_before(workspace)?;
-            if message.is_none() {
-                turns::advance(workspace, session);
-            }
+            turns::advance(workspace, session, message.as_deref());
             Ok([said, more].concat())
         }
         Event::ToolBegin(call) => begin(workspace, call),

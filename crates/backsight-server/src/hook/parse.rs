@@ -41,7 +41,12 @@ pub fn event_name(payload: &Value) -> Option<&str> {
 fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
     let event = text(payload, "hook_event_name")?;
     let session = || text(payload, "session_id");
-    let message = optional(payload, if agent == Agent::Codex { "turn_id" } else { "prompt_id" });
+    let message = match agent {
+        // A subagent of Codex has turns of its own; its work belongs to the message its session is at.
+        Agent::Codex if payload.get("agent_id").is_some() => None,
+        Agent::Codex => optional(payload, "turn_id"),
+        _ => optional(payload, "prompt_id"),
+    };
     let call = || -> Result<ToolCall> {
         let input = payload.get("tool_input").unwrap_or(&Value::Null);
         let tool = text(payload, "tool_name")?;
@@ -169,6 +174,8 @@ fn opencode(payload: &Value) -> Result<Event> {
             let call = call(&input["args"])?;
             let outcome = match event.as_str() {
                 "tool.execute.before" => return Ok(Event::ToolBegin(call)),
+                // It ended while the user was still asked.
+                _ if input["waiting"] == true => Outcome::Denied,
                 "tool.execute.after" if input["exit"].as_i64().is_some_and(|exit| exit != 0) => Outcome::Failed,
                 "tool.execute.after" => Outcome::Done,
                 _ if input["error"].as_str().is_some_and(is_refusal) => Outcome::Denied,

@@ -22,7 +22,8 @@ pub(super) fn effect(agent: Agent, tool: &str, input: &Value) -> Effect {
     if let Some(name) = our_name(tool) {
         return Effect::Ours(Ours { name: name.to_owned(), print: fingerprint(name, input) });
     }
-    if is_one_of(nothing(agent)) {
+    let hands_over = agent == Agent::Codex && tool.starts_with("collaboration");
+    if hands_over || is_one_of(nothing(agent)) {
         return Effect::Nothing;
     }
     if is_one_of(patches(agent)) {

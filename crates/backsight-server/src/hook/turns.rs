@@ -1,25 +1,33 @@
-//! Numbers for the messages of agents that do not number them. One small file a session in the store, so that hooks,
-//! each a process of its own, agree; without it steps would still be recorded, only without their message.
+//! The message each session is at, and numbers for the messages of agents that do not number them. One small file a
+//! session in the store, so that hooks, each a process of its own, agree; without it steps would still be recorded, only
+//! without their message.
 
 use std::io::Write;
 
 use backsight::{AnchoredPath, Workspace};
 
-/// Numbers are small.
-const MAX_SIZE: u64 = 64;
+/// Ids are short.
+const MAX_SIZE: u64 = 2 << 10;
+/// What stands before an id that the agent gave, so that none is taken for a number of ours.
+const GIVEN: char = '=';
 
-/// The message the session is at: `SESSION:3`.
+/// The message the session is at: what the agent called it, or `SESSION:3`.
 pub(super) fn current(workspace: &Workspace, session: &str) -> Option<String> {
-    let number = read(&directory(workspace)?.join(file_name(session)?));
-    (number > 0).then(|| format!("{session}:{number}"))
+    let text = read(&directory(workspace)?.join(file_name(session)?))?;
+    match text.strip_prefix(GIVEN) {
+        Some(given) => Some(given.to_owned()),
+        None => number(&text).map(|number| format!("{session}:{number}")),
+    }
 }
 
-/// Goes on to the session's next message.
-pub(super) fn advance(workspace: &Workspace, session: &str) -> Option<String> {
+/// Goes on to the session's next message, which the agent may have given an id.
+pub(super) fn advance(workspace: &Workspace, session: &str, given: Option<&str>) -> Option<()> {
     let (directory, name) = (directory(workspace)?, file_name(session)?);
-    let number = read(&directory.join(&name)) + 1;
-    write(&directory, &name, number).ok()?;
-    Some(format!("{session}:{number}"))
+    let text = match given {
+        Some(given) => format!("{GIVEN}{given}"),
+        None => (read(&directory.join(&name)).and_then(|text| number(&text)).unwrap_or(0) + 1).to_string(),
+    };
+    write(&directory, &name, &text).ok()
 }
 
 pub(super) fn directory(workspace: &Workspace) -> Option<AnchoredPath> {
@@ -36,15 +44,19 @@ pub(super) fn file_name(session: &str) -> Option<String> {
     (name.len() <= 200).then_some(name)
 }
 
-fn read(file: &AnchoredPath) -> u64 {
-    let text = file.read(MAX_SIZE).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+fn read(file: &AnchoredPath) -> Option<String> {
+    let bytes = file.read(MAX_SIZE).ok()?;
+    String::from_utf8(bytes).ok().map(|text| text.trim().to_owned())
 }
 
-fn write(directory: &AnchoredPath, name: &str, number: u64) -> std::io::Result<()> {
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number| *number > 0)
+}
+
+fn write(directory: &AnchoredPath, name: &str, text: &str) -> std::io::Result<()> {
     directory.make_directories()?;
     let temporary = directory.join(format!("{name}.{}", std::process::id()));
     temporary.remove()?;
-    writeln!(temporary.create()?, "{number}")?;
+    writeln!(temporary.create()?, "{text}")?;
     temporary.rename(&directory.join(name))
 }

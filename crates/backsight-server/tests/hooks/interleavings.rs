@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, fixture};
 
 /// So many interleavings of so many acts.
-const CASES: u64 = 24;
+const CASES: u64 = 48;
 const ACTS: usize = 14;
 /// So long the user thinks about a dialog; longer than a hook may be late.
 const THOUGHT: Duration = Duration::from_millis(2400);
@@ -231,7 +231,9 @@ impl Play {
             Agent::Gemini => {}
             _ => {
                 self.say(player, "session.idle", &[("/input/running", json!(true))]);
-                let ids = [("/input/callID", json!(used.part)), ("/input/args", used.input)];
+                let waiting = json!(used.is_asked);
+                let ids =
+                    [("/input/callID", json!(used.part)), ("/input/args", used.input), ("/input/waiting", waiting)];
                 self.say(player, "tool.execute.after.bash", &ids);
             }
         }

@@ -319,3 +319,21 @@ fn the_conversation_that_calls_our_own_tool_is_known() {
         assert_eq!(stage.open(), 0, "{agent}: our own tools record by themselves");
     }
 }
+
+#[test]
+fn a_subagent_with_turns_of_its_own_works_for_its_parents_message() {
+    let stage = Stage::new(Agent::Codex);
+    stage.say("UserPromptSubmit");
+    let hands_over = [("/tool_name", json!("collaborationwait_agent")), ("/tool_use_id", json!("call_wait"))];
+    stage.say_with("PreToolUse.Bash", &hands_over);
+    assert_eq!(stage.open(), 0, "it writes nothing itself");
+    for name in ["PreToolUse.Bash", "PostToolUse.Bash"] {
+        let mut payload = stage.payload(name);
+        payload["turn_id"] = json!("of its own");
+        payload["agent_id"] = json!("01a1e48c-5d32-75d3-992d-6c72a48ff5ea");
+        stage.send(&payload);
+        stage.write("src/b.rs", "by the subagent\n");
+    }
+    let step = stage.workspace.show("part:call_bash").unwrap();
+    assert_eq!(step.origin.message.as_deref(), Some("0199a213-9000-7000-8000-000000000001"));
+}

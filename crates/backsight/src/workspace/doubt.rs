@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use backsight_core::{RelPath, Timestamp};
 use backsight_files::Change;
@@ -15,6 +16,8 @@ use crate::report::Call;
 use crate::request::Ran;
 use crate::timeline::{Doubt, Step};
 
+/// The kernel stamps files with the time of its last tick, and ticks at least a hundred times a second.
+const TICK: Duration = Duration::from_millis(20);
 /// So many paths are kept by name.
 const NAMED: usize = 20;
 
@@ -104,7 +107,7 @@ enum When {
 
 fn when(at: Option<Timestamp>, ran: &Ran) -> When {
     match at {
-        Some(at) if at < ran.from => When::Earlier,
+        Some(at) if at.after(TICK) < ran.from => When::Earlier,
         Some(at) if ran.until.is_some_and(|until| at > until) => When::Later,
         Some(at) if ran.surely.is_some_and(|surely| at >= surely) => When::Surely,
         _ => When::Perhaps,
@@ -142,7 +145,7 @@ mod tests {
         use When::{Earlier, Later, Perhaps, Surely};
         let ran = Ran { from: Timestamp(100), surely: Some(Timestamp(200)), until: Some(Timestamp(300)) };
         let of = |at: i64| when(Some(Timestamp(at)), &ran);
-        assert_eq!([99, 100, 199, 200, 300, 301].map(of), [Earlier, Perhaps, Perhaps, Surely, Surely, Later]);
+        assert_eq!([79, 80, 199, 200, 300, 301].map(of), [Earlier, Perhaps, Perhaps, Surely, Surely, Later]);
         assert_eq!(when(None, &ran), When::Perhaps);
         let open = Ran { surely: None, until: None, ..ran };
         assert_eq!(when(Some(Timestamp(i64::MAX)), &open), When::Perhaps);

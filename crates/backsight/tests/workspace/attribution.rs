@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight::Code;
-use backsight::report::{Kind, Strategy as OnUnknown};
+use backsight::report::{Kind, OnConflict, Strategy as OnUnknown};
 use backsight::request::{Collect, Revert, Unknown};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -344,7 +344,10 @@ impl Play {
     fn check_revert(&self, call: &Call, disk: &Files, step: &[String], id: &str) -> Result<(), String> {
         let copy = self.scene.lab.copy(&self.scene.root);
         let workspace = open(&copy);
-        let revert = Revert { references: vec![id.to_owned()], ..Revert::default() };
+        // What another call may have written too is asked about first.
+        let is_contested = !workspace.show(id).map_err(|error| error.to_string())?.may_hold.is_empty();
+        let on_conflict = if is_contested { OnConflict::Merge } else { OnConflict::Refuse };
+        let revert = Revert { references: vec![id.to_owned()], on_conflict, ..Revert::default() };
         workspace.revert_steps(&revert).map_err(|error| format!("the newest step cannot be reverted: {error}"))?;
         let after = files(&Picture::of(&copy));
         let paths: BTreeSet<&Vec<u8>> = disk.keys().chain(after.keys()).chain(call.start.keys()).collect();

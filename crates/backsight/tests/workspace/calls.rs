@@ -1,7 +1,7 @@
 //! Tool calls: what the tool wrote is its step, everything else is somebody else's, and nothing is lost on the way.
 
 use backsight::Code;
-use backsight::report::{Origin, Strategy};
+use backsight::report::{OnConflict, Origin, Strategy};
 use backsight::request::{Begin, Revert, Unknown};
 
 use crate::lab::stored_at;
@@ -284,6 +284,10 @@ fn two_open_calls_that_declare_one_file_are_told_of_each_other() {
         ["#2 of session `A` was recorded while this call ran and holds what it had written to `f` by then"]
     );
     let revert = Revert { references: vec!["session:A".to_owned()], ..Revert::default() };
+    let asks = scene.workspace.revert_steps(&revert).unwrap_err();
+    assert_eq!(asks.code(), Code::Conflict);
+    assert_eq!(asks.details()["conflicts"][0]["reason"], "session `B` was at work on it too when #2 was recorded");
+    let revert = Revert { on_conflict: OnConflict::Merge, ..revert };
     for dry_run in [true, false] {
         let applied = scene.workspace.revert_steps(&Revert { dry_run, ..revert.clone() }).unwrap();
         assert_eq!(
