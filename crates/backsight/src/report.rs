@@ -4,6 +4,7 @@
 mod browser;
 mod continuity;
 mod debug;
+mod ids;
 mod lines;
 mod milestone;
 mod row;
@@ -20,6 +21,7 @@ pub use browser::{
 };
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
+pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};

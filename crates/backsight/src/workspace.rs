@@ -9,11 +9,13 @@ mod browser;
 mod call;
 mod checkpoint;
 mod continuity;
+mod conversation;
 mod debug;
 mod diff;
 mod export;
 mod glance;
 mod go;
+mod ids;
 mod keep;
 mod lines;
 mod look;
@@ -486,7 +488,12 @@ impl Workspace {
                 found => found,
             },
             Reference::Origin { column, value } => {
-                let found = timeline.by_origin(column, &value)?;
+                let mut found = timeline.by_origin(column, &value)?;
+                if found.is_empty()
+                    && let Some(whole) = self.meant(opened, column, &value)?
+                {
+                    found = timeline.by_origin(column, &whole)?;
+                }
                 if found.is_empty() {
                     return Err(reference::unknown(text, &format!("no step has that {}", column.name())));
                 }

@@ -41,9 +41,12 @@ pub struct RevertInfo {
 pub struct Session {
     /// Its id.
     pub id: String,
-    /// What a person calls it.
+    /// What a person calls it, or the first words of its first prompt without secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The client it belongs to, when its hooks were heard: `claude-code`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// When it was started, or first seen.
     pub started_at: Timestamp,
     /// When it last did something.
