@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use backsight::report::HasIds;
 use backsight::request::Log;
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, RelPath, Result, Timestamp, quote};
@@ -25,6 +26,8 @@ pub struct Context {
     pub now: Timestamp,
     /// The characters the reader's terminal can show.
     pub alphabet: Alphabet,
+    /// Whether ids are shown in full.
+    verbose: bool,
     start: PathBuf,
     settings: Settings,
     reporter: Reporter,
@@ -42,7 +45,7 @@ impl Context {
         settings.progress = Arc::new(move |progress| listener.report(progress));
         let now = Timestamp::from_system(SystemTime::now());
         let alphabet = Alphabet::of(|name| std::env::var(name).ok());
-        Ok(Context { screen, now, alphabet, start, settings, reporter })
+        Ok(Context { screen, now, alphabet, verbose: global.verbose, start, settings, reporter })
     }
 
     /// The workspace of the start directory: the nearest one above that has a store, else the directory itself.
@@ -110,6 +113,14 @@ impl Context {
             (Err(_), Some(path)) => paths::inside(workspace.root(), &self.start, path.as_os_str()).or(outcome),
             _ => outcome,
         }
+    }
+
+    /// The report as a person reads it: with short ids, unless long ones are asked for.
+    pub fn readable<T: HasIds + Clone>(&self, workspace: &Workspace, report: &T) -> Result<T> {
+        if self.verbose || self.screen.is_json() {
+            return Ok(report.clone());
+        }
+        workspace.shortened(report.clone())
     }
 
     /// Writes the report as JSON, or what `human` puts on a page.

@@ -16,6 +16,7 @@ mod render;
 mod running;
 mod terminal;
 mod usage;
+mod width;
 mod words;
 
 use std::ffi::OsString;

@@ -26,8 +26,8 @@ pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, Origin, Row, Snapshot, SnapshotDetail};
 pub use session::{
-    NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,
-    SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
+    Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart,
+    SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
 };
 pub use unknown::{
     Begun, Call, ChangeType, HandleResult, Others, SnapshotConfig, Strategy, UnknownChange, UnknownChangeResult,

@@ -47,11 +47,14 @@ fn act(workspace: &Workspace, agent: Agent, event: &Event) -> Result<Vec<String>
     match event {
         Event::SessionStart { session } => {
             let said = close_stale(workspace, agent, session)?;
-            Ok([said, record_before(workspace)?].concat())
+            let more = record_before(workspace)?;
+            workspace.note_conversation(session, agent.as_str(), None)?;
+            Ok([said, more].concat())
         }
-        Event::Prompt { session, message } => {
+        Event::Prompt { session, message, text } => {
             let said = close_stale(workspace, agent, session)?;
             let more = record_before(workspace)?;
+            workspace.note_conversation(session, agent.as_str(), text.as_deref())?;
             if message.is_none() {
                 turns::advance(workspace, session);
             }
@@ -134,7 +137,7 @@ fn end_without_begin(
     declared: Vec<RelPath>,
     description: String,
 ) -> Result<Vec<String>> {
-    let is_recorded = workspace.show(&format!("part:{}", call.part)).is_ok();
+    let is_recorded = workspace.has_part(&call.part)?;
     if declared.is_empty() || is_recorded {
         return Ok(Vec::new());
     }
@@ -217,7 +220,7 @@ const AGAIN: char = '.';
 
 /// The id of a use that begins: the agent's, or where one had to be made, the first that no step has yet.
 fn part_of(workspace: &Workspace, call: &ToolCall) -> String {
-    let is_free = |part: &String| !call.is_part_made || workspace.show(&format!("part:{part}")).is_err();
+    let is_free = |part: &String| !call.is_part_made || workspace.has_part(part).is_ok_and(|is_there| !is_there);
     let numbered = (2..).map(|number: u32| format!("{}{AGAIN}{number}", call.part));
     std::iter::once(call.part.clone()).chain(numbered).find(is_free).unwrap_or_else(|| call.part.clone())
 }

@@ -59,7 +59,9 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         // A conversation that is compacted goes on.
         "SessionStart" if payload["source"] == "compact" => Event::Ignored,
         "SessionStart" => Event::SessionStart { session: session()? },
-        "UserPromptSubmit" | "BeforeAgent" => Event::Prompt { session: session()?, message },
+        "UserPromptSubmit" | "BeforeAgent" => {
+            Event::Prompt { session: session()?, message, text: raw(payload, "prompt") }
+        }
         "PreToolUse" | "BeforeTool" => Event::ToolBegin(call()?),
         "PostToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
         "AfterTool" => {
@@ -105,7 +107,7 @@ fn cursor(payload: &Value) -> Result<Event> {
     };
     Ok(match event.as_str() {
         "sessionStart" => Event::SessionStart { session: session()? },
-        "beforeSubmitPrompt" => Event::Prompt { session: session()?, message },
+        "beforeSubmitPrompt" => Event::Prompt { session: session()?, message, text: raw(payload, "prompt") },
         "preToolUse" => Event::ToolBegin(call()?),
         "postToolUse" => Event::ToolEnd { call: call()?, outcome: Outcome::Done },
         "postToolUseFailure" => {
@@ -130,7 +132,7 @@ fn opencode(payload: &Value) -> Result<Event> {
     };
     Ok(match event.as_str() {
         "session.created" => Event::SessionStart { session: text(input, "sessionID")? },
-        "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message },
+        "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message, text: raw(input, "prompt") },
         "tool.execute.before" | "tool.execute.after" | "tool.execute.error" => {
             let call = call(&input["args"])?;
             match event.as_str() {

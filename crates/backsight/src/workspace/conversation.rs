@@ -1,30 +1,28 @@
 //! What a client's hooks say of a session beside its steps: the client's name, and the first words of the first prompt as
 //! a title. Only these words are kept, and no secret among them.
 
-use backsight_browser::redact::Redactor;
-use backsight_core::{Result, one_line};
-use serde::{Deserialize, Serialize};
-
 use super::browser::random;
 use super::{Opened, Workspace};
 use crate::names;
+use crate::report::Conversation;
 use crate::timeline::{Item, KeptKind};
+use backsight_browser::redact::Redactor;
+use backsight_core::{Result, one_line};
 
 /// Characters of a title at most.
 const LONGEST: usize = 60;
 /// Bytes of a prompt that are looked at; a title needs no more.
 const LOOKED_AT: usize = 4 << 10;
 
-/// What is known of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) struct Conversation {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) client: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) title: Option<String>,
-}
-
 impl Workspace {
+    /// Which client a session belongs to, and what it is about, as far as that is known. The id is given in full.
+    pub fn conversation(&self, session: &str) -> Result<Conversation> {
+        if self.store_path()?.is_none() {
+            return Ok(Conversation::default());
+        }
+        known(self.opened()?, session)
+    }
+
     /// Remembers which client a session belongs to and, if it has no title yet, the first words of a prompt.
     ///
     /// ```
@@ -57,8 +55,15 @@ impl Workspace {
     }
 }
 
-/// What is known of a session; what cannot be read is nothing.
-pub(super) fn of(opened: &Opened, session: &str) -> Result<Conversation> {
+/// What is known of a session; a title that a person gave it comes first.
+pub(super) fn known(opened: &Opened, session: &str) -> Result<Conversation> {
+    let said = of(opened, session)?;
+    let given = opened.timeline.known_session(session)?.and_then(|known| known.title);
+    Ok(Conversation { title: given.or(said.title), ..said })
+}
+
+/// What its client said; what cannot be read is nothing.
+fn of(opened: &Opened, session: &str) -> Result<Conversation> {
     let body = opened.timeline.kept_as(KeptKind::Conversation, session)?;
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
 }

@@ -13,8 +13,8 @@ use super::track::{EXTERNAL, Recording, other_calls};
 use super::{Opened, Workspace, conversation};
 use crate::names;
 use crate::report::{
-    Call, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart,
-    SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
+    Call, Conversation, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage,
+    SessionPart, SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
 };
 use crate::request;
 use crate::session::{self, Appearance, Missing, NoWayBack, Place, SessionRow};
@@ -441,11 +441,11 @@ fn brief(opened: &Opened, story: &Story) -> Result<Session> {
         Some(seq) => opened.timeline.latest_snapshot_at(seq)?,
         None => None,
     };
-    let conversation = conversation::of(opened, &story.id)?;
+    let Conversation { client, title } = conversation::known(opened, &story.id)?;
     Ok(Session {
         id: story.id.clone(),
-        title: story.known.as_ref().and_then(|known| known.title.clone()).or(conversation.title),
-        client: conversation.client,
+        title,
+        client,
         started_at,
         last_at: story.last_at().unwrap_or(started_at).max(started_at),
         baseline: baseline.as_ref().map(|step| step.snapshot.sequence_number),
