@@ -4,6 +4,7 @@
 mod arguments;
 mod cli;
 mod commands;
+mod complete;
 mod context;
 mod cut_short;
 mod install;

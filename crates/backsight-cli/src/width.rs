@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_text_is_wrapped_between_words_and_commands_stay_whole() {
         let text = "it goes on (strategy warn), see `backsight log -n 5` then go on";
-        assert_eq!(wrap(text, 34, 6), "it goes on (strategy warn),\n      see `backsight log -n 5` then\n      go on");
+        assert_eq!(wrap(text, 34, 6), "it goes on (strategy warn),\n      see `backsight log -n 5`\n      then go on");
         // What no line can hold is broken like anything else; a word never is.
         assert_eq!(wrap("see `a very long command line` x", 16, 2), "see `a very\n  long command\n  line` x");
         assert_eq!(wrap("abcdefghijklmnop q", 8, 2), "abcdefghijklmnop\n  q");

@@ -167,6 +167,18 @@ impl Workspace {
         start.ancestors().find(|directory| place::is_taken(directory, settings)).map(Path::to_owned)
     }
 
+    /// The directory that is the workspace for who works in `start`: the nearest one at or above it that has a store, else
+    /// the root of the Git repository it lies in, else itself.
+    pub fn locate(start: &Path, settings: &Settings) -> PathBuf {
+        let found = Self::discover(start, settings).or_else(|| Self::repository(start, settings));
+        found.unwrap_or_else(|| start.to_owned())
+    }
+
+    /// The root of the Git repository that `start` lies in; the home directory's, and one on another file system, is none.
+    pub fn repository(start: &Path, settings: &Settings) -> Option<PathBuf> {
+        place::repository(&start.canonicalize().ok()?, settings)
+    }
+
     /// The directory.
     pub fn root(&self) -> &Path {
         &self.root

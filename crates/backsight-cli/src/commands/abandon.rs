@@ -28,7 +28,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     context.answer(&call, |page| {
         let began = page.data.dim(format_args!("(began {})", age(call.since, context.now)));
         page.data.line(format_args!("Abandoned {} {} {began}", call.id, calls::who(&readable)));
-        page.hint("what it wrote is still on disk: see it with `backsight diff`, drop it with `backsight restore @`");
+        page.hint("what it wrote is still on disk: see it with `backsight diff @`, drop it with `backsight restore @`");
     })?;
     Ok(Verdict::Done)
 }

@@ -157,7 +157,7 @@ fn advise(page: &mut Page, status: &WorkspaceStatus) {
     }
     if !status.changes.is_empty() {
         let record = if status.open_calls.is_empty() { ", record them with `backsight track`" } else { "" };
-        page.hint(format_args!("see the changes with `backsight diff`{record}"));
+        page.hint(format_args!("see the changes with `backsight diff @`{record}"));
     } else if status.redoable > 0 {
         page.hint(format_args!("{} can be redone with `backsight redo`", count(status.redoable, "step")));
     } else if status.undoable > 0 {
