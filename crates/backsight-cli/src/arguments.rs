@@ -22,7 +22,7 @@ A REF is one of:
   @, @~2       the latest snapshot, the one two before it
   1a2b3c       an id or a tree id, or its first 4 or more digits
   now          the files on disk
-  session:ID   the steps of a session; message:ID and part:ID likewise
+  session:ID   the steps of a session; message:ID, part:ID likewise; the start of a long ID will do
   NAME         a milestone; milestone:NAME where the name reads as one of the above"
     };
 }

@@ -32,7 +32,7 @@ const AFTER_HELP: &str = "\
 Examples:
   backsight track -m \"before the refactoring\"   record the files as they are
   backsight status                              what changed since
-  backsight diff @                              the same as a unified diff
+  backsight diff                                the same as a unified diff
   backsight undo                                take the newest step back
   backsight run npm run dev                     hear what the dev server says
   backsight changes                             what went wrong in the app since you last asked
@@ -90,6 +90,9 @@ pub struct Global {
     /// Print exactly one JSON object on stdout
     #[arg(long, global = true)]
     pub json: bool,
+    /// Show ids in full instead of their first characters
+    #[arg(long, global = true)]
+    pub verbose: bool,
     /// Work in the workspace of DIR instead of the current directory
     #[arg(short = 'C', long = "directory", value_name = "DIR", global = true)]
     pub directory: Option<PathBuf>,

@@ -1,11 +1,13 @@
 //! What a command stands on: where it was started, which workspace that is, and where its answer goes.
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use backsight::report::HasIds;
 use backsight::request::Log;
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, RelPath, Result, Timestamp, quote};
@@ -25,7 +27,13 @@ pub struct Context {
     pub now: Timestamp,
     /// The characters the reader's terminal can show.
     pub alphabet: Alphabet,
+    /// Whether ids are shown in full.
+    verbose: bool,
     start: PathBuf,
+    /// The user named the start directory.
+    is_named: bool,
+    /// The root of a repository that was taken for the workspace although the command was started below it.
+    taken: OnceCell<PathBuf>,
     settings: Settings,
     reporter: Reporter,
 }
@@ -34,6 +42,7 @@ impl Context {
     /// Resolves the start directory; opens nothing yet. Others who wait for this process see `command`.
     pub fn new(global: &Global, command: &str, screen: Screen) -> Result<Self> {
         let start = start_directory(global.directory.as_deref())?;
+        let is_named = global.directory.is_some();
         let reporter = Reporter::new(Instant::now());
         let mut settings = Settings::from_environment();
         settings.wait = global.patience();
@@ -42,22 +51,49 @@ impl Context {
         settings.progress = Arc::new(move |progress| listener.report(progress));
         let now = Timestamp::from_system(SystemTime::now());
         let alphabet = Alphabet::of(|name| std::env::var(name).ok());
-        Ok(Context { screen, now, alphabet, start, settings, reporter })
+        Ok(Context {
+            screen,
+            now,
+            alphabet,
+            verbose: global.verbose,
+            start,
+            is_named,
+            taken: OnceCell::new(),
+            settings,
+            reporter,
+        })
     }
 
-    /// The workspace of the start directory: the nearest one above that has a store, else the directory itself.
+    /// The workspace of the start directory: the nearest one above that has a store, else the root of its Git repository,
+    /// else the directory itself. One that the user named is never left for a repository around it.
     pub fn workspace(&self) -> Result<Workspace> {
-        Workspace::open_with(self.root(), self.settings.clone())
+        let root = self.root();
+        if root != self.start && Workspace::discover(&self.start, &self.settings).is_none() {
+            let _ = self.taken.set(root.clone());
+        }
+        Workspace::open_with(root, self.settings.clone())
     }
 
-    /// The start directory as a workspace of its own, even inside another.
-    pub fn workspace_here(&self) -> Result<Workspace> {
-        Workspace::open_with(&self.start, self.settings.clone())
+    /// A directory as a workspace of its own, even inside another. Without one the root of the Git repository that the
+    /// start directory lies in, else the start directory.
+    pub fn workspace_at(&self, directory: Option<&Path>) -> Result<Workspace> {
+        let root = match directory {
+            Some(directory) => start_directory(Some(&self.start.join(directory)))?,
+            None if self.is_named => self.start.clone(),
+            None => Workspace::repository(&self.start, &self.settings).unwrap_or_else(|| self.start.clone()),
+        };
+        if directory.is_none() && root != self.start {
+            let _ = self.taken.set(root.clone());
+        }
+        Workspace::open_with(root, self.settings.clone())
     }
 
     /// The directory [`Context::workspace`] opens.
     pub fn root(&self) -> PathBuf {
-        Workspace::discover(&self.start, &self.settings).unwrap_or_else(|| self.start.clone())
+        match self.is_named {
+            true => Workspace::discover(&self.start, &self.settings).unwrap_or_else(|| self.start.clone()),
+            false => Workspace::locate(&self.start, &self.settings),
+        }
     }
 
     /// The surroundings a workspace is opened with.
@@ -112,10 +148,26 @@ impl Context {
         }
     }
 
+    /// The report as a person reads it: with short ids, unless long ones are asked for.
+    pub fn readable<T: HasIds + Clone>(&self, workspace: &Workspace, report: &T) -> Result<T> {
+        if self.verbose || self.screen.is_json() {
+            return Ok(report.clone());
+        }
+        workspace.shortened(report.clone())
+    }
+
     /// Writes the report as JSON, or what `human` puts on a page.
     pub fn answer<T: Serialize>(&self, report: &T, human: impl FnOnce(&mut Page)) -> Result<()> {
         self.reporter.finish();
-        self.screen.answer(report, human)
+        self.screen.answer(report, |page| {
+            human(page);
+            if let Some(root) = self.taken.get() {
+                let root = quote(root.as_os_str().as_bytes());
+                page.note(format_args!(
+                    "the workspace is {root}, the root of the Git repository; `-C .` means this directory"
+                ));
+            }
+        })
     }
 }
 

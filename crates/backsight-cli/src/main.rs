@@ -4,6 +4,7 @@
 mod arguments;
 mod cli;
 mod commands;
+mod complete;
 mod context;
 mod cut_short;
 mod install;
@@ -16,6 +17,7 @@ mod render;
 mod running;
 mod terminal;
 mod usage;
+mod width;
 mod words;
 
 use std::ffi::OsString;

@@ -2,8 +2,10 @@
 //! A [`Screen`] writes a page, or instead of it exactly one JSON object.
 
 use std::fmt::{Display, Write as _};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use backsight::request::BinaryFiles;
@@ -11,6 +13,7 @@ use backsight_core::{Error, Result, safe_json};
 use serde::Serialize;
 
 use crate::cli::Color;
+use crate::width;
 
 /// How to write answers: settled once, before the command runs.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,17 @@ pub struct Screen {
 struct Surface {
     colour: bool,
     terminal: bool,
+    /// Columns of the terminal, when it is one that says so.
+    width: Option<usize>,
+}
+
+impl Surface {
+    fn of(stream: &(impl RawStream + AsFd)) -> Self {
+        let terminal = rustix::termios::isatty(stream);
+        let size = if terminal { rustix::termios::tcgetwinsize(stream).ok() } else { None };
+        let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        Surface { colour: AutoStream::choice(stream) != ColorChoice::Never, terminal, width }
+    }
 }
 
 impl Screen {
@@ -36,12 +50,7 @@ impl Screen {
             Color::Never => ColorChoice::Never,
         };
         choice.write_global();
-        let shows = |choice| choice != ColorChoice::Never;
-        Screen {
-            json,
-            data: Surface { colour: shows(AutoStream::choice(&io::stdout())), terminal: io::stdout().is_terminal() },
-            talk: Surface { colour: shows(AutoStream::choice(&io::stderr())), terminal: io::stderr().is_terminal() },
-        }
+        Screen { json, data: Surface::of(&io::stdout()), talk: Surface::of(&io::stderr()) }
     }
 
     /// Whether the caller wants JSON.
@@ -102,25 +111,32 @@ pub struct Page {
 impl Page {
     /// Something that went less than perfectly.
     pub fn warning(&mut self, text: impl Display) {
-        let label = self.talk.paint(YELLOW.bold(), "warning:");
-        self.talk.line(format_args!("{label} {text}"));
+        self.say(YELLOW.bold(), "warning:", text);
     }
 
     /// Something worth knowing.
     pub fn note(&mut self, text: impl Display) {
-        let label = self.talk.paint(Style::new().bold(), "note:");
-        self.talk.line(format_args!("{label} {text}"));
+        self.say(Style::new().bold(), "note:", text);
     }
 
     /// What to do next.
     pub fn hint(&mut self, text: impl Display) {
-        let label = self.talk.paint(CYAN.bold(), "hint:");
-        self.talk.line(format_args!("{label} {text}"));
+        self.say(CYAN.bold(), "hint:", text);
     }
 
     /// What went wrong.
     pub fn error(&mut self, text: impl Display) {
-        let label = self.talk.paint(RED.bold(), "error:");
+        self.say(RED.bold(), "error:", text);
+    }
+
+    /// A sentence with a label in front; a terminal would break it in the middle of a word.
+    fn say(&mut self, style: Style, label: &str, text: impl Display) {
+        let indent = label.len() + 1;
+        let text = match self.talk.width() {
+            Some(width) => width::wrap(&text.to_string(), width, indent),
+            None => text.to_string(),
+        };
+        let label = self.talk.paint(style, label);
         self.talk.line(format_args!("{label} {text}"));
     }
 }
@@ -173,6 +189,19 @@ impl Sheet {
     /// More important text.
     pub fn bold(&self, text: impl Display) -> String {
         self.paint(Style::new().bold(), text)
+    }
+
+    /// How many columns there are; none where it does not matter.
+    pub fn width(&self) -> Option<usize> {
+        self.surface.width
+    }
+
+    /// One line, cut where the terminal ends.
+    pub fn fitted(&mut self, text: impl Display) {
+        match self.width() {
+            Some(width) => self.line(width::cut(&text.to_string(), width)),
+            None => self.line(text),
+        }
     }
 
     /// Whether the stream is a terminal, which acts on control characters.

@@ -1,6 +1,6 @@
 //! Changes and rows in the fewest words a model reads well.
 
-use backsight::report::{Attributes, Conflict, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
+use backsight::report::{Attributes, Conflict, Kind, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
 use backsight::{Timestamp, Uncovered};
 use backsight_core::one_line;
 
@@ -62,13 +62,62 @@ pub fn row(row: &Row, now: Timestamp) -> String {
     }
 }
 
-/// A snapshot as one line: `#12 track 3m Edit@s1/m2 2 files +5 -1: fix the parser`.
-pub fn snapshot(step: &Snapshot, now: Timestamp) -> String {
-    let lines = match (step.lines_added, step.lines_removed) {
+/// Who asked for a row.
+pub fn origin(row: &Row) -> &Origin {
+    match row {
+        Row::Snapshot(step) => &step.origin,
+        Row::Event(event) => &event.origin,
+    }
+}
+
+/// A row in a list: `#12 3m Edit@m2 2 files +5 -1: fix the parser`. What is said already is not said again: the session of
+/// all rows, the session and message of the row before, a tool that the description names, an ordinary kind.
+pub fn brief_row(row: &Row, session: Option<&str>, before: Option<&Origin>, longest: usize, now: Timestamp) -> String {
+    let (seq, kind, time, extent, text) = match row {
+        Row::Snapshot(step) => {
+            let files = if step.files_changed == 1 { String::new() } else { format!(" {}", files(step)) };
+            let extent = format!("{files}{}{}", lines(step), expired(step));
+            (step.sequence_number, step.kind, step.timestamp, extent, &step.description)
+        }
+        Row::Event(event) => (event.sequence_number, event.kind, event.timestamp, String::new(), &event.description),
+    };
+    let text = clip_to(text, longest);
+    let kind = if kind == Kind::Track || text.starts_with(kind.as_str()) { "" } else { kind.as_str() };
+    let mut said = origin(row).clone();
+    said.part = None;
+    said.tool = said.tool.filter(|tool| tool != kind && !names_tool(&text, tool));
+    if before.is_some_and(|before| before.session == said.session && before.message == said.message) {
+        (said.session, said.message) = (None, None);
+    }
+    said.session = said.session.filter(|named| Some(named.as_str()) != session);
+    let kind = if kind.is_empty() { String::new() } else { format!(" {kind}") };
+    let text = if text.is_empty() { text } else { format!(": {text}") };
+    format!("{seq}{kind} {}{}{extent}{text}", age(time, now), who(&said))
+}
+
+/// Whether a text begins with the name of the tool, as `Bash: npm test` does.
+fn names_tool(text: &str, tool: &str) -> bool {
+    text.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
+}
+
+fn files(step: &Snapshot) -> String {
+    count(step.files_changed as usize, "file")
+}
+
+fn lines(step: &Snapshot) -> String {
+    match (step.lines_added, step.lines_removed) {
         (Some(added), Some(removed)) => format!(" +{added} -{removed}"),
         _ => String::new(),
-    };
-    let expired = if step.expired_at.is_some() { " (contents expired)" } else { "" };
+    }
+}
+
+fn expired(step: &Snapshot) -> &'static str {
+    if step.expired_at.is_some() { " (contents expired)" } else { "" }
+}
+
+/// A snapshot as one line: `#12 track 3m Edit@s1/m2 2 files +5 -1: fix the parser`.
+pub fn snapshot(step: &Snapshot, now: Timestamp) -> String {
+    let (lines, expired) = (lines(step), expired(step));
     let text = if step.description.is_empty() { String::new() } else { format!(": {}", clip(&step.description)) };
     format!(
         "{} {} {}{} {}{lines}{expired}{text}",
@@ -76,7 +125,7 @@ pub fn snapshot(step: &Snapshot, now: Timestamp) -> String {
         step.kind.as_str(),
         age(step.timestamp, now),
         who(&step.origin),
-        count(step.files_changed as usize, "file"),
+        files(step),
     )
 }
 
@@ -95,10 +144,13 @@ fn who(origin: &Origin) -> String {
 
 /// A text of people or programs as part of a line: one line, and not all of a long one.
 pub fn clip(text: &str) -> String {
-    const MOST: usize = 160;
+    clip_to(text, 160)
+}
+
+fn clip_to(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = one_line(&line);
-    match line.char_indices().nth(MOST) {
+    match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.into_owned(),
     }

@@ -36,6 +36,21 @@ pub(crate) fn is_taken(root: &Path, settings: &Settings) -> bool {
     candidates(root, settings).iter().any(|store| stands(store))
 }
 
+/// The root of the Git repository that a directory lies in: a worktree and a submodule, which have a file for it, are
+/// their own. Repositories of the home directory or of another file system are not meant.
+pub(crate) fn repository(start: &Path, settings: &Settings) -> Option<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let home = settings.home.as_ref().and_then(|home| home.canonicalize().ok());
+    let device = |directory: &Path| directory.metadata().ok().map(|found| found.dev());
+    let here = device(start);
+    let is_project = |directory: &&Path| {
+        let holds_home = home.as_ref().is_some_and(|home| home.starts_with(directory));
+        directory.parent().is_some() && !holds_home && device(directory) == here
+    };
+    let mut within = start.ancestors().take_while(is_project);
+    within.find(|directory| directory.join(".git").metadata().is_ok()).map(Path::to_owned)
+}
+
 fn inside(root: &Path) -> PathBuf {
     root.join(OWN_DIRECTORY).join(STORE)
 }

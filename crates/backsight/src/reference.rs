@@ -2,6 +2,7 @@
 
 use backsight_core::{Code, Error, Result, Seq};
 
+use crate::short::SHORTEST_PREFIX;
 use crate::timeline::OriginColumn;
 
 /// A parsed reference.
@@ -20,9 +21,6 @@ pub(crate) enum Reference {
     /// The name of a milestone: `milestone:NAME`, or any text that means nothing else.
     Milestone(String),
 }
-
-/// Shorter prefixes are refused: they would soon be ambiguous.
-const SHORTEST_PREFIX: usize = 4;
 
 pub(crate) fn parse(text: &str) -> Result<Reference> {
     let origins = [OriginColumn::Session, OriginColumn::Message, OriginColumn::Part];

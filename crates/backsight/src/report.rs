@@ -4,6 +4,7 @@
 mod browser;
 mod continuity;
 mod debug;
+mod ids;
 mod lines;
 mod milestone;
 mod row;
@@ -20,12 +21,13 @@ pub use browser::{
 };
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
+pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use row::{Event, Kind, MayHold, Origin, Row, Snapshot, SnapshotDetail};
 pub use session::{
-    NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart, SessionReverted,
-    SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
+    Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart,
+    SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
 };
 pub use unknown::{
     Background, Begun, Call, ChangeType, HandleResult, Others, Run, SnapshotConfig, Strategy, UnknownChange,

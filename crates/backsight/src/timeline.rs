@@ -22,7 +22,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 pub(crate) use adopt::copy_rows;
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
 pub(crate) use kept::{Item, KeptKind};
-pub(crate) use query::{Cursor, FileStep, OriginColumn};
+pub use query::OriginColumn;
+pub(crate) use query::{Cursor, FileStep};
 pub(crate) use row::{Doubt, Lines, NewEvent, NewStep, Outline, SessionMark, Shared, Step, StepDetails, TouchedFile};
 pub(crate) use sessions::{KnownSession, SeenMessage};
 
@@ -298,6 +299,12 @@ impl Timeline {
     /// Steps of one session, message or part, newest first.
     pub(crate) fn by_origin(&self, column: OriginColumn, value: &str) -> Result<Vec<Step>> {
         find(&self.lock(), &format!("{} = ?1", column.name()), &[&value])
+    }
+
+    /// How many bytes it has once everything is in its one file.
+    pub(crate) fn bytes(&self) -> Result<u64> {
+        let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        self.lock().query_row(sql, [], |row| row.get(0)).map_err(broken)
     }
 
     /// A pair that differs whenever anything in the file may be another than before, whoever wrote it.

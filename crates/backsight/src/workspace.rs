@@ -9,12 +9,14 @@ mod browser;
 mod call;
 mod checkpoint;
 mod continuity;
+mod conversation;
 mod debug;
 mod diff;
 mod doubt;
 mod export;
 mod glance;
 mod go;
+mod ids;
 mod keep;
 mod lines;
 mod look;
@@ -164,6 +166,18 @@ impl Workspace {
     pub fn discover(start: &Path, settings: &Settings) -> Option<PathBuf> {
         let start = start.canonicalize().ok()?;
         start.ancestors().find(|directory| place::is_taken(directory, settings)).map(Path::to_owned)
+    }
+
+    /// The directory that is the workspace for who works in `start`: the nearest one at or above it that has a store, else
+    /// the root of the Git repository it lies in, else itself.
+    pub fn locate(start: &Path, settings: &Settings) -> PathBuf {
+        let found = Self::discover(start, settings).or_else(|| Self::repository(start, settings));
+        found.unwrap_or_else(|| start.to_owned())
+    }
+
+    /// The root of the Git repository that `start` lies in; the home directory's, and one on another file system, is none.
+    pub fn repository(start: &Path, settings: &Settings) -> Option<PathBuf> {
+        place::repository(&start.canonicalize().ok()?, settings)
     }
 
     /// The directory.
@@ -487,7 +501,12 @@ impl Workspace {
                 found => found,
             },
             Reference::Origin { column, value } => {
-                let found = timeline.by_origin(column, &value)?;
+                let mut found = timeline.by_origin(column, &value)?;
+                if found.is_empty()
+                    && let Some(whole) = self.meant(opened, column, &value)?
+                {
+                    found = timeline.by_origin(column, &whole)?;
+                }
                 if found.is_empty() {
                     return Err(reference::unknown(text, &format!("no step has that {}", column.name())));
                 }

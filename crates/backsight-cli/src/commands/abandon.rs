@@ -22,10 +22,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let call = context.workspace()?.abandon(&args.id)?;
+    let workspace = context.workspace()?;
+    let call = workspace.abandon(&args.id)?;
+    let readable = context.readable(&workspace, &call)?;
     context.answer(&call, |page| {
         let began = page.data.dim(format_args!("(began {})", age(call.since, context.now)));
-        page.data.line(format_args!("Abandoned {} {} {began}", call.id, calls::who(&call)));
+        page.data.line(format_args!("Abandoned {} {} {began}", call.id, calls::who(&readable)));
         page.hint("what it wrote is still on disk: see it with `backsight diff @`, drop it with `backsight restore @`");
     })?;
     Ok(Verdict::Done)

@@ -33,9 +33,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let origin = args.who.origin(context, &workspace)?;
     let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
+    let readable = context.readable(&workspace, &begun)?;
     context.answer(&begun, |page| {
         page.data.line(&begun.call.id);
-        talk(page, &begun, context);
+        talk(page, &readable, context);
         let id = &begun.call.id;
         page.hint(format_args!("when the tool is done: `backsight finish {id} -m \"what it did\"`"));
     })?;

@@ -68,7 +68,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if let Some(lines) = args.lines {
         clip(&mut blame, lines)?;
     }
-    context.answer(&blame, |page| show(page, &blame, context.now))?;
+    let readable = context.readable(&workspace, &blame)?;
+    context.answer(&blame, |page| show(page, &readable, context.now))?;
     Ok(Verdict::Done)
 }
 

@@ -59,8 +59,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let origin = args.who.origin(context, &workspace)?;
     let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
     // What is not recorded by itself is told when the call finishes; once is enough.
-    let told = Begun { unknown_changes: Vec::new(), ..begun.clone() };
-    aside(context, |page| begin::talk(page, if begun.integrated.is_some() { &begun } else { &told }, context))?;
+    let readable = context.readable(&workspace, &begun)?;
+    let told = Begun { unknown_changes: Vec::new(), ..readable.clone() };
+    aside(context, |page| begin::talk(page, if begun.integrated.is_some() { &readable } else { &told }, context))?;
     let ended = execute(args, context, &workspace, &begun)?;
     let request = Finish {
         call: begun.call.id.to_string(),

@@ -14,12 +14,14 @@ use crate::words::{count, count_of, safe};
 
 /// Show the differences between two states
 ///
-/// Without TO, FROM is compared with the files on disk. The output is what `git apply` and `patch -p1` read.
+/// Without TO, FROM is compared with the files on disk; without FROM, the latest snapshot is. What one step changed is
+/// shown by `backsight show REF --diff`. The output is what `git apply` and `patch -p1` read.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
   backsight diff                     what changed since the latest snapshot
   backsight diff 3 7 --stat
+  backsight show 7 --diff            what step 7 changed
   backsight diff @~1 @ -- src/main.rs"))]
 pub struct Args {
     /// The first state

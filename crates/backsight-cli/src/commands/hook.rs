@@ -191,7 +191,10 @@ fn deliver(agent: Agent, payload: &Value, global: &Global, headway: &Shared) -> 
     settings.wait = global.patience().min(hook::LONGEST_WAIT);
     settings.process_name = "backsight hook".to_owned();
     let start = start(agent, payload, global)?;
-    let root = Workspace::discover(&start, &settings).unwrap_or(start);
+    let root = match global.directory {
+        Some(_) => Workspace::discover(&start, &settings).unwrap_or(start),
+        None => Workspace::locate(&start, &settings),
+    };
     lock(headway).root = Some(root.clone());
     let workspace = Workspace::open_with(root, settings)?;
     Ok(hook::deliver(&workspace, agent, payload, |way| lock(headway).way = Some(way)))

@@ -25,7 +25,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let imported = context.workspace_here()?.import_store(&context.start().join(&args.file))?;
+    let imported = context.workspace_at(None)?.import_store(&context.start().join(&args.file))?;
     context.answer(&imported, |page| {
         page.data.line(format_args!("Imported into {}", page.data.bold(safe(&imported.store))));
         let (rows, files) = (count(imported.rows, "row"), count(imported.object_files, "file"));

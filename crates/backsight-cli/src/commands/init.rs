@@ -1,6 +1,7 @@
 //! `backsight init`: sets a workspace up. Optional: first use does the same with the ordinary choices.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use backsight::request::{Init, StorePlace};
 use backsight_core::{Result, quote};
@@ -11,14 +12,20 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::words::count;
 
-/// Set up this directory as a workspace (optional: first use does it)
+/// Set up a workspace (optional: first use does it)
+///
+/// Below the root of a Git repository the root becomes the workspace, unless a directory is named.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  backsight init                  the store goes to .backsight/ in this directory
+  backsight init                  the store goes to .backsight/ in the workspace
+  backsight init .                this directory, wherever the repository begins
   backsight init --store user     the store goes to your state directory, outside the tree
   backsight init --adopt          take over the history of a store that came with a clone or a copy")]
 pub struct Args {
+    /// The directory to set up; without it the root of the Git repository you are in, else the current directory
+    #[arg(value_name = "DIR", conflicts_with = "adopt")]
+    target: Option<PathBuf>,
     /// Where the store lives
     #[arg(long, value_name = "PLACE", value_enum, default_value_t = Place::Workspace)]
     store: Place,
@@ -48,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Place::Workspace => StorePlace::Workspace,
     };
     let outer = context.root();
-    let workspace = context.workspace_here()?;
+    let workspace = context.workspace_at(args.target.as_deref())?;
     let created = workspace.init(&Init { store, any_root: args.any_root })?;
     let root = quote(workspace.root().as_os_str().as_bytes());
     let place = workspace.store_path()?.map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
@@ -56,7 +63,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         let done = if created { "Set up workspace" } else { "Already a workspace:" };
         page.data.line(format_args!("{done} {}", page.data.bold(&root)));
         page.data.line(format_args!("The store is {place}"));
-        if outer != workspace.root() {
+        if outer != workspace.root() && workspace.root().starts_with(&outer) {
             let outer = quote(outer.as_os_str().as_bytes());
             page.note(format_args!("it lies inside the workspace {outer}, which keeps its own history"));
         }

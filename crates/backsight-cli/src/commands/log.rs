@@ -1,6 +1,6 @@
 //! `backsight log`: the timeline as a graph of steps, sessions and milestones, a page at a time; or one file's life.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use backsight::Workspace;
@@ -14,12 +14,13 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
 use crate::parse;
-use crate::render::timeline;
+use crate::render::{session, timeline};
 use crate::words::safe;
 
 /// List what was recorded, newest first
 ///
-/// Steps, events and milestones in columns: number, id, age, lines added and removed, files, and what it was. When
+/// Steps, events and milestones in columns: number, id, age, lines added and removed, files, and what it was. Long ids of sessions and
+/// messages are shown as far as they are unlike all others, which is enough wherever one is asked for. When
 /// sessions take part, each has a column of its own in front, and rows of no session have the first. With --file and
 /// no other filter, the life of one file is shown, through its renames.
 #[derive(clap::Args, Debug)]
@@ -28,6 +29,7 @@ Rows: * step, o found changed (external), . safety, < restore, revert, undo or r
 (on a UTF-8 terminal: \u{25cf} \u{25cb} \u{b7} \u{21ba} \u{25c6} \u{2573} \u{25b8})
 
 Examples:
+  backsight log -n 5                           the newest five
   backsight log --since 2h
   backsight log --file src/main.rs             what happened to one file
   backsight log --session s1 --limit 0         all of a session
@@ -60,7 +62,7 @@ pub struct Args {
     #[arg(long)]
     reverse: bool,
     /// At most this many; 0 means all
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
     /// Continue where the last page ended
     #[arg(long)]
@@ -99,8 +101,33 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     };
     let logged = Logged { page, versions };
     let touched = if context.screen.is_json() { BTreeMap::new() } else { touched(&workspace, &logged.page)? };
-    context.answer(&logged, |page| show(page, &logged, &touched, (args, context)))?;
+    let readable = Logged {
+        page: context.readable(&workspace, &logged.page)?,
+        versions: context.readable(&workspace, &logged.versions)?,
+    };
+    let about = about(&workspace, &logged.page, &readable.page)?;
+    context.answer(&logged, |page| {
+        show(page, &readable, &touched, (args, context));
+        // For a person in front of a terminal; a program asks for the sessions.
+        if page.data.width().is_some() && readable.versions.is_none() && !about.is_empty() {
+            page.data.line("");
+            about.iter().for_each(|line| page.data.fitted(line));
+        }
+    })?;
     Ok(Verdict::Done)
+}
+
+/// Whose sessions those of a page are, the newest first.
+fn about(workspace: &Workspace, whole: &LogPage, readable: &LogPage) -> Result<Vec<String>> {
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (whole, readable) in whole.snapshots().zip(readable.snapshots()) {
+        let (Some(id), Some(shown)) = (&whole.origin.session, &readable.origin.session) else { continue };
+        if seen.insert(id) {
+            lines.extend(session::about(shown, &workspace.conversation(id)?));
+        }
+    }
+    Ok(lines)
 }
 
 /// What steps changed that say nothing about themselves.

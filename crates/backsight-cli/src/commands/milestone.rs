@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use backsight::report::MilestoneDetail;
 use backsight::request::{BinaryFiles, ExportGit, NewMilestone};
 use backsight_core::Result;
 use clap::Subcommand;
@@ -154,7 +155,8 @@ fn show(args: &Show, context: &Context) -> Result<()> {
     }
     let detail = workspace.milestone(&args.reference, args.diff)?;
     let all = workspace.milestones()?;
-    context.answer(&detail, |page| view::show(page, &detail, &all, context.now))
+    let readable = MilestoneDetail { snapshots: context.readable(&workspace, &detail.snapshots)?, ..detail.clone() };
+    context.answer(&detail, |page| view::show(page, &readable, &all, context.now))
 }
 
 fn export(args: &Export, context: &Context) -> Result<()> {

@@ -26,7 +26,9 @@ Examples:
   ... the agent writes files ...
   backsight session track s1 --message m1 --after
   backsight session revert s1 --message m1 --dry-run
-  backsight session unrevert s1")]
+  backsight session unrevert s1
+
+An ID is a whole id or, from four characters on, the beginning of one.")]
 pub struct Args {
     #[command(subcommand)]
     action: Action,
@@ -62,7 +64,8 @@ struct Start {
 
 /// List the sessions, the latest first
 ///
-/// Sessions that nobody started and that only `--session` of `track`, `begin` or `call` names are among them.
+/// In columns: id, when it last did something, client, what it did, and the first words of its first prompt. Sessions
+/// that nobody started and that only `--session` of `track`, `begin` or `call` names are among them.
 #[derive(clap::Args, Debug)]
 struct List {
     /// At most this many; 0 means all
@@ -204,24 +207,29 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 fn start(args: &Start, context: &Context) -> Result<()> {
     let new = NewSession { id: args.id.clone(), title: args.title.clone() };
     let started = context.workspace()?.start_session(&new)?;
+    // Its id goes to stdout as it is: a script keeps it.
     context.answer(&started, |page| view::started(page, &started))
 }
 
 fn list(args: &List, context: &Context) -> Result<()> {
     // One more than is shown says whether there are more.
     let limit = if args.limit == 0 { 0 } else { args.limit.saturating_add(1) };
-    let mut sessions = context.workspace()?.sessions(&Sessions { limit })?;
+    let workspace = context.workspace()?;
+    let mut sessions = workspace.sessions(&Sessions { limit })?;
     let has_more = args.limit > 0 && sessions.len() > args.limit;
     if has_more {
         sessions.truncate(args.limit);
     }
     let report = json!({ "sessions": sessions, "has_more": has_more });
-    context.answer(&report, |page| view::list(page, &sessions, has_more, context.now))
+    let readable = context.readable(&workspace, &sessions)?;
+    context.answer(&report, |page| view::list(page, &readable, has_more, context.now))
 }
 
 fn show(args: &Show, context: &Context) -> Result<()> {
-    let detail = context.workspace()?.session(&args.id)?;
-    context.answer(&detail, |page| view::show(page, &detail, context.now))
+    let workspace = context.workspace()?;
+    let detail = workspace.session(&args.id)?;
+    let readable = context.readable(&workspace, &detail)?;
+    context.answer(&detail, |page| view::show(page, &readable, context.now))
 }
 
 fn track(args: &Track, context: &Context) -> Result<()> {
@@ -241,7 +249,8 @@ fn track(args: &Track, context: &Context) -> Result<()> {
         unknown: args.unknown.request(),
     };
     let tracked = workspace.track_session(&request)?;
-    context.answer(&tracked, |page| view::tracked(page, &tracked))
+    let readable = context.readable(&workspace, &tracked)?;
+    context.answer(&tracked, |page| view::tracked(page, &readable))
 }
 
 fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
@@ -284,8 +293,10 @@ fn revert(args: &Revert, context: &Context) -> Result<Verdict> {
         plan: args.going.plan.clone(),
         ..RevertSession::default()
     };
-    let reverted = context.workspace()?.revert_session(&request)?;
-    context.answer(&reverted, |page| view::reverted(page, &reverted))?;
+    let workspace = context.workspace()?;
+    let reverted = workspace.revert_session(&request)?;
+    let readable = context.readable(&workspace, &reverted)?;
+    context.answer(&reverted, |page| view::reverted(page, &readable))?;
     Ok(applied::verdict(&reverted.applied))
 }
 
@@ -297,7 +308,9 @@ fn unrevert(args: &Forth, context: &Context) -> Result<Verdict> {
         plan: args.going.plan.clone(),
         ..Unrevert::default()
     };
-    let unreverted = context.workspace()?.unrevert_session(&request)?;
-    context.answer(&unreverted, |page| view::unreverted(page, &unreverted))?;
+    let workspace = context.workspace()?;
+    let unreverted = workspace.unrevert_session(&request)?;
+    let readable = context.readable(&workspace, &unreverted)?;
+    context.answer(&unreverted, |page| view::unreverted(page, &readable))?;
     Ok(applied::verdict(&unreverted.applied))
 }

@@ -1,7 +1,7 @@
 //! `backsight show [REF]`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
 use backsight::Workspace;
-use backsight::report::{Diff, MayHold, PathChange, SnapshotDetail};
+use backsight::report::{Diff, MayHold, PathChange, Snapshot, SnapshotDetail};
 use backsight::request::BinaryFiles;
 use backsight_core::Result;
 use serde::{Serialize, Serializer};
@@ -68,7 +68,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true, context)?,
         detail,
     };
-    context.answer(&shown, |page| show(page, &shown, context))?;
+    let readable = context.readable(&workspace, &shown.detail.snapshot)?;
+    context.answer(&shown, |page| show(page, &shown, &readable, context))?;
     Ok(Verdict::Done)
 }
 
@@ -80,11 +81,11 @@ fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool, cont
     wanted.then(diff).transpose()
 }
 
-fn show(page: &mut Page, shown: &Shown, context: &Context) {
+fn show(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) {
     let is_diff = shown.diff.is_some() || shown.reverse_diff.is_some();
     // A program that applies the diff must not read a description as part of it.
     if !is_diff || page.data.is_terminal() {
-        describe(page, shown, context);
+        describe(page, shown, snapshot, context);
     }
     for diff in shown.diff.iter().chain(&shown.reverse_diff) {
         for file in &diff.diffs {
@@ -100,8 +101,7 @@ fn show(page: &mut Page, shown: &Shown, context: &Context) {
     }
 }
 
-fn describe(page: &mut Page, shown: &Shown, context: &Context) {
-    let snapshot = &shown.detail.snapshot;
+fn describe(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) {
     snapshot::card(&mut page.data, snapshot, context.now);
     if let Some(list) = &shown.changes {
         page.data.line("");

@@ -1,13 +1,15 @@
 //! `backsight status`: where things stand: the latest step, who is at work, what differs on disk and whose it can be,
 //! and what nobody can say anything about.
 
-use backsight::report::{Call, PathChange, Snapshot, Strategy, WorkspaceStatus};
+use backsight::report::{Call, Conversation, Origin, PathChange, Snapshot, Strategy, WorkspaceStatus};
 use backsight_core::{RelPath, Result, Seq, Uncovered};
 
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
-use crate::render::{calls, changes, coverage, snapshot, timeline};
+use crate::render::who::{self, Who};
+use crate::render::{calls, changes, coverage, session, snapshot, timeline};
+use crate::width;
 use crate::words::{age, count, count_of, join, safe};
 
 /// Show what changed since the latest snapshot, and whose it can be
@@ -28,11 +30,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let status = context.workspace()?.status()?;
+    let workspace = context.workspace()?;
+    let status = workspace.status()?;
+    let readable = context.readable(&workspace, &status)?;
+    let about = match status.latest.as_ref().and_then(|latest| latest.origin.session.as_deref()) {
+        Some(session) => workspace.conversation(session)?,
+        None => Conversation::default(),
+    };
     context.answer(&status, |page| {
-        page.data.line(format_args!("Workspace {}", page.data.bold(safe(&status.root))));
-        match &status.latest {
-            Some(latest) => compared(page, &status, latest, context),
+        page.data.line(format_args!("Workspace {}", page.data.bold(safe(&readable.root))));
+        match &readable.latest {
+            Some(latest) => compared(page, &readable, (latest, &about), context),
             None => untouched(page),
         }
     })?;
@@ -44,12 +52,17 @@ fn untouched(page: &mut Page) {
     page.hint("record the first snapshot with `backsight track -m \"start\"`");
 }
 
-fn compared(page: &mut Page, status: &WorkspaceStatus, latest: &Snapshot, context: &Context) {
-    let (name, title) = (snapshot::name(&page.data, latest), snapshot::title(latest));
-    let mut who = snapshot::origin(&latest.origin);
-    who.push(age(latest.timestamp, context.now));
-    let who = page.data.dim(format_args!("({})", who.join(", ")));
-    page.data.line(format_args!("Latest {}", join(&[&name, &title, &who])));
+fn compared(page: &mut Page, status: &WorkspaceStatus, (latest, about): (&Snapshot, &Conversation), context: &Context) {
+    let start = format!("Latest {}", snapshot::name(&page.data, latest));
+    let room = page.data.width().map(|width| width.saturating_sub(width::of(&start) + 1));
+    let title = snapshot::title(latest);
+    let tool = latest.origin.tool.clone().filter(|tool| !who::names(&title, Some(tool)));
+    let who = Who::of(&Origin { tool, ..latest.origin.clone() }).and(&age(latest.timestamp, context.now));
+    let (title, who) = who.beside(&title, room);
+    page.data.line(join(&[&start, &title, &page.data.dim(who)]));
+    if let Some(about) = session::about(latest.origin.session.as_deref().unwrap_or_default(), about) {
+        page.data.fitted(format_args!("Session {about}"));
+    }
     page.data.line(format_args!("{}, {}", count(status.snapshots, "snapshot"), coverage::summary(&status.coverage)));
     if let Some(milestone) = &status.milestone {
         let title = page.data.bold(safe(&milestone.title));

@@ -48,7 +48,8 @@ export const Backsight = async ({ directory, client }) => {
     "chat.message": async (input, output) => {
       if (parents.has(input.sessionID)) return
       messages.set(input.sessionID, input.messageID ?? output.message?.id)
-      await tell("chat.message", { sessionID: input.sessionID })
+      const prompt = output.parts?.find((part) => part.type === "text" && !part.synthetic)?.text?.slice(0, 8192)
+      await tell("chat.message", { sessionID: input.sessionID, prompt })
     },
     "tool.execute.before": (input, output) => {
       running.set(input.callID, rootOf(input.sessionID))

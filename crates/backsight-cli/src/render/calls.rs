@@ -5,6 +5,7 @@ use backsight_core::Timestamp;
 
 use crate::page::{Sheet, YELLOW};
 use crate::render::snapshot;
+use crate::width;
 use crate::words::{age, enumerate};
 
 /// Every call, indented: `0123456789abcdef  edit, session s1 (began 2 min ago, after #3)`
@@ -12,7 +13,9 @@ pub fn list(sheet: &mut Sheet, calls: &[Call], now: Timestamp) {
     for call in calls {
         let id = sheet.paint(YELLOW, &call.id);
         let began = sheet.dim(format_args!("(began {}, after {})", age(call.since, now), call.based_on));
-        sheet.line(format_args!("  {id}  {} {began}", who(call)));
+        let taken = width::of(&format!("  {id}   {began}"));
+        let who = sheet.width().map_or(who(call), |width| width::cut(&who(call), width.saturating_sub(taken)));
+        sheet.fitted(format_args!("  {id}  {who} {began}"));
         let waits = match (&call.run.background, call.run.asked) {
             (Some(_), _) => Some("goes on in the background: what changes may be its work or yours"),
             (None, Some(_)) => Some("waits for an answer, or runs since: what changes may be its work or yours"),

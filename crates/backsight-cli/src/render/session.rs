@@ -1,14 +1,15 @@
 //! Sessions: started, listed, shown with their messages, tracked, taken back and forth.
 
 use backsight::report::{
-    Applied, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionReverted,
-    SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
+    Applied, Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage,
+    SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
 };
 use backsight_core::{Timestamp, shell_word};
 
 use crate::page::{MAGENTA, Page, Sheet, YELLOW};
 use crate::render::applied;
 use crate::render::{calls, changes, snapshot};
+use crate::width;
 use crate::words::{age, count, count_of, enumerate, join, local, safe};
 
 /// The id alone on stdout, so that a script can keep it.
@@ -33,6 +34,9 @@ pub fn started(page: &mut Page, started: &SessionStarted) {
     }
 }
 
+/// Columns below which a list says less of what a session did.
+const NARROW: usize = 100;
+
 /// Every session in columns.
 pub fn list(page: &mut Page, sessions: &[Session], has_more: bool, now: Timestamp) {
     if sessions.is_empty() {
@@ -41,23 +45,45 @@ pub fn list(page: &mut Page, sessions: &[Session], has_more: bool, now: Timestam
     }
     let ids: Vec<String> = sessions.iter().map(|session| safe(&session.id)).collect();
     let ages: Vec<String> = sessions.iter().map(|session| age(session.last_at, now)).collect();
-    let extents: Vec<String> = sessions.iter().map(extent).collect();
-    let [id_width, age_width, extent_width] = [&ids, &ages, &extents].map(|column| widest(column));
+    let clients: Vec<String> = sessions.iter().map(client).collect();
+    // On a narrow terminal the title needs the room.
+    let is_narrow = page.data.width().is_some_and(|width| width < NARROW);
+    let said = if is_narrow { |session: &Session| count(session.step_count, "step") } else { extent };
+    let extents: Vec<String> = sessions.iter().map(said).collect();
+    let columns = [ids, ages, clients, extents];
+    let widths = columns.each_ref().map(|column| column.iter().map(|text| width::of(text)).max().unwrap_or(0));
     for (row, session) in sessions.iter().enumerate() {
         let sheet = &page.data;
-        let id = sheet.paint(YELLOW, format_args!("{:<id_width$}", ids[row]));
-        let extent = sheet.dim(format_args!("{:<extent_width$}", extents[row]));
+        let cells = columns.iter().zip(widths).enumerate().filter(|(_, (_, width))| *width > 0);
+        let cells = cells.map(|(column, (texts, width))| {
+            let cell = format!("{:<width$}", texts[row]);
+            match column {
+                0 => sheet.paint(YELLOW, cell),
+                3 => sheet.dim(cell),
+                _ => cell,
+            }
+        });
+        let start = format!("{}  ", cells.collect::<Vec<_>>().join("  "));
+        let state = sheet.paint(MAGENTA, state(session));
         let title = session.title.as_deref().map(safe).unwrap_or_default();
-        let story = join(&[&title, &sheet.paint(MAGENTA, state(session))]);
-        page.data.line(format_args!("{id}  {:<age_width$}  {extent}  {story}", ages[row]));
+        let taken = width::of(&start) + width::of(&state) + usize::from(!state.is_empty());
+        let title = sheet.width().map_or(title.clone(), |width| width::cut(&title, width.saturating_sub(taken)));
+        page.data.fitted(format_args!("{start}{}", join(&[&title, &state])));
     }
     if has_more {
         page.note("there are more: `--limit 0` lists all");
     }
 }
 
-fn widest(column: &[String]) -> usize {
-    column.iter().map(|text| text.chars().count()).max().unwrap_or(0)
+/// `1c99f013  claude-code  Rename the parser`; nothing when neither client nor title is known.
+pub fn about(id: &str, conversation: &Conversation) -> Option<String> {
+    let said: Vec<String> =
+        [&conversation.client, &conversation.title].into_iter().flatten().map(|text| safe(text)).collect();
+    (!said.is_empty()).then(|| format!("{}  {}", safe(id), said.join("  ")))
+}
+
+fn client(session: &Session) -> String {
+    session.client.as_deref().map(safe).unwrap_or_default()
 }
 
 /// `3 messages, 2 steps`
@@ -119,10 +145,11 @@ fn card(sheet: &mut Sheet, detail: &SessionDetail, now: Timestamp) {
     let mut row = |label: &str, value: String| {
         if !value.is_empty() {
             let label = sheet.dim(format_args!("{label:<9}"));
-            sheet.line(format_args!("{label} {value}"));
+            sheet.fitted(format_args!("{label} {value}"));
         }
     };
     row("title", session.title.as_deref().map(safe).unwrap_or_default());
+    row("client", client(session));
     row("started", format!("{} ({})", local(session.started_at), age(session.started_at, now)));
     let baseline = session.baseline.zip(session.baseline_tree);
     row("baseline", baseline.map(|(seq, tree)| format!("{seq} {}", tree.short())).unwrap_or_default());
@@ -164,8 +191,15 @@ fn show_step(sheet: &mut Sheet, step: &SessionStep, now: Timestamp) {
     let when = sheet.dim(format_args!("({}{lines})", age(step.timestamp, now)));
     let taken = if step.in_effect { String::new() } else { sheet.paint(MAGENTA, "[taken back]") };
     let title = snapshot::first_line(&step.description);
-    let line = join(&[&number, &part, &title, &when, &enumerate(&step.files), &taken]);
-    sheet.line(format_args!("  {line}"));
+    // A description such as `Edit: a.txt` names the file already.
+    let files = match step.files.as_slice() {
+        [only] if title.ends_with(&only.to_string()) => String::new(),
+        files => enumerate(files),
+    };
+    let line = join(&[&number, &part, &title, &when, &files]);
+    let room = sheet.width().map(|width| width.saturating_sub(3 + width::of(&taken)));
+    let line = room.map_or(line.clone(), |room| width::cut(&line, room));
+    sheet.fitted(format_args!("  {}", join(&[&line, &taken])));
 }
 
 /// What was recorded, or why nothing was.

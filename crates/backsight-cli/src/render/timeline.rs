@@ -7,11 +7,16 @@ use backsight_core::{RelPath, Seq, Timestamp};
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
 use crate::render::graph::{self, Alphabet, Graph};
+use crate::render::who::{self, Who};
 use crate::render::{changes, snapshot};
-use crate::words::{age, count, count_of, enumerate, safe};
+use crate::width;
+use crate::words::{age, count, count_of, enumerate, join, safe};
 
 /// A line across the page is as long as the longest row, within these.
 const RULE_WIDTH: std::ops::RangeInclusive<usize> = 60..=100;
+
+/// Columns below which the ids of rows are left out.
+const NARROW: usize = 100;
 
 /// The files that some steps changed.
 type Touched = BTreeMap<Seq, Vec<RelPath>>;
@@ -20,19 +25,20 @@ type Touched = BTreeMap<Seq, Vec<RelPath>>;
 /// which files they touched, where that is known.
 pub fn show(page: &mut Page, rows: &[Row], touched: &Touched, alphabet: Alphabet, now: Timestamp) {
     let graph = Graph::of(rows);
-    let mut lines = columns(&page.data, rows, touched, now);
-    if let Some(graph) = &graph {
-        for (index, (line, row)) in lines.iter_mut().zip(rows).enumerate() {
-            *line = format!("{}  {line}", graph.gutter(&page.data, alphabet, index, graph::kind(row)));
-        }
-    }
+    let gutter = |(index, row): (usize, &Row)| match &graph {
+        Some(graph) => format!("{}  ", graph.gutter(&page.data, alphabet, index, graph::kind(row))),
+        None => String::new(),
+    };
+    let gutters: Vec<String> = rows.iter().enumerate().map(gutter).collect();
+    let lines = columns(&page.data, rows, &gutters, touched, now);
     let milestones: Vec<Option<Milestone>> = rows.iter().map(milestone).collect();
     let ordinary = lines.iter().zip(&milestones).filter(|(_, milestone)| milestone.is_none());
-    let widest = ordinary.map(|(line, _)| visible_width(line)).max().unwrap_or(0);
-    let width = widest.clamp(*RULE_WIDTH.start(), *RULE_WIDTH.end());
+    let widest = ordinary.map(|(line, _)| width::of(line)).max().unwrap_or(0);
+    let rule_width = widest.clamp(*RULE_WIDTH.start(), *RULE_WIDTH.end());
+    let rule_width = page.data.width().map_or(rule_width, |width| width.min(rule_width));
     for (line, milestone) in lines.into_iter().zip(milestones) {
-        let across = milestone.map(|milestone| rule(&page.data, &milestone, alphabet, width, now));
-        page.data.line(across.unwrap_or(line));
+        let across = milestone.map(|milestone| rule(&page.data, &milestone, alphabet, rule_width, now));
+        page.data.fitted(across.unwrap_or(line));
     }
     if let Some(sharing) = graph.map(|graph| graph.sharing).filter(|sharing| !sharing.is_empty()) {
         let names: Vec<String> = sharing.iter().map(|name| safe(name)).collect();
@@ -42,18 +48,21 @@ pub fn show(page: &mut Page, rows: &[Row], touched: &Touched, alphabet: Alphabet
 
 /// The rows in the order given, without a graph.
 pub fn table(sheet: &mut Sheet, rows: &[Row], now: Timestamp) {
-    for line in columns(sheet, rows, &Touched::new(), now) {
-        sheet.line(line);
+    let gutters = vec![String::new(); rows.len()];
+    for line in columns(sheet, rows, &gutters, &Touched::new(), now) {
+        sheet.fitted(line);
     }
 }
 
-fn columns(sheet: &Sheet, rows: &[Row], touched: &Touched, now: Timestamp) -> Vec<String> {
+fn columns(sheet: &Sheet, rows: &[Row], gutters: &[String], touched: &Touched, now: Timestamp) -> Vec<String> {
     let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, now)).collect();
     let widths = Widths::of(&cells);
-    let line = |(cells, row): (&Cells, &Row)| {
-        join_columns(cells.line(sheet, &widths).into_iter().chain([story(sheet, row, touched)]))
+    let line = |((cells, row), gutter): ((&Cells, &Row), &String)| {
+        let start = format!("{gutter}{}  ", cells.line(sheet, &widths).join("  "));
+        let room = sheet.width().map(|width| width.saturating_sub(width::of(&start)));
+        format!("{start}{}", story(sheet, row, touched, room))
     };
-    cells.iter().zip(rows).map(line).collect()
+    cells.iter().zip(rows).zip(gutters).map(line).collect()
 }
 
 /// What stands in the columns of a row.
@@ -97,6 +106,10 @@ impl Cells {
             sheet.dim(&self.id),
             format!("{:<1$}", self.age, widths.age),
         ];
+        // On a narrow terminal the number is name enough.
+        if sheet.width().is_some_and(|width| width < NARROW) {
+            columns.remove(1);
+        }
         if widths.added > 0 {
             let (added, removed) = self.lines.as_ref().map_or(("", ""), |(added, removed)| (added, removed));
             let added = sheet.paint(GREEN, format_args!("{added:>0$}", widths.added));
@@ -112,7 +125,7 @@ impl Cells {
 
 impl Widths {
     fn of(cells: &[Cells]) -> Self {
-        let widest = |cell: fn(&Cells) -> &str| cells.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0);
+        let widest = |cell: fn(&Cells) -> &str| cells.iter().map(|row| width::of(cell(row))).max().unwrap_or(0);
         Widths {
             number: widest(|row| &row.number),
             age: widest(|row| &row.age),
@@ -121,15 +134,6 @@ impl Widths {
             files: widest(|row| &row.files),
         }
     }
-}
-
-fn join_columns(columns: impl Iterator<Item = String>) -> String {
-    columns.collect::<Vec<_>>().join("  ")
-}
-
-/// How much room a text takes once its colours are taken away.
-fn visible_width(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
 /// The milestone that a row is.
@@ -144,13 +148,13 @@ fn milestone(row: &Row) -> Option<Milestone> {
 }
 
 /// `=== #4 First === #1 to #3, 3 steps, 2 files, +4 -1 === 2 min ago =====`
-fn rule(sheet: &Sheet, milestone: &Milestone, alphabet: Alphabet, width: usize, now: Timestamp) -> String {
+fn rule(sheet: &Sheet, milestone: &Milestone, alphabet: Alphabet, columns: usize, now: Timestamp) -> String {
     let bar = |length: usize| -> String { std::iter::repeat_n(alphabet.rule(), length).collect() };
     let start = format!("{}{}", alphabet.glyph(Kind::Milestone), bar(2));
     let summary = format!("{}, {}", range(milestone), amounts(&milestone.summary));
     let (title, age) = (safe(&milestone.title), age(milestone.timestamp, now));
     let text = format!("{start} {} {title} {} {summary} {} {age} ", milestone.sequence_number, bar(2), bar(2));
-    let rest = bar(width.saturating_sub(text.chars().count()).max(2));
+    let rest = bar(columns.saturating_sub(width::of(&text)).max(2));
     sheet.bold(format_args!("{text}{rest}"))
 }
 
@@ -169,8 +173,8 @@ fn amounts(summary: &MilestoneSummary) -> String {
     parts.join(", ")
 }
 
-/// Kind, description, who, and what became of it.
-fn story(sheet: &Sheet, row: &Row, touched: &Touched) -> String {
+/// Kind, description, who, and what became of it, in the room there is.
+fn story(sheet: &Sheet, row: &Row, touched: &Touched, room: Option<usize>) -> String {
     match row {
         Row::Snapshot(snapshot) => {
             let is_first = snapshot.base_tree.is_none() && snapshot.description.is_empty();
@@ -178,13 +182,12 @@ fn story(sheet: &Sheet, row: &Row, touched: &Touched) -> String {
                 Some(files) if !files.is_empty() => Some(sheet.dim(few(files))),
                 _ => is_first.then(|| sheet.dim("first snapshot")),
             };
-            let said = tell(sheet, snapshot.kind, &snapshot.description, &snapshot.origin);
-            let said = files.into_iter().chain(said);
-            said.into_iter().chain(marks(sheet, snapshot)).collect::<Vec<_>>().join(" ")
+            let told = Told::of(sheet, snapshot.kind, &snapshot.description, &snapshot.origin);
+            told.with(files, marks(sheet, snapshot)).line(sheet, room)
         }
         Row::Event(event) => {
             let Event { kind, description, origin, .. } = event.as_ref();
-            tell(sheet, *kind, description, origin).join(" ")
+            Told::of(sheet, *kind, description, origin).line(sheet, room)
         }
     }
 }
@@ -199,22 +202,42 @@ fn few(files: &[RelPath]) -> String {
     }
 }
 
-fn tell(sheet: &Sheet, kind: Kind, description: &str, origin: &Origin) -> Vec<String> {
-    let mut parts = Vec::new();
-    let title = snapshot::first_line(description);
-    // "revert #2" says its kind already.
-    if kind != Kind::Track && !title.starts_with(kind.as_str()) {
-        parts.push(sheet.bold(format_args!("[{}]", kind.as_str())));
+/// What is said of a row.
+struct Told {
+    /// In front: files, the kind.
+    lead: Vec<String>,
+    title: String,
+    who: Who,
+    /// Behind: what became of it.
+    marks: Vec<String>,
+}
+
+impl Told {
+    fn of(sheet: &Sheet, kind: Kind, description: &str, origin: &Origin) -> Told {
+        let title = snapshot::first_line(description);
+        // "revert #2" says its kind already.
+        let says_kind = kind == Kind::Track || title.starts_with(kind.as_str());
+        let tag = (!says_kind).then(|| sheet.bold(format_args!("[{}]", kind.as_str())));
+        // What is external says so already.
+        let is_said = origin.tool.as_deref() == Some(kind.as_str()) || who::names(&title, origin.tool.as_deref());
+        let tool = origin.tool.clone().filter(|_| !is_said);
+        let who = Who::of(&Origin { tool, ..origin.clone() });
+        Told { lead: tag.into_iter().collect(), title, who, marks: Vec::new() }
     }
-    if !title.is_empty() {
-        parts.push(title);
+
+    fn with(mut self, files: Option<String>, marks: Vec<String>) -> Told {
+        self.lead.splice(0..0, files);
+        self.marks = marks;
+        self
     }
-    // What is external says so already.
-    let who = snapshot::origin(origin);
-    if !who.is_empty() && who != [kind.as_str()] {
-        parts.push(sheet.dim(format_args!("({})", who.join(", "))));
+
+    fn line(&self, sheet: &Sheet, room: Option<usize>) -> String {
+        let (lead, marks) = (self.lead.join(" "), self.marks.join(" "));
+        let taken =
+            width::of(&lead) + width::of(&marks) + usize::from(!lead.is_empty()) + usize::from(!marks.is_empty());
+        let (title, who) = self.who.beside(&self.title, room.map(|room| room.saturating_sub(taken)));
+        join(&[&lead, &title, &sheet.dim(who), &marks])
     }
-    parts
 }
 
 fn marks(sheet: &Sheet, snapshot: &Snapshot) -> Vec<String> {
@@ -238,24 +261,23 @@ pub fn versions(sheet: &mut Sheet, versions: &[FileVersion], now: Timestamp) {
         .iter()
         .map(|version| [version.sequence_number.to_string(), age(version.timestamp, now), happened(version)])
         .collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().map(|row| width::of(&row[column])).max().unwrap_or(0);
     let [number_width, age_width, path_width] = [0, 1, 2].map(width);
     for (version, [number, age, path]) in versions.iter().zip(&rows) {
         let (letter, style) = changes::letter(version.status);
-        let mut told = tell(sheet, version.kind, &version.description, &version.origin);
-        if version.external && version.kind != Kind::External {
-            told.push(sheet.paint(YELLOW, "[unknown change]"));
-        }
-        sheet.line(join_columns(
-            [
-                sheet.paint(YELLOW, format_args!("{number:<number_width$}")),
-                sheet.dim(snapshot::short(&version.id)),
-                format!("{age:<age_width$}"),
-                format!("{} {path:<path_width$}", sheet.paint(style, letter)),
-                told.join(" "),
-            ]
-            .into_iter(),
-        ));
+        let is_unknown = version.external && version.kind != Kind::External;
+        let mark = is_unknown.then(|| sheet.paint(YELLOW, "[unknown change]"));
+        let told = Told::of(sheet, version.kind, &version.description, &version.origin);
+        let start = [
+            sheet.paint(YELLOW, format_args!("{number:<number_width$}")),
+            sheet.dim(snapshot::short(&version.id)),
+            format!("{age:<age_width$}"),
+            format!("{} {path:<path_width$}  ", sheet.paint(style, letter)),
+        ]
+        .join("  ");
+        let room = sheet.width().map(|width| width.saturating_sub(width::of(&start)));
+        let story = told.with(None, mark.into_iter().collect()).line(sheet, room);
+        sheet.fitted(format_args!("{start}{story}"));
     }
 }
 

@@ -191,6 +191,9 @@ fn long_help_explains_references() {
           --json
               Print exactly one JSON object on stdout
 
+          --verbose
+              Show ids in full instead of their first characters
+
       -C, --directory <DIR>
               Work in the workspace of DIR instead of the current directory
 
@@ -214,7 +217,7 @@ fn long_help_explains_references() {
       @, @~2       the latest snapshot, the one two before it
       1a2b3c       an id or a tree id, or its first 4 or more digits
       now          the files on disk
-      session:ID   the steps of a session; message:ID and part:ID likewise
+      session:ID   the steps of a session; message:ID, part:ID likewise; the start of a long ID will do
       NAME         a milestone; milestone:NAME where the name reads as one of the above
     ---- exit 0
     ");

@@ -103,13 +103,13 @@ fn too_many_sessions_share_a_column_and_that_is_said() {
         fixture.done(&format!("track --session s{number}"));
     }
     assert_snapshot!(fixture.run("log"), @r"
-    *            #8  [SHORT]  just now  +1 -1  1 file  a (session s8)
-      *          #7  [SHORT]  just now  +1 -1  1 file  a (session s7)
-        *        #6  [SHORT]  just now  +1 -1  1 file  a (session s6)
-          *      #5  [SHORT]  just now  +1 -1  1 file  a (session s5)
-            *    #4  [SHORT]  just now  +1 -1  1 file  a (session s4)
-              *  #3  [SHORT]  just now  +1 -1  1 file  a (session s3)
-              *  #2  [SHORT]  just now  +1 -1  1 file  a (session s2)
+    *            #8  [SHORT]  just now  +1 -1  1 file  changed a (session s8)
+      *          #7  [SHORT]  just now  +1 -1  1 file  changed a (session s7)
+        *        #6  [SHORT]  just now  +1 -1  1 file  changed a (session s6)
+          *      #5  [SHORT]  just now  +1 -1  1 file  changed a (session s5)
+            *    #4  [SHORT]  just now  +1 -1  1 file  changed a (session s4)
+              *  #3  [SHORT]  just now  +1 -1  1 file  changed a (session s3)
+              *  #2  [SHORT]  just now  +1 -1  1 file  changed a (session s2)
               *  #1  [SHORT]  just now         1 file  first snapshot (session s1)
     ---- stderr
     note: 3 sessions share the last column: s3, s2 and s1

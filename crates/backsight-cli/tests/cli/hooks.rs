@@ -60,8 +60,8 @@ fn a_conversation_is_recorded_by_processes_of_their_own() {
     say("PostToolUse.Bash");
     say("Stop");
     assert_snapshot!(fixture.run("log"), @r"
-      *  #3  [SHORT]  just now  +1 -0  1 file  Bash: npm test -- --fix (Bash, session [SHORT]-5a3e-4a43-9a55-0d2d0c2f5a01, message [SHORT]-44cf-4b0a-8a55-b1c0d3f1e201, part toolu_01Bash)
-      *  #2  [SHORT]  just now  +1 -1  1 file  Edit: src/a.rs (Edit, session [SHORT]-5a3e-4a43-9a55-0d2d0c2f5a01, message [SHORT]-44cf-4b0a-8a55-b1c0d3f1e201, part toolu_01Edit)
+      *  #3  [SHORT]  just now  +1 -0  1 file  Bash: npm test -- --fix (session [SHORT], message [SHORT], part toolu_01Bash)
+      *  #2  [SHORT]  just now  +1 -1  1 file  Edit: src/a.rs (session [SHORT], message [SHORT], part toolu_01Edit)
     *    #1  [SHORT]  just now         1 file  before the agent's first step (external)
     ---- exit 0
     ");

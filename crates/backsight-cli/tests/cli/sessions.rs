@@ -168,7 +168,7 @@ fn sessions_are_listed_and_shown() {
     fixture.done("session track s1 --message m4 --before");
     fixture.write("d.txt", "d\n");
     assert_snapshot!(fixture.run("session track s1 --message m4 --after"), @r"
-    #6 [SHORT] m4: (1 path changed)
+    #6 [SHORT] m4: changed d.txt (1 path changed)
       A d.txt
     ---- stderr
     warning: this step closes the way back from the session's revert #5: it can no longer be unreverted
@@ -189,7 +189,7 @@ fn sessions_are_listed_and_shown() {
     m3
       #3 work of m3 (just now, +1 -1) a.txt [taken back]
     m4
-      #6 (just now, +1 -0) d.txt
+      #6 changed d.txt (just now, +1 -0)
     ---- stderr
     hint: go back to before a message: `backsight session revert s1 --message m4`
     ---- exit 0

@@ -42,7 +42,7 @@ pub fn run(workspace: &Workspace, agent: Agent, payload: &Value, heard: Timestam
     };
     let transcript = payload.get("transcript_path").and_then(Value::as_str).filter(|_| agent == Agent::ClaudeCode);
     let heard = Heard { at: heard, transcript: transcript.map(PathBuf::from) };
-    match act(workspace, &event, &heard) {
+    match act(workspace, agent, &event, &heard) {
         Ok(said) => Reply::new(agent, said),
         // A directory that is not tracked is not tracked at every tool; saying it once a prompt is enough.
         Err(error) if is_about_the_place(&error) && !starts_something(&event) => Reply::failed_again(&error),
@@ -67,15 +67,18 @@ struct Heard {
 }
 
 /// Does what the event asks for; the answer is what the user should hear.
-fn act(workspace: &Workspace, event: &Event, heard: &Heard) -> Result<Vec<String>> {
+fn act(workspace: &Workspace, agent: Agent, event: &Event, heard: &Heard) -> Result<Vec<String>> {
     match event {
         Event::SessionStart { session } => {
             let said = close_stale(workspace, session, heard)?;
-            Ok([said, record_before(workspace)?].concat())
+            let more = record_before(workspace)?;
+            workspace.note_conversation(session, agent.as_str(), None)?;
+            Ok([said, more].concat())
         }
-        Event::Prompt { session, message } => {
+        Event::Prompt { session, message, text } => {
             let said = close_stale(workspace, session, heard)?;
             let more = record_before(workspace)?;
+            workspace.note_conversation(session, agent.as_str(), text.as_deref())?;
             turns::advance(workspace, session, message.as_deref());
             Ok([said, more].concat())
         }
@@ -198,7 +201,7 @@ fn end_without_begin(
     declared: Vec<RelPath>,
     description: String,
 ) -> Result<Vec<String>> {
-    let is_recorded = workspace.show(&format!("part:{}", call.part)).is_ok();
+    let is_recorded = workspace.has_part(&call.part)?;
     if declared.is_empty() || is_recorded {
         return Ok(Vec::new());
     }
@@ -282,7 +285,7 @@ const AGAIN: char = '.';
 
 /// The id of a use that begins: the agent's, or where one had to be made, the first that no step has yet.
 fn part_of(workspace: &Workspace, call: &ToolCall) -> String {
-    let is_free = |part: &String| !call.is_part_made || workspace.show(&format!("part:{part}")).is_err();
+    let is_free = |part: &String| !call.is_part_made || workspace.has_part(part).is_ok_and(|is_there| !is_there);
     let numbered = (2..).map(|number: u32| format!("{}{AGAIN}{number}", call.part));
     std::iter::once(call.part.clone()).chain(numbered).find(is_free).unwrap_or_else(|| call.part.clone())
 }

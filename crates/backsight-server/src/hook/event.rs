@@ -20,6 +20,8 @@ pub enum Event {
         session: String,
         /// The message, when the agent numbers them.
         message: Option<String>,
+        /// What the user said.
+        text: Option<String>,
     },
     /// A tool is about to run.
     ToolBegin(ToolCall),

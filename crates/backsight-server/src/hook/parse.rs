@@ -64,7 +64,9 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
         // A conversation that is compacted goes on.
         "SessionStart" if payload["source"] == "compact" => Event::Ignored,
         "SessionStart" => Event::SessionStart { session: session()? },
-        "UserPromptSubmit" | "BeforeAgent" => Event::Prompt { session: session()?, message },
+        "UserPromptSubmit" | "BeforeAgent" => {
+            Event::Prompt { session: session()?, message, text: raw(payload, "prompt") }
+        }
         "PreToolUse" | "BeforeTool" => Event::ToolBegin(call()?),
         "PermissionRequest" => {
             let input = payload.get("tool_input").unwrap_or(&Value::Null);
@@ -143,7 +145,7 @@ fn cursor(payload: &Value) -> Result<Event> {
     };
     Ok(match event.as_str() {
         "sessionStart" => Event::SessionStart { session: session()? },
-        "beforeSubmitPrompt" => Event::Prompt { session: session()?, message },
+        "beforeSubmitPrompt" => Event::Prompt { session: session()?, message, text: raw(payload, "prompt") },
         "preToolUse" => Event::ToolBegin(call()?),
         "postToolUse" => Event::ToolEnd { call: call()?, ending: Ending { took, ..Outcome::Done.into() } },
         "postToolUseFailure" => {
@@ -169,7 +171,7 @@ fn opencode(payload: &Value) -> Result<Event> {
     };
     Ok(match event.as_str() {
         "session.created" => Event::SessionStart { session: text(input, "sessionID")? },
-        "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message },
+        "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message, text: raw(input, "prompt") },
         "tool.execute.before" | "tool.execute.after" | "tool.execute.error" => {
             let call = call(&input["args"])?;
             let outcome = match event.as_str() {

@@ -173,7 +173,7 @@ fn title(step: &Snapshot) -> String {
 }
 
 fn timeline(workspace: &Workspace) -> Result<String, Error> {
-    let page = workspace.log(&Log { limit: PAGE, ..Log::default() })?;
+    let page = workspace.shortened(workspace.log(&Log { limit: PAGE, ..Log::default() })?)?;
     let now = Timestamp::from_system(std::time::SystemTime::now());
     let mut text = String::from("# Timeline\n\n");
     for row in &page.rows {
@@ -188,7 +188,7 @@ fn timeline(workspace: &Workspace) -> Result<String, Error> {
 }
 
 fn snapshot(workspace: &Workspace, reference: &str) -> Result<String, Error> {
-    let step = workspace.show(reference)?;
+    let step = workspace.shortened(workspace.show(reference)?)?;
     let diff = workspace.step_diff(reference, false, &[])?;
     let now = Timestamp::from_system(std::time::SystemTime::now());
     let mut text = format!("# {}\n\n{}\n\n", plain(&title(&step)), plain(&words::snapshot(&step, now)));

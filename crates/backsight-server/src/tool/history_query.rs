@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use backsight::CallSettings;
-use backsight::report::{BlameHunk, Kind, LineOrigin};
+use backsight::report::{BlameHunk, Conversation, Kind, LineOrigin, Origin, Row};
 use backsight::request::{Log, Order};
 use backsight_core::{Result, Timestamp, one_line};
 use schemars::JsonSchema;
@@ -15,6 +15,14 @@ use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct HistoryQuery;
+
+/// So many rows should fit.
+const PAGE: usize = 20;
+/// Characters of a row beside its description.
+const BESIDE: usize = 60;
+/// Characters of a description in a list, at least and at most.
+const SHORTEST: usize = 40;
+const LONGEST: usize = 160;
 
 /// How long the newest rows may take to be recorded.
 const SOON: Duration = Duration::from_millis(300);
@@ -49,7 +57,7 @@ impl Definition for HistoryQuery {
     const NAME: &'static str = "history_query";
     const TITLE: &'static str = "Ask the timeline";
     const DESCRIPTION: &'static str = "Who changed what and when, newest first, with filters; `ref` shows one step, \
-        `blame` who wrote each line of a file.";
+        `blame` who wrote each line of a file. A row that names no message after `@` is of the row before's.";
     const EFFECT: Effect = Effect::Reads;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("rows", "array"),
@@ -76,7 +84,7 @@ impl Definition for HistoryQuery {
 }
 
 fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
-    let step = call.workspace.show(reference)?;
+    let step = call.workspace.shortened(call.workspace.show(reference)?)?;
     let changes = call.workspace.changes_of(reference)?.iter().map(words::change).collect();
     let unknown = step.unknown_changes.iter().map(words::unknown).collect();
     let more = Next::new("files_diff", json!({ "step": step.sequence_number.to_string() }));
@@ -115,7 +123,12 @@ fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         cursor: arguments.cursor,
     };
     let page = call.workspace.log(&request)?;
-    let rows: Vec<String> = page.rows.iter().map(|row| words::row(row, call.now)).collect();
+    let session = only_session(&page.rows);
+    let about = session.map(|session| call.workspace.conversation(session)).transpose()?.unwrap_or_default();
+    let has_session = session.is_some();
+    let page = call.workspace.shortened(page)?;
+    let session = only_session(&page.rows).filter(|_| has_session).map(str::to_owned);
+    let rows = rows(&page.rows, session.as_deref(), call);
     let cursors = page.rows.iter().map(|row| match request.order {
         Order::NewestFirst => format!("before-{}", row.sequence_number().0),
         Order::OldestFirst => format!("after-{}", row.sequence_number().0),
@@ -123,10 +136,37 @@ fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
     let rest = if page.next_cursor.is_some() { ", and there are more" } else { "" };
     let summary = match rows.len() {
         0 => "no row answers".to_owned(),
-        count => format!("{}{rest}", words::count(count, "row")),
+        count => format!("{}{}{rest}", words::count(count, "row"), of_session(session.as_deref(), &about)),
     };
     let more = Next::new("history_query", again);
     Ok(Draft::new(summary).onward(&more, page.next_cursor).list_after("rows", rows, cursors.collect(), more))
+}
+
+/// The session of all rows that have one: it is said once, in front.
+fn only_session(rows: &[Row]) -> Option<&str> {
+    let mut sessions = rows.iter().filter_map(|row| words::origin(row).session.as_deref());
+    let first = sessions.next()?;
+    sessions.all(|session| session == first).then_some(first)
+}
+
+/// ` of session 1c99f013 (claude-code)`
+fn of_session(session: Option<&str>, about: &Conversation) -> String {
+    let client = about.client.as_deref().map(|client| format!(" ({})", one_line(client))).unwrap_or_default();
+    session.map(|session| format!(" of session {}{client}", one_line(session))).unwrap_or_default()
+}
+
+/// The rows in as many characters as let a page of them fit. A message is named where it begins in the list; the rows
+/// after it that name none are of the same.
+fn rows(rows: &[Row], session: Option<&str>, call: &Call<'_>) -> Vec<String> {
+    let longest = (call.max_tokens * 4 / rows.len().clamp(1, PAGE)).saturating_sub(BESIDE).clamp(SHORTEST, LONGEST);
+    let mut before: Option<&Origin> = None;
+    let line = |row: &Row, before: Option<&Origin>| words::brief_row(row, session, before, longest, call.now);
+    let told = rows.iter().map(|row| {
+        let told = line(row, before);
+        before = Some(words::origin(row));
+        told
+    });
+    told.collect()
 }
 
 fn kind(text: &str) -> Result<Kind> {

@@ -68,7 +68,8 @@ impl Definition for WorkspaceStatus {
             let tool = open.origin.tool.as_deref().unwrap_or("a tool call");
             format!("{} {tool} since {}", open.id, words::age(open.since, call.now))
         });
-        let latest = status.latest.as_ref().map(|latest| words::snapshot(latest, call.now));
+        let latest = call.workspace.shortened(status.latest.clone())?;
+        let latest = latest.map(|latest| words::snapshot(&latest, call.now));
         let problems = sync.as_ref().map(|sync| sync.problems.iter().map(|found| found.message.clone()).collect());
         let mut draft = Draft::new(summary)
             .fact("clean", status.clean)

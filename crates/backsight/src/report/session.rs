@@ -36,14 +36,28 @@ pub struct RevertInfo {
     pub diff: Option<String>,
 }
 
+/// Whose session it is, and what about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The client it belongs to, when its hooks were heard: `claude-code`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub client: Option<String>,
+    /// What a person calls it, or the first words of its first prompt without secrets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+}
+
 /// A session in brief.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Session {
     /// Its id.
     pub id: String,
-    /// What a person calls it.
+    /// What a person calls it, or the first words of its first prompt without secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The client it belongs to, when its hooks were heard: `claude-code`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// When it was started, or first seen.
     pub started_at: Timestamp,
     /// When it last did something.

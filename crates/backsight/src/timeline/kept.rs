@@ -1,8 +1,8 @@
-//! What live lanes keep across restarts, beside the rows: small texts by kind and name. What the texts say is the lane's
-//! business; one that it cannot read any more stays until somebody removes it by name.
+//! What is kept across restarts beside the rows: small texts by kind and name. What the texts say is the business of those
+//! who keep them; one that it cannot read any more stays until somebody removes it by name.
 
 use backsight_core::{Result, Timestamp};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Timeline, broken};
 
@@ -14,6 +14,8 @@ pub(crate) enum KeptKind {
     Baseline,
     /// Random texts that must stay the same.
     Secret,
+    /// What a client said of a session, by the session's id.
+    Conversation,
 }
 
 impl KeptKind {
@@ -23,6 +25,7 @@ impl KeptKind {
             KeptKind::NoiseRule => "noise_rule",
             KeptKind::Baseline => "baseline",
             KeptKind::Secret => "secret",
+            KeptKind::Conversation => "conversation",
         }
     }
 }
@@ -61,6 +64,12 @@ impl Timeline {
         connection.execute(sql, params![kind.as_str(), item.name, at.0, item.body]).map_err(broken)?;
         let sql = "SELECT body FROM kept WHERE kind = ?1 AND name = ?2";
         connection.query_row(sql, params![kind.as_str(), item.name], |row| row.get(0)).map_err(broken)
+    }
+
+    /// One text, by its name.
+    pub(crate) fn kept_as(&self, kind: KeptKind, name: &str) -> Result<Option<String>> {
+        let sql = "SELECT body FROM kept WHERE kind = ?1 AND name = ?2";
+        self.lock().query_row(sql, params![kind.as_str(), name], |row| row.get(0)).optional().map_err(broken)
     }
 
     /// Everything of a kind, oldest first.

@@ -43,10 +43,13 @@ impl std::fmt::Display for Cursor {
 }
 
 /// What a reference such as `session:ID` looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OriginColumn {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OriginColumn {
+    /// The agent conversation.
     Session,
+    /// The message within it.
     Message,
+    /// The part within the message.
     Part,
 }
 
@@ -96,6 +99,22 @@ impl Timeline {
             rows.reverse();
         }
         Ok(rows)
+    }
+
+    /// Every id of a column, in the order of their bytes: those that rows, messages, open calls or started sessions have.
+    pub(crate) fn ids(&self, column: OriginColumn) -> Result<Vec<String>> {
+        let name = column.name();
+        let started = if column == OriginColumn::Session { "UNION SELECT id FROM sessions" } else { "" };
+        let sql = format!(
+            "SELECT {name} FROM rows WHERE {name} IS NOT NULL UNION SELECT {name} FROM messages WHERE {name} <> '' \
+             UNION SELECT origin ->> '{name}' FROM calls WHERE origin ->> '{name}' IS NOT NULL {started}"
+        );
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(&sql).map_err(broken)?;
+        let rows = statement.query_map([], |row| row.get(0)).map_err(broken)?;
+        let mut ids: Vec<String> = rows.collect::<rusqlite::Result<_>>().map_err(broken)?;
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     /// What a row touched, by path.

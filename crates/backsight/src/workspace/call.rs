@@ -12,6 +12,7 @@ use super::{Opened, Workspace, doubt};
 use crate::names;
 use crate::report::{Background, Begun, Call, Origin, Run, Snapshot, Tracked, UnknownChange};
 use crate::request;
+use crate::short::SHORTEST_PREFIX;
 use crate::timeline::{OpenCall, Step};
 use crate::unknown::{Decision, blind, decide, mismatch, unknown};
 
@@ -234,7 +235,15 @@ impl Workspace {
     fn call(&self, opened: &Opened, id: &str) -> Result<OpenCall> {
         let calls = opened.timeline.open_calls()?;
         let open: BTreeSet<String> = calls.iter().map(|call| call.call.id.to_string()).collect();
-        calls.into_iter().find(|call| call.call.id.as_str() == id).ok_or_else(|| {
+        let ids = || calls.iter().map(|call| call.call.id.as_str());
+        let of_beginning: Vec<&str> =
+            ids().filter(|open| id.len() >= SHORTEST_PREFIX && open.starts_with(id)).collect();
+        let meant = match of_beginning.as_slice() {
+            [one] => (*one).to_owned(),
+            // The id itself, or none.
+            _ => id.to_owned(),
+        };
+        calls.into_iter().find(|call| call.call.id.as_str() == meant).ok_or_else(|| {
             Error::new(
                 Code::CallNotFound,
                 format!(

@@ -34,15 +34,12 @@ impl Workspace {
         let budget = self.config()?.disk_budget;
         Ok(Usage {
             store: opened.store.directory().display(),
-            total_bytes: bytes_below(&opened.store.directory().path()),
+            total_bytes: store_bytes(opened)?,
             pack_bytes: room.pack_bytes,
             packs: room.packs,
             loose_bytes: room.loose_bytes,
             loose_objects: room.loose_objects,
-            timeline_bytes: ["timeline.db", "timeline.db-wal", "timeline.db-shm"]
-                .iter()
-                .map(|name| bytes_below(&opened.store.directory().join(name).path()))
-                .sum(),
+            timeline_bytes: opened.timeline.bytes()?,
             cache_bytes: bytes_below(&opened.store.directory().join("cache").path()),
             snapshots: outlines.len() as u64 - expired,
             expired,
@@ -66,7 +63,7 @@ impl Workspace {
             keep_count: request.keep_count.unwrap_or(config.keep_count),
         };
         let mut expire: BTreeSet<Seq> = outlived(&outlines, limits, self.settings.now()).into_iter().collect();
-        let bytes_before = bytes_below(&opened.store.directory().path());
+        let bytes_before = store_bytes(opened)?;
         unless_full(opened.timeline.fold())?;
         let budget = request.disk_budget.unwrap_or(config.disk_budget);
         let mut warnings = Vec::new();
@@ -102,7 +99,7 @@ impl Workspace {
         if let Err(error) = self.recover(opened, &lock) {
             warnings.push(error.message().to_owned());
         }
-        let bytes_after = bytes_below(&opened.store.directory().path());
+        let bytes_after = store_bytes(opened)?;
         if budget > 0 && bytes_after > budget && warnings.is_empty() {
             warnings.push(format!("the store takes {bytes_after} bytes, more than the budget of {budget}"));
         }
@@ -312,7 +309,7 @@ impl Workspace {
         });
         let room = opened.files.objects().room()?;
         let Config { disk_budget, .. } = self.config()?;
-        let total = bytes_below(&opened.store.directory().path());
+        let total = store_bytes(opened)?;
         let over = disk_budget > 0 && total > disk_budget;
         let message = format!("{} in {} packs and {} single objects", size(total), room.packs, room.loose_objects);
         let hint = over.then_some("the store is over its budget: `backsight gc`");
@@ -424,7 +421,7 @@ fn expire_for_budget(
     let sizes = opened.files.objects().stored_sizes()?;
     // The timeline, the cache and the files around them count as well.
     let objects: u64 = sizes.values().sum();
-    let beside = bytes_below(&opened.store.directory().path()).saturating_sub(objects);
+    let beside = store_bytes(opened)?.saturating_sub(objects);
     let needed = |count: usize| -> Result<u64> {
         let without: BTreeSet<Seq> = expire.iter().chain(&removable[..count]).copied().collect();
         Ok(beside + opened.files.objects().bytes_of(&roots(opened, outlines, &without)?, &sizes)?)
@@ -441,6 +438,15 @@ fn expire_for_budget(
     }
     expire.extend(&removable[..low]);
     Ok(())
+}
+
+/// What the store takes. SQLite's files beside the timeline come and go with the processes that have it open, so the
+/// timeline counts with what it holds, wherever that is written; the lock names its holder and does not count.
+fn store_bytes(opened: &Opened) -> Result<u64> {
+    let directory = opened.store.directory();
+    let files = ["timeline.db", "timeline.db-wal", "timeline.db-shm", "lock"];
+    let written: u64 = files.iter().map(|name| bytes_below(&directory.join(name).path())).sum();
+    Ok(bytes_below(&directory.path()).saturating_sub(written) + opened.timeline.bytes()?)
 }
 
 fn bytes_below(path: &Path) -> u64 {

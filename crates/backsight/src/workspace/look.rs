@@ -13,7 +13,7 @@ use crate::report::{
     FileEntry, Kind, LogPage, PathChange, Snapshot, SnapshotDetail, Status, Strategy, WorkspaceStatus,
 };
 use crate::request;
-use crate::timeline::{Cursor, Step, TouchedFile};
+use crate::timeline::{Cursor, OriginColumn, Step, TouchedFile};
 
 impl Workspace {
     /// How the files on disk differ from the latest snapshot.
@@ -106,6 +106,11 @@ impl Workspace {
             return Ok(LogPage { rows: Vec::new(), next_cursor: None });
         }
         let opened = self.opened()?;
+        let session = match &request.session {
+            Some(typed) => self.meant(opened, OriginColumn::Session, typed)?.or_else(|| request.session.clone()),
+            None => None,
+        };
+        let request = &request::Log { session, ..request.clone() };
         let cursor = request.cursor.as_deref().map(|text| Cursor::parse(text, request.order)).transpose()?;
         let holds = |step: &Step| match (&request.file, step.snapshot.expired_at) {
             (Some(file), None) => Ok(opened.files.find(&step.tree, None, file)?.is_some()),

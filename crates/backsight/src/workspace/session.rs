@@ -5,19 +5,20 @@ mod diff;
 mod revert;
 mod track;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp, quote};
 
 use super::track::{EXTERNAL, Recording, other_calls};
-use super::{Opened, Workspace};
+use super::{Opened, Workspace, conversation};
 use crate::names;
 use crate::report::{
-    Call, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart,
-    SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
+    Call, Conversation, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage,
+    SessionPart, SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
 };
 use crate::request;
 use crate::session::{self, Appearance, Missing, NoWayBack, Place, SessionRow};
+use crate::short;
 use crate::timeline::{KnownSession, OriginColumn, Outline, SeenMessage, SessionMark, Step};
 use crate::unknown::{mismatch, unknown};
 
@@ -134,7 +135,11 @@ impl Workspace {
     /// One session: its messages in order with their parts and steps, its files, and where it is reverted to.
     pub fn session(&self, id: &str) -> Result<SessionDetail> {
         let (opened, story) = self.find_session(id)?;
-        let steps = story.work(opened)?;
+        let mut steps = story.work(opened)?;
+        let gone = story.gone(opened)?;
+        for (step, _) in &mut steps {
+            step.files.retain(|file| !step.in_effect || !gone.contains(file));
+        }
         let of_message = |message: &str| -> Vec<SessionStep> {
             steps.iter().filter(|(_, of)| of.as_deref() == Some(message)).map(|(step, _)| step.clone()).collect()
         };
@@ -164,24 +169,45 @@ impl Workspace {
         let messages: Vec<SessionMessage> = messages.collect();
         let effective = || steps.iter().map(|(step, _)| step).filter(|step| step.in_effect);
         let sum = |of: &dyn Fn(&SessionStep) -> Option<u64>| effective().map(of).sum::<Option<u64>>();
+        let files = files_of(effective());
+        let lines = match gone.is_empty() {
+            true => sum(&|step| step.lines_added).zip(sum(&|step| step.lines_removed)),
+            // What a step counted is of all its files.
+            false => self.lines_in(&story.id, &files)?,
+        };
         Ok(SessionDetail {
             messages,
             other_steps: steps.iter().filter(|(_, of)| of.is_none()).map(|(step, _)| step.clone()).collect(),
-            files: files_of(effective()),
-            lines_added: sum(&|step| step.lines_added),
-            lines_removed: sum(&|step| step.lines_removed),
+            files,
+            lines_added: lines.map(|(added, _)| added),
+            lines_removed: lines.map(|(_, removed)| removed),
             reverted_by: story.session.chain().iter().map(|row| row.seq).collect(),
             unrevert: story.way_back(),
             session: brief(opened, &story)?,
         })
     }
 
-    /// The session with this id, which must exist.
-    fn find_session(&self, id: &str) -> Result<(&Opened, Story)> {
+    /// Lines that the session added to and removed from some files; nothing where contents expired.
+    fn lines_in(&self, session: &str, files: &[RelPath]) -> Result<Option<(u64, u64)>> {
+        if files.is_empty() {
+            return Ok(Some((0, 0)));
+        }
+        match self.session_diff(&request::SessionDiff { paths: files.to_vec(), ..request::SessionDiff::new(session) }) {
+            Ok(diff) => Ok(Some((diff.additions, diff.deletions))),
+            Err(error) if error.code() == Code::RefExpired => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The session that a caller means by its id or the beginning of it; it must exist.
+    fn find_session(&self, typed: &str) -> Result<(&Opened, Story)> {
         if self.store_path()?.is_none() {
-            return Err(not_found(id, &[]));
+            return Err(not_found(typed, &[]));
         }
         let opened = self.opened()?;
+        let ids = opened.timeline.session_ids()?;
+        let found = short::find(OriginColumn::Session, typed, ids.iter().map(String::as_str))?;
+        let id = found.ok_or_else(|| not_found(typed, &ids))?;
         Ok((opened, self.existing_story(opened, id)?))
     }
 
@@ -245,6 +271,7 @@ impl Workspace {
         let settled = match last {
             None => {
                 let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+                let session = self.short_id(opened, OriginColumn::Session, session)?;
                 let description = format!("before session {session}");
                 let unknown = request::Unknown::default();
                 let (pinned, call, ran, goes_on) = (false, None, None, None);
@@ -296,6 +323,18 @@ struct Settled {
 }
 
 impl Story {
+    /// The message that a caller means by its id or the beginning of it; what means none is left as it is.
+    fn message_id(&self, typed: &str) -> Result<String> {
+        let found = short::find(OriginColumn::Message, typed, self.session.messages())?;
+        Ok(found.unwrap_or(typed).to_owned())
+    }
+
+    /// The same for a part of a message.
+    fn part_id(&self, message: &str, typed: &str) -> Result<String> {
+        let found = short::find(OriginColumn::Part, typed, self.session.parts(message))?;
+        Ok(found.unwrap_or(typed).to_owned())
+    }
+
     fn exists(&self) -> bool {
         self.known.is_some() || !self.steps.is_empty() || !self.seen.is_empty() || !self.open.is_empty()
     }
@@ -363,6 +402,25 @@ impl Story {
         steps.map(|step| Ok((self.session_step(opened, step)?, step.snapshot.origin.message.clone()))).collect()
     }
 
+    /// Files that the session left behind and that the latest snapshot does not hold: others removed them since.
+    fn gone(&self, opened: &Opened) -> Result<BTreeSet<RelPath>> {
+        let Some(latest) = opened.timeline.latest()? else { return Ok(BTreeSet::new()) };
+        let mut left = BTreeMap::new();
+        let is_there = |row: &&SessionRow| row.is_work() && self.session.is_in_effect(row.seq);
+        for row in self.session.rows().iter().filter(is_there) {
+            for file in opened.timeline.touched_by(row.seq)?.into_iter().filter(|file| !file.external) {
+                left.insert(file.path, file.after.is_some());
+            }
+        }
+        let mut gone = BTreeSet::new();
+        for (path, _) in left.into_iter().filter(|(_, is_left)| *is_left) {
+            if opened.files.find(&latest.tree, None, &path)?.is_none() {
+                gone.insert(path);
+            }
+        }
+        Ok(gone)
+    }
+
     fn session_step(&self, opened: &Opened, step: &Step) -> Result<SessionStep> {
         let snapshot = &step.snapshot;
         let touched = opened.timeline.touched_by(snapshot.sequence_number)?;
@@ -392,9 +450,11 @@ fn brief(opened: &Opened, story: &Story) -> Result<Session> {
         Some(seq) => opened.timeline.latest_snapshot_at(seq)?,
         None => None,
     };
+    let Conversation { client, title } = conversation::known(opened, &story.id)?;
     Ok(Session {
         id: story.id.clone(),
-        title: story.known.as_ref().and_then(|known| known.title.clone()),
+        title,
+        client,
         started_at,
         last_at: story.last_at().unwrap_or(started_at).max(started_at),
         baseline: baseline.as_ref().map(|step| step.snapshot.sequence_number),
@@ -435,7 +495,9 @@ fn reason(why: NoWayBack) -> String {
 
 fn not_found(id: &str, known: &[String]) -> Error {
     let shown = quote(id.as_bytes());
-    let names: Vec<String> = known.iter().take(5).map(|id| quote(id.as_bytes())).collect();
+    let mut sorted = known.to_vec();
+    sorted.sort_unstable();
+    let names: Vec<String> = known.iter().take(5).map(|id| quote(short::short(id, &sorted).as_bytes())).collect();
     let which = match (names.len(), known.len()) {
         (0, _) => "there is no session yet".to_owned(),
         (some, all) if some < all => format!("some of the {all} sessions are {}", names.join(", ")),
@@ -450,7 +512,10 @@ fn not_found(id: &str, known: &[String]) -> Error {
 fn missing(story: &Story, message: &str, part: Option<&str>, what: Missing) -> Error {
     let (id, shown) = (quote(story.id.as_bytes()), quote(message.as_bytes()));
     let list = |names: Vec<&str>| -> String {
-        let newest: Vec<String> = names.iter().rev().take(5).rev().map(|name| quote(name.as_bytes())).collect();
+        let mut sorted: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        sorted.sort_unstable();
+        let newest = names.iter().rev().take(5).rev().map(|name| quote(short::short(name, &sorted).as_bytes()));
+        let newest: Vec<String> = newest.collect();
         newest.join(", ")
     };
     let text = match what {

@@ -10,7 +10,7 @@ use super::{Opened, Workspace, doubt, shared};
 use crate::convert::{is_implied, path_changes, uncompared};
 use crate::names;
 use crate::place;
-use crate::report::{Background, Kind, Origin, Tracked, UnknownChange};
+use crate::report::{Background, Kind, Origin, PathChange, Tracked, UnknownChange};
 use crate::request;
 use crate::timeline::{Beside, Doubt, Keep, NewCheckpoint, NewStep, OpenCall, Shared, Step, StepDetails, TouchedFile};
 use crate::unknown::{
@@ -34,6 +34,27 @@ pub(super) struct Recording<'a> {
     pub(super) goes_on: Option<&'a Background>,
     /// When it was asked for, or the call began.
     pub(super) since: Timestamp,
+}
+
+impl Recording<'_> {
+    /// What the step is said to be: the caller's words or, where a session says nothing, which files it changed.
+    fn text(&self, changes: &[PathChange]) -> String {
+        if !self.description.trim().is_empty() || self.origin.session.is_none() {
+            return self.description.to_owned();
+        }
+        match &self.origin.tool {
+            Some(tool) => format!("{tool}: {}", named(changes)),
+            None => format!("changed {}", named(changes)),
+        }
+    }
+}
+
+/// `src/a.rs`, `3 files`
+fn named(changes: &[PathChange]) -> String {
+    match changes {
+        [one] => one.path.to_string(),
+        many => format!("{} files", many.len()),
+    }
 }
 
 /// A capture, told apart.
@@ -358,7 +379,7 @@ impl Workspace {
             unknown: if is_shared { found.to_vec() } else { Vec::new() },
             details: details(recording.call, &apart),
             pinned: recording.pinned,
-            ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
+            ..self.new_step(Kind::Track, capture, &recording.text(&described), recording.origin)?
         };
         let (step, mut warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
         warnings.extend(uncompared(&renames));
@@ -377,10 +398,7 @@ impl Workspace {
     ) -> Result<(Step, Vec<String>)> {
         let renames = opened.renames(changes, None);
         let described = path_changes(changes, &renames);
-        let names = match described.as_slice() {
-            [one] => one.path.to_string(),
-            many => format!("{} files", many.len()),
-        };
+        let names = named(&described);
         let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
         let step = NewStep {
             tree,

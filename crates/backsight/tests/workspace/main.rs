@@ -30,6 +30,7 @@ mod full_disk;
 mod gate;
 mod going;
 mod history;
+mod ids;
 mod lab;
 mod laws;
 mod migration;

@@ -148,7 +148,7 @@ fn a_day_of_an_agent() {
     assert_eq!(fixture.read("src/a.rs"), numbered(&[]));
 
     let rows = agent.ok("history_query", json!({ "file": "src/a.rs" }))["rows"].clone();
-    assert!(rows[0].as_str().unwrap().starts_with("#6 redo "), "{rows}");
+    assert!(rows[0].as_str().unwrap().ends_with(": redo #5"), "{rows}");
     let one = agent.ok("history_query", json!({ "ref": "#2" }));
     assert!(one["summary"].as_str().unwrap().contains(" tester 2 files +2 -1: edit a"), "{one}");
     let blame = agent.ok("history_query", json!({ "blame": "src/a.rs", "ref": "#2" }));

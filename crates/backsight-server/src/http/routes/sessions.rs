@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::{ID, LOOK, PATH, PathText, Policy, WRITE};
 use crate::http::operation::Operation;
 
-const SESSION: &[Code] = &[Code::SessionNotFound];
-const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound];
+const SESSION: &[Code] = &[Code::SessionNotFound, Code::RefAmbiguous];
+const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound, Code::RefAmbiguous];
 /// How what changes files can fail.
 const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired, Code::StateMismatch];
 
@@ -91,7 +91,7 @@ fn list(workspace: &Workspace, input: ListInput) -> Result<SessionList> {
 
 #[derive(Deserialize, JsonSchema)]
 struct ShowInput {
-    /// Which session.
+    /// Which session: its id, or at least four characters that it begins with.
     #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
 }
@@ -102,7 +102,7 @@ fn show(workspace: &Workspace, input: ShowInput) -> Result<SessionDetail> {
 
 #[derive(Deserialize, JsonSchema)]
 struct TrackInput {
-    /// Which session.
+    /// Which session: its id, or at least four characters that it begins with.
     #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// The message; `before` and `after` need one.
@@ -137,7 +137,7 @@ fn track(workspace: &Workspace, input: TrackInput) -> Result<SessionTracked> {
 
 #[derive(Deserialize, JsonSchema)]
 struct DiffInput {
-    /// Which session.
+    /// Which session: its id, or at least four characters that it begins with.
     #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// Only this message.
@@ -163,7 +163,7 @@ fn diff(workspace: &Workspace, input: DiffInput) -> Result<SessionDiff> {
 
 #[derive(Deserialize, JsonSchema)]
 struct RevertInput {
-    /// Which session.
+    /// Which session: its id, or at least four characters that it begins with.
     #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// This message and everything later of the session is undone.
@@ -199,7 +199,7 @@ fn revert(workspace: &Workspace, input: RevertInput) -> Result<SessionReverted> 
 
 #[derive(Deserialize, JsonSchema)]
 struct UnrevertInput {
-    /// Which session.
+    /// Which session: its id, or at least four characters that it begins with.
     #[schemars(length(max = 200), regex(pattern = ID), example = &"s1")]
     id: String,
     /// What to do where later edits overlap.

@@ -39,6 +39,8 @@ impl Workspace {
     /// ```
     pub fn session_diff(&self, request: &request::SessionDiff) -> Result<SessionDiff> {
         let (opened, story) = self.find_session(&request.session)?;
+        let message = request.message.as_deref().map(|typed| story.message_id(typed)).transpose()?;
+        let request = &request::SessionDiff { session: story.id.clone(), message, ..request.clone() };
         if let Some(message) = request.message.as_deref() {
             story.session.place(message, None).map_err(|what| missing(&story, message, None, what))?;
         }

@@ -11,7 +11,7 @@ use crate::names;
 use crate::report::{Applied, Call, Kind, Origin, RevertInfo, SessionReverted, SessionUnreverted};
 use crate::request;
 use crate::session::{NoWayBack, Place};
-use crate::timeline::{SessionMark, Step};
+use crate::timeline::{OriginColumn, SessionMark, Step};
 use crate::workspace::diff::{Contents, file_diffs, joined};
 use crate::workspace::go::{Leg, TakeBack, Terms};
 use crate::workspace::track::Recording;
@@ -48,7 +48,7 @@ impl Workspace {
     /// ```
     pub fn revert_session(&self, request: &request::RevertSession) -> Result<SessionReverted> {
         names::check_origin(&request.origin)?;
-        self.find_session(&request.session)?;
+        let request = &self.named_in_full(request)?;
         let (opened, _lock) = match request.dry_run {
             true => (self.opened()?, None),
             false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
@@ -71,7 +71,8 @@ impl Workspace {
         let (mut applied, diff) = if to.is_there {
             (nothing(request.dry_run), String::new())
         } else {
-            let description = format!("revert session {} to before {}", request.session, name(&place));
+            let session = self.session_name(opened, &request.session)?;
+            let description = format!("revert session {session} to before {}", self.place_name(opened, &place)?);
             let origin = origin(&request.origin, &request.session);
             let terms = Terms {
                 on_conflict: request.on_conflict,
@@ -104,7 +105,8 @@ impl Workspace {
     /// what others wrote since.
     pub fn unrevert_session(&self, request: &request::Unrevert) -> Result<SessionUnreverted> {
         names::check_origin(&request.origin)?;
-        self.find_session(&request.session)?;
+        let session = self.find_session(&request.session)?.1.id;
+        let request = &request::Unrevert { session, ..request.clone() };
         let (opened, _lock) = match request.dry_run {
             true => (self.opened()?, None),
             false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
@@ -115,7 +117,8 @@ impl Workspace {
             return Err(Error::new(Code::Damaged, format!("the revert of session `{}` cannot be read", story.id)));
         };
         let numbers: Vec<String> = targets.iter().map(Seq::to_string).collect();
-        let description = format!("unrevert session {}: take back {}", request.session, numbers.join(", "));
+        let session = self.session_name(opened, &request.session)?;
+        let description = format!("unrevert session {session}: take back {}", numbers.join(", "));
         let origin = origin(&request.origin, &request.session);
         let mark = SessionMark::Unrevert;
         let terms = Terms {
@@ -131,6 +134,28 @@ impl Workspace {
             revert: RevertInfo { diff: Some(diff), ..info },
             applied,
         })
+    }
+
+    /// The request with every id whole.
+    fn named_in_full(&self, request: &request::RevertSession) -> Result<request::RevertSession> {
+        let (_, story) = self.find_session(&request.session)?;
+        let message = story.message_id(&request.message)?;
+        let part = request.part.as_deref().map(|typed| story.part_id(&message, typed)).transpose()?;
+        Ok(request::RevertSession { session: story.id, message, part, ..request.clone() })
+    }
+
+    /// The session as the description of its row names it.
+    fn session_name(&self, opened: &Opened, id: &str) -> Result<String> {
+        self.short_id(opened, OriginColumn::Session, id)
+    }
+
+    /// `m2, part p1`
+    fn place_name(&self, opened: &Opened, place: &Place<'_>) -> Result<String> {
+        let message = self.short_id(opened, OriginColumn::Message, place.message)?;
+        match place.part {
+            Some(part) => Ok(format!("{message}, part {}", self.short_id(opened, OriginColumn::Part, part)?)),
+            None => Ok(message),
+        }
     }
 
     fn take_session_back(&self, opened: &Opened, take: TakeBack<'_>) -> Result<(Applied, String)> {
@@ -221,13 +246,6 @@ fn origin(asked: &Origin, session: &str) -> Origin {
         message: None,
         part: None,
         declared: Vec::new(),
-    }
-}
-
-fn name(place: &Place<'_>) -> String {
-    match place.part {
-        Some(part) => format!("{}, part {part}", place.message),
-        None => place.message.to_owned(),
     }
 }
 

@@ -36,7 +36,8 @@ impl Workspace {
     /// ```
     pub fn track_session(&self, request: &request::SessionTrack) -> Result<SessionTracked> {
         check(request)?;
-        self.find_session(&request.session)?;
+        let session = self.find_session(&request.session)?.1.id;
+        let request = &request::SessionTrack { session, ..request.clone() };
         let (opened, _lock) = self.writing()?;
         let story = self.existing_story(opened, &request.session)?;
         match request.phase {
