@@ -175,6 +175,13 @@ impl Sheet {
         self.paint(Style::new().bold(), text)
     }
 
+    /// How many characters a line of the terminal holds; none when the stream is something else.
+    pub fn columns(&self) -> Option<usize> {
+        let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let found = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+        self.surface.terminal.then(|| asked.or_else(found)).flatten().filter(|columns| *columns > 0)
+    }
+
     /// Whether the stream is a terminal, which acts on control characters.
     pub fn is_terminal(&self) -> bool {
         self.surface.terminal

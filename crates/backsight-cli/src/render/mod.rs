@@ -15,3 +15,4 @@ pub mod timeline;
 pub mod tracked;
 pub mod unified;
 pub mod unknown;
+pub mod wrap;

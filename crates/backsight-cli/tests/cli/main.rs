@@ -18,6 +18,7 @@ mod deadlines;
 mod debug;
 mod demo;
 mod disk_full;
+mod doctor;
 mod export_git;
 mod fixture;
 mod going_back;
