@@ -24,6 +24,7 @@ mod fixture;
 mod going_back;
 mod graph;
 mod guards;
+mod guide;
 mod history;
 mod hooks;
 mod ignore_rules;
