@@ -7,21 +7,12 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build, show the main job done in a temporary directory, then serve this directory until Ctrl-C
-	cargo build --release -p backsight-cli
+run: ## build, show the main job done in a temporary directory, and say what to type next
+	@sed -n 's|^/// \(What changed since.*\)|Backsight: \1|p' crates/backsight-cli/src/cli.rs
+	@echo 'Building it first: 5 to 10 minutes on 2 cores, a second when nothing changed.'
+	@cargo build --release -p backsight-cli
 	@$(TARGET)/release/backsight demo
-	@printf '%s\n' '' 'Next, in a project of your own:' \
-	  '  export PATH="$(abspath $(TARGET))/release:$$PATH"' \
-	  '  backsight install claude-code         # or cursor, vscode, codex, gemini, opencode, zed' \
-	  '  backsight track -m "before I start"   # record the files as they are' \
-	  '  backsight status                      # what changed since' \
-	  '  backsight restore @                   # go back; undo takes it back again' \
-	  '  backsight run npm run dev             # hear the dev server; the workspace must be served' \
-	  '  backsight browser launch URL          # watch the app in a browser' \
-	  '  backsight changes                     # what went wrong in it since you last asked' \
-	  '  backsight debug launch FILE --break FILE:LINE   # pause it there; then `debug try`: what did this line change?' \
-	  '  backsight --help' '' 'Serving this directory (Ctrl-C ends it):'
-	@$(TARGET)/release/backsight serve
+	@echo '  cargo install --path crates/backsight-cli             as `backsight` everywhere'
 
 test: tools lint ## everything that must pass: lint, tests, examples in the documentation
 	cargo nextest run --workspace

@@ -64,6 +64,9 @@ pub struct BaselineEntry {
     pub known_messages: usize,
     /// How many sockets it expects.
     pub sockets: usize,
+    /// What was wrong when it was saved, in words: a comparison takes it as expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepts: Option<String>,
 }
 
 /// How an app differs from a baseline.
@@ -85,6 +88,9 @@ pub struct Comparison {
     pub omitted: Option<usize>,
     /// Endpoints of the baseline that were not requested in this run, so nothing is known of them.
     pub endpoints_not_seen: usize,
+    /// What was wrong when the baseline was saved, in words, and so is taken as expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepts: Option<String>,
     /// Who watches.
     pub coverage: Coverage,
 }
@@ -182,7 +188,24 @@ impl Baseline {
             endpoints: self.endpoints.len(),
             known_messages: self.messages.len(),
             sockets: self.sockets.len(),
+            accepts: self.accepts(),
         }
+    }
+
+    /// What was wrong when it was saved.
+    fn accepts(&self) -> Option<String> {
+        let said = |number: usize, one: &str, more: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {more}")),
+        };
+        let failing = self.endpoints.values().filter(|endpoint| endpoint.state.failing).count();
+        let parts = [
+            said(self.messages.len(), "error or warning", "errors and warnings"),
+            said(failing, "failing endpoint", "failing endpoints"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
     }
 
     /// What deviates from it now.
@@ -219,6 +242,7 @@ impl Baseline {
             deviations,
             omitted,
             endpoints_not_seen: not_seen,
+            accepts: self.accepts(),
             coverage,
         }
     }

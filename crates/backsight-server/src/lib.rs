@@ -34,4 +34,4 @@ pub use http::document as openapi;
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};
 pub use serve::{Options, Served, find};
-pub use tool::{Group, Groups};
+pub use tool::{Group, Groups, reading_tools};

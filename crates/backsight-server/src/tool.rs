@@ -65,6 +65,11 @@ use crate::door::Threads;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
 
+/// The tools that only read, in the order of the list: a client need not ask its user before them.
+pub fn reading_tools() -> Vec<&'static str> {
+    all().into_iter().filter(|tool| tool.effect.reads_only()).map(|tool| tool.name).collect()
+}
+
 /// Every tool, in the order of the list.
 pub fn all() -> Vec<Tool> {
     vec![

@@ -42,8 +42,10 @@ pub struct Restore {
 /// A request to undo steps and keep everything else.
 #[derive(Clone, Debug, Default)]
 pub struct Revert {
-    /// Which steps.
+    /// Which steps. A reference that names several, such as a milestone, leaves out what others did meanwhile.
     pub references: Vec<String>,
+    /// Also what others did meanwhile: what was found changed outside.
+    pub with_others: bool,
     /// Only these paths and what lies below them; empty means all.
     pub paths: Vec<RelPath>,
     /// What to do about overlaps.

@@ -121,7 +121,7 @@ impl Settings {
     }
 
     /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
-    pub(crate) fn state_directory(&self) -> Option<PathBuf> {
+    pub fn state_directory(&self) -> Option<PathBuf> {
         self.state_directories().into_iter().next()
     }
 

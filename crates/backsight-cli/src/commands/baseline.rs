@@ -80,7 +80,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 fn save(args: &Save, context: &Context, lane: &Lane) -> Result<()> {
     let request = Request::Post("/api/browser/baselines", json!({ "name": args.name }));
     let saved: BaselineEntry = lane.ask(request, |workspace| workspace.save_baseline(&args.name))?;
-    context.answer(&saved, |page| app::baseline(page, "Saved", &saved, context.now))
+    context.answer(&saved, |page| {
+        app::baseline(page, "Saved", &saved, context.now);
+        if let Some(wrong) = &saved.accepts {
+            page.warning(format_args!("the app is not well: {wrong} from now on count as expected"));
+            page.hint(format_args!("mend it and save again, or `backsight baseline delete {}`", saved.name));
+        }
+    })
 }
 
 fn compare(args: &Compare, context: &Context, lane: &Lane) -> Result<Verdict> {
@@ -88,6 +94,9 @@ fn compare(args: &Compare, context: &Context, lane: &Lane) -> Result<Verdict> {
     let compared: Comparison = lane.ask(request, |workspace| workspace.compare_baseline(&args.name))?;
     context.answer(&compared, |page| {
         app::comparison(page, &compared, context.now);
+        if let Some(wrong) = &compared.accepts {
+            page.warning(format_args!("the baseline was saved with {wrong}, which count as expected"));
+        }
         app::advise(page, compared.coverage.attached, lane.is_served());
     })?;
     Ok(Verdict::no_if(args.exit_code && compared.severity != Severity::Clean))

@@ -1,5 +1,7 @@
 //! `backsight doctor`: checks the surroundings and gives advice.
 
+mod agents;
+
 use backsight::Workspace;
 use backsight::browser::cdp::Launch;
 use backsight::debug::adapters::{self, Adapter};
@@ -13,7 +15,11 @@ use crate::context::Context;
 use crate::cut_short;
 use crate::lane::{Lane, Request};
 use crate::page::{GREEN, RED, YELLOW};
+use crate::render::wrap;
 use crate::words::{enumerate, safe};
+
+/// What is said stands beside its mark.
+const INDENT: usize = 8;
 
 /// Check that everything Backsight needs is in order; exit 1 on a problem
 #[derive(clap::Args, Debug)]
@@ -23,6 +29,7 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
     checks.extend([own_settings(&workspace), browser(&workspace), app(context)]);
+    checks.extend(agents::checks(context, &workspace));
     checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
     let healthy = checks.iter().all(|check| check.state != CheckState::Problem);
@@ -35,9 +42,10 @@ pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
                 CheckState::Problem => ("problem", RED),
             };
             let mark = page.data.paint(style, format_args!("{mark:<7}"));
-            page.data.line(format_args!("{mark} {}: {}", safe(&check.name), safe(&check.message)));
+            let text = format!("{}: {}", safe(&check.name), safe(&check.message));
+            wrap::labelled(&mut page.data, &format!("{mark} "), INDENT, &text);
             if let Some(hint) = &check.hint {
-                page.data.line(format_args!("        {}", safe(hint)));
+                wrap::item(&mut page.data, &" ".repeat(INDENT), &safe(hint));
             }
         }
     })?;
@@ -133,11 +141,9 @@ fn debugger(context: &Context, workspace: &Workspace, adapter: &Adapter) -> Chec
             let shown = format!("`{}`", program.display());
             match adapters::has_debugpy(&program, home.as_deref()) {
                 Some(true) => (CheckState::Ok, shown, None),
-                Some(false) => (
-                    CheckState::Absent,
-                    format!("{shown} does not have it; only programs in Python need it"),
-                    install(),
-                ),
+                Some(false) => {
+                    (CheckState::Absent, format!("not in {shown}; only programs in Python need it"), install())
+                }
                 None => {
                     let message = format!("{shown} is a script: only running it would tell whether it has it");
                     (CheckState::Warning, message, None)

@@ -8,23 +8,24 @@ use serde::Serialize;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::install::{Client, FilePlan, Places, Scope, Wish, plan, write};
-use crate::page::Page;
-use crate::render::unified;
+use crate::install::{Client, FilePlan, Memory, Places, Scope, Shelf, Wish, plan, tidy_up, write};
+use crate::page::{GREEN, Page};
+use crate::render::{unified, wrap};
 use crate::words::safe;
 
 /// Write Backsight into an agent's or editor's configuration
 ///
 /// Adds the MCP server and, where the client has hooks, the hooks that record every tool and every prompt by
-/// themselves. Shows the change first and asks; the rest of the file stays as it is, comments included, and a copy of it
-/// is kept beside it as FILE.before-backsight. Doing it twice changes nothing. `--uninstall` takes out exactly what was
-/// added.
+/// themselves. Says what it will write and asks; the rest of a file stays as it is, comments included, and a copy of it
+/// is kept in your state directory. Doing it twice changes nothing. `--uninstall` takes out exactly what was added, and
+/// removes the directories that were made for it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   backsight install claude-code              for this project
   backsight install codex --scope user       for every project of yours
   backsight install cursor --print           only show the change
+  backsight install codex --allow-read-only  let it look without asking you each time
   backsight install gemini --uninstall       take it out again")]
 pub struct Args {
     /// The client
@@ -48,6 +49,12 @@ pub struct Args {
     /// Only the MCP server
     #[arg(long)]
     no_hooks: bool,
+    /// Let the client call the tools that only read without asking you, where it has such a setting
+    #[arg(long, conflicts_with = "uninstall")]
+    allow_read_only: bool,
+    /// Show the change as a diff too
+    #[arg(long, short)]
+    verbose: bool,
     /// The program the client starts, instead of this one
     #[arg(long, value_name = "PATH")]
     command: Option<String>,
@@ -60,7 +67,7 @@ struct Report {
     changed: bool,
     written: bool,
     files: Vec<FileReport>,
-    next: Vec<String>,
+    next: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -81,44 +88,62 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         program: args.command.clone().map_or_else(program, Ok)?,
         // What is there goes, whichever way it was installed.
         hooks: args.uninstall || !args.no_hooks,
+        reading_is_allowed: args.uninstall || args.allow_read_only,
     };
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let places = Places { project: context.root(), home: variable("HOME"), variable };
+    let places = Places::new(context.root());
+    let shelf = Shelf::new(context.settings().state_directory().as_deref());
     let files = args.client.files(&wish, &places)?;
     let project = (args.scope == Scope::Project).then_some(places.project.as_path());
-    let plans: Vec<FilePlan> = files.iter().map(|file| plan(file, args.uninstall, project)).collect::<Result<_>>()?;
+    let plans: Vec<FilePlan> =
+        files.iter().map(|file| plan(file, args.uninstall, project, &shelf)).collect::<Result<_>>()?;
     let changes: Vec<&FilePlan> = plans.iter().filter(|plan| plan.changes()).collect();
-    let written = !changes.is_empty() && !args.print && agreed(args, context, &changes)?;
+    let written = !changes.is_empty() && !args.print && agreed(args, context, &changes, &places)?;
     if written {
-        write_all(&changes)?;
+        write_all(&changes, &shelf)?;
     }
-    let report = report(args, &wish, &plans, &places.project, written);
-    context.answer(&report, |page| show(page, args, &report, &changes, &places.project))?;
+    if written || (changes.is_empty() && !args.print) {
+        tidy_up(&plans, &shelf)?;
+    }
+    let report = report(args, &wish, &plans, &shelf, &places.project, written);
+    context.answer(&report, |page| show(page, args, &report, &changes, &places))?;
     Ok(Verdict::Done)
 }
 
-fn report(args: &Args, wish: &Wish, plans: &[FilePlan], base: &Path, written: bool) -> Report {
+fn report(args: &Args, wish: &Wish, plans: &[FilePlan], shelf: &Shelf, base: &Path, written: bool) -> Report {
     let file = |plan: &FilePlan| FileReport {
         path: plan.path.display().to_string(),
         action: plan.action(),
         diff: String::from_utf8_lossy(&plan.diff(base)).into_owned(),
-        backup: plan.backup.as_ref().map(|backup| backup.display().to_string()),
+        backup: copy(plan, shelf).map(|copy| copy.display().to_string()),
         outside: plan.is_outside.then(|| plan.target.display().to_string()),
     };
+    let refused = args.client.why_not_allowed().filter(|_| args.allow_read_only);
     Report {
         client: args.client.name(),
         scope: if args.scope == Scope::User { "user" } else { "project" },
         changed: plans.iter().any(FilePlan::changes),
         written,
         files: plans.iter().map(file).collect(),
-        next: if args.uninstall { Vec::new() } else { args.client.next_steps(wish) },
+        next: if args.uninstall {
+            Vec::new()
+        } else {
+            args.client.next_steps(wish).into_iter().chain(refused).collect()
+        },
+    }
+}
+
+/// Where the text before is kept, when there was one.
+fn copy(plan: &FilePlan, shelf: &Shelf) -> Option<PathBuf> {
+    match &plan.memory {
+        Memory::Keep(kept) if kept.before.is_some() => shelf.copy_of(&kept.target),
+        _ => None,
     }
 }
 
 /// Writes one file after the other; a failure says which ones are written.
-fn write_all(changes: &[&FilePlan]) -> Result<()> {
+fn write_all(changes: &[&FilePlan], shelf: &Shelf) -> Result<()> {
     for (done, plan) in changes.iter().enumerate() {
-        write(plan).map_err(|error| {
+        write(plan, shelf).map_err(|error| {
             let names: Vec<String> = changes[..done].iter().map(|plan| plan.path.display().to_string()).collect();
             if names.is_empty() {
                 return error;
@@ -130,8 +155,8 @@ fn write_all(changes: &[&FilePlan]) -> Result<()> {
     Ok(())
 }
 
-/// Whether to write. Whoever is asked has seen the change, and where it goes.
-fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool> {
+/// Whether to write. The user who is asked has seen what is written where.
+fn agreed(args: &Args, context: &Context, changes: &[&FilePlan], places: &Places) -> Result<bool> {
     let outside: Vec<&&FilePlan> = changes.iter().filter(|plan| plan.is_outside).collect();
     if args.yes {
         return match outside.first() {
@@ -143,28 +168,58 @@ fn agreed(args: &Args, context: &Context, changes: &[&FilePlan]) -> Result<bool>
     if !can_ask {
         let count = changes.len();
         let files = if count == 1 { "1 file" } else { &format!("{count} files") };
-        return Err(Error::new(Code::Usage, format!("{files} would be written, and nobody can be asked"))
+        return Err(Error::new(Code::Usage, format!("{files} would be written, and no user can be asked"))
             .with_hint("add `--yes` to write, or `--print` to see the change"));
     }
-    context.screen.print_aside(|page| diffs(page, changes, &context.root()))?;
-    if !says_yes("Write this?")? {
+    context.screen.print_aside(|page| {
+        for plan in changes {
+            let line = format!("  {:<7} {}", plan.action(), places.short(&plan.path));
+            page.data.line(line);
+        }
+        warn_of_links(page, changes);
+    })?;
+    if args.verbose {
+        context.screen.print_aside(|page| diffs(page, changes, &places.project))?;
+    }
+    let question = if args.verbose { "Write this? [y/N]" } else { "Write this? [y/N, d shows the change]" };
+    let agrees = match ask(question)? {
+        Answer::Show => {
+            context.screen.print_aside(|page| diffs(page, changes, &places.project))?;
+            ask("Write this? [y/N]")? == Answer::Yes
+        }
+        answer => answer == Answer::Yes,
+    };
+    if !agrees {
         return Ok(false);
     }
     for plan in outside {
         let target = safe(&plan.target.display().to_string());
-        if !says_yes(&format!("`{}` leads out of this project: really write {target}?", name_of(plan)))? {
+        let question = format!("`{}` leads out of this project: really write {target}? [y/N]", name_of(plan));
+        if ask(&question)? != Answer::Yes {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn says_yes(question: &str) -> Result<bool> {
+/// What a user answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    Show,
+}
+
+fn ask(question: &str) -> Result<Answer> {
     let mut answer = String::new();
     let mut stderr = std::io::stderr().lock();
-    let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let asked = write!(stderr, "{question} ").and_then(|()| stderr.flush());
     asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer)).map_err(|error| Error::io("ask", error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(match answer.trim() {
+        "y" | "Y" | "yes" => Answer::Yes,
+        "d" | "D" | "diff" => Answer::Show,
+        _ => Answer::No,
+    })
 }
 
 fn name_of(plan: &FilePlan) -> String {
@@ -182,25 +237,26 @@ fn leads_outside(plan: &FilePlan) -> Error {
 fn diffs(page: &mut Page, changes: &[&FilePlan], base: &Path) {
     for plan in changes {
         unified::show(&mut page.data, &plan.diff(base));
-        if plan.is_outside {
-            let target = safe(&plan.target.display().to_string());
-            page.warning(format_args!(
-                "`{}` leads through a symlink to `{target}`, outside this project",
-                name_of(plan)
-            ));
-        }
     }
 }
 
-fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], base: &Path) {
+fn warn_of_links(page: &mut Page, changes: &[&FilePlan]) {
+    for plan in changes.iter().filter(|plan| plan.is_outside) {
+        let target = safe(&plan.target.display().to_string());
+        page.warning(format_args!("`{}` leads through a symlink to `{target}`, outside this project", name_of(plan)));
+    }
+}
+
+fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], places: &Places) {
     let name = report.client;
     if !report.changed {
         let already = if args.uninstall { "is not installed" } else { "is already installed" };
         page.data.line(format_args!("Backsight {already} in {name}; nothing was written"));
         return;
     }
-    if args.print || args.yes {
-        diffs(page, changes, base);
+    if args.print || (args.yes && args.verbose) {
+        diffs(page, changes, &places.project);
+        warn_of_links(page, changes);
     }
     if !report.written {
         if !args.print {
@@ -208,15 +264,40 @@ fn show(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], ba
         }
         return;
     }
+    outcome(page, args, report, changes, places);
+}
+
+/// What was written where, and what the user does next.
+fn outcome(page: &mut Page, args: &Args, report: &Report, changes: &[&FilePlan], places: &Places) {
+    let reach = if args.scope == Scope::User { "all your projects" } else { "this project" };
+    let done = if args.uninstall { "is out of" } else { "is in" };
+    let line = page.data.bold(format_args!("Backsight {done} {}, for {reach}", report.client));
+    page.data.line(line);
     for plan in changes {
-        let path = safe(&if plan.is_outside { &plan.target } else { &plan.path }.display().to_string());
-        match plan.action() {
-            "remove" => page.note(format_args!("removed {path}")),
-            _ => page.note(format_args!("wrote {path}")),
-        }
+        let path = if plan.is_outside { &plan.target } else { &plan.path };
+        let action = page.data.paint(GREEN, format_args!("{:<7}", past(plan.action())));
+        page.data.line(format_args!("  {action} {}", places.short(path)));
     }
+    let copies: Vec<&str> = report.files.iter().filter_map(|file| file.backup.as_deref()).collect();
+    for copy in copies {
+        let copy = page.data.dim(format_args!("as it was: {}", places.short(Path::new(copy))));
+        page.data.line(format_args!("  {copy}"));
+    }
+    if report.next.is_empty() {
+        return;
+    }
+    page.data.line("");
+    page.data.line("Next:");
     for step in &report.next {
-        page.hint(step);
+        wrap::item(&mut page.data, "  - ", step);
+    }
+}
+
+fn past(action: &str) -> &'static str {
+    match action {
+        "remove" => "removed",
+        "create" => "created",
+        _ => "changed",
     }
 }
 

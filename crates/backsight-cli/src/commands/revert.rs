@@ -15,7 +15,8 @@ const VERB: Verb =
 /// Undo steps and keep everything else
 ///
 /// Edits made after a step, by anyone, stay; where they touch the same file the two are merged. A step with declared
-/// paths undoes only those. To go back to a state exactly, see `restore`.
+/// paths undoes only those. Of a milestone, what was found changed outside stays too. To go back to a state exactly, see
+/// `restore`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
@@ -26,6 +27,9 @@ pub struct Args {
     /// Which steps
     #[arg(value_name = "REF", required = true)]
     references: Vec<String>,
+    /// Also take back what was found changed outside within a milestone
+    #[arg(long)]
+    with_others: bool,
     #[command(flatten)]
     only: Paths,
     #[command(flatten)]
@@ -36,6 +40,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let request = Revert {
         references: args.references.clone(),
+        with_others: args.with_others,
         paths: context.paths(&workspace, &args.only.paths)?,
         on_conflict: args.going.policy(),
         dry_run: args.going.dry_run,

@@ -92,7 +92,7 @@ fn show(context: &Context, address: Option<&Address>, with_token: bool) -> Resul
             if with_token {
                 page.data.line(format!("  token    {}", address.token));
             } else {
-                page.data.line("  token    `backsight serve --show` prints it");
+                page.data.line("  token    `backsight serve --show` prints it; without it every address answers 401");
             }
         }
     })

@@ -1,10 +1,12 @@
 //! Claude Code: servers in `.mcp.json` (or the user's `.claude.json`), hooks in `settings.json`.
 
+use std::path::PathBuf;
+
 use backsight_core::Result;
 
 use super::edit::Groups;
 use super::node::Node;
-use super::{Edit, FileEdit, Piece, Places, Scope, Wish, codex};
+use super::{Edit, Piece, Places, Scope, Wish, codex};
 
 /// The events that bracket tools and prompts. Those that only newer versions know say that the user is asked, and how a
 /// tool ended that did not succeed; older versions skip them, and the end of the turn closes what stayed open.
@@ -23,18 +25,25 @@ const EVENTS: [(&str, Groups); 11] = [
 ];
 
 /// The files.
-pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
+pub fn files(wish: &Wish, places: &Places) -> Result<Vec<(PathBuf, Edit)>> {
     let user = || (places.variable)("CLAUDE_CONFIG_DIR");
     let (servers, settings) = match (wish.scope, user()) {
         (Scope::Project, _) => (places.project.join(".mcp.json"), places.project.join(".claude/settings.json")),
         (Scope::User, Some(directory)) => (directory.join(".claude.json"), directory.join("settings.json")),
         (Scope::User, None) => (places.home()?.join(".claude.json"), places.home()?.join(".claude/settings.json")),
     };
-    let mut files = vec![FileEdit { path: servers, edit: Edit::Json(vec![server(&wish.program)]) }];
-    if wish.hooks {
-        files.push(FileEdit { path: settings, edit: Edit::Json(hooks(wish)) });
+    let mut files = vec![(servers, Edit::Json(vec![server(&wish.program)]))];
+    let mut pieces = if wish.hooks { hooks(wish) } else { Vec::new() };
+    pieces.extend(wish.allowed_tools().map(allowed));
+    if !pieces.is_empty() {
+        files.push((settings, Edit::Json(pieces)));
     }
     Ok(files)
+}
+
+/// A tool that is called without asking.
+fn allowed(tool: &'static str) -> Piece {
+    Piece::Listed { path: vec!["permissions", "allow"], text: format!("mcp__backsight__{tool}") }
 }
 
 /// The entry of the server.

@@ -1,10 +1,12 @@
 //! Gemini CLI: servers and hooks in one `settings.json`. It counts timeouts in milliseconds.
 
+use std::path::PathBuf;
+
 use backsight_core::Result;
 
 use super::edit::Groups;
 use super::node::Node;
-use super::{Edit, FileEdit, HOOK_SECONDS, Piece, Places, Wish};
+use super::{Edit, HOOK_SECONDS, Piece, Places, Wish};
 
 const EVENTS: [(&str, Groups); 7] = [
     ("SessionStart", Groups::Plain),
@@ -17,7 +19,7 @@ const EVENTS: [(&str, Groups); 7] = [
 ];
 
 /// The files.
-pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
+pub fn files(wish: &Wish, places: &Places) -> Result<Vec<(PathBuf, Edit)>> {
     let members = [("command", Node::from(wish.program.as_str())), ("args", Node::texts(&["mcp"]))];
     let mut pieces = vec![Piece::Entry { path: vec!["mcpServers", "backsight"], value: Node::object(members) }];
     if wish.hooks {
@@ -31,5 +33,5 @@ pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
             |(event, groups): &(&'static str, Groups)| Piece::Hook { event, handler: handler.clone(), groups: *groups };
         pieces.extend(EVENTS.iter().map(hook));
     }
-    Ok(vec![FileEdit { path: places.of(wish.scope, ".gemini/settings.json")?, edit: Edit::Json(pieces) }])
+    Ok(vec![(places.of(wish.scope, ".gemini/settings.json")?, Edit::Json(pieces))])
 }

@@ -166,13 +166,13 @@ proptest! {
 
     #[test]
     fn installing_twice_is_installing_once_and_uninstalling_leaves_nothing_of_ours(text in object(any_json())) {
-        let wish = Wish { scope: Scope::Project, program: "/opt/a b/backsight".to_owned(), hooks: true };
+        let wish = Wish { scope: Scope::Project, program: "/opt/a b/backsight".to_owned(), hooks: true, reading_is_allowed: true };
         let pieces = claude_code::hooks(&wish).into_iter().chain([claude_code::server(&wish.program)]);
         let edit = Edit::Json(pieces.collect());
         // Where people keep something else under our names, nothing is written.
         if let Ok(installed) = edit.install(&text) {
             prop_assert_eq!(&edit.install(&installed).unwrap(), &installed);
-            let rest = edit.uninstall(&installed).unwrap();
+            let rest = edit.uninstall(&installed, None).unwrap();
             prop_assert!(!rest.text.contains("/opt/a b"), "{}", rest.text);
             prop_assert!(edit.is_absent_from(&rest.text));
         }

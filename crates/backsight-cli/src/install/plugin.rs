@@ -28,7 +28,7 @@ fn the_files_others_read_are_written_from_what_install_writes() {
 }
 
 fn files() -> Vec<(&'static str, String)> {
-    let wish = Wish { scope: Scope::Project, program: NAME.to_owned(), hooks: true };
+    let wish = Wish { scope: Scope::Project, program: NAME.to_owned(), hooks: true, reading_is_allowed: false };
     let installed = |edit: Edit| edit.install("").unwrap();
     let hooks = Edit::Json(claude_code::hooks(&wish));
     let described = format!("{{\n  \"description\": \"{}\"\n}}\n", "Record every tool call and prompt as a step");
@@ -72,7 +72,12 @@ fn marketplace() -> Node {
         ("description", Node::from(SUMMARY)),
         ("version", Node::from(VERSION)),
     ]);
-    Node::object([("name", Node::from(NAME)), ("owner", author()), ("plugins", Node::List(vec![entry]))])
+    Node::object([
+        ("name", Node::from(NAME)),
+        ("description", Node::from(SUMMARY)),
+        ("owner", author()),
+        ("plugins", Node::List(vec![entry])),
+    ])
 }
 
 /// MCPB 0.3. The bundle holds one binary and so one platform; whoever packs it narrows `platforms`.

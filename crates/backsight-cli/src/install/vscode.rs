@@ -1,12 +1,14 @@
 //! VS Code: servers in `.vscode/mcp.json`, or in the user's profile. It calls them `servers`.
 
+use std::path::PathBuf;
+
 use backsight_core::Result;
 
 use super::node::Node;
-use super::{Edit, FileEdit, Piece, Places, Scope, Wish};
+use super::{Edit, Piece, Places, Scope, Wish};
 
 /// The files.
-pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
+pub fn files(wish: &Wish, places: &Places) -> Result<Vec<(PathBuf, Edit)>> {
     let members = [
         ("type", Node::from("stdio")),
         ("command", Node::from(wish.program.as_str())),
@@ -20,5 +22,5 @@ pub fn files(wish: &Wish, places: &Places) -> Result<Vec<FileEdit>> {
         }
         Scope::User => places.config_home()?.join("Code/User/mcp.json"),
     };
-    Ok(vec![FileEdit { path, edit: Edit::Json(vec![server]) }])
+    Ok(vec![(path, Edit::Json(vec![server]))])
 }

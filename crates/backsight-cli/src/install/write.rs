@@ -1,9 +1,8 @@
-//! What changes on disk, as a plan to be shown, and carrying it out: a backup beside the file, an atomic replacement,
-//! symlinks written through. What `install` added is taken out again exactly: the backup comes back when nobody
-//! touched the file since.
+//! What changes on disk, as a plan to be shown, and carrying it out: a copy of what was there, an atomic replacement,
+//! symlinks written through. What `install` added is taken out again exactly; see [`super::kept`].
 //!
-//! A repository can carry symlinks, so where a project's file leads out of the project the plan says where to, and no copy
-//! is put there. Only ordinary files of a sensible size are read: a pipe or a device under a client's name is refused.
+//! A repository can carry symlinks, so where a project's file leads out of the project the plan says where to. Only ordinary
+//! files of a sensible size are read: a pipe or a device under a client's name is refused.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -14,6 +13,7 @@ use backsight_core::{Code, Error, Result};
 use backsight_diff::{FileChange, FileSide, Options, generate_unified_diff};
 
 use super::FileEdit;
+use super::kept::{Kept, Shelf, clear, missing_above};
 
 /// The largest settings file that is read; those of clients have a few kilobytes.
 const LARGEST: u64 = 4 << 20;
@@ -31,10 +31,19 @@ pub struct FilePlan {
     pub before: Option<String>,
     /// Its text then; nothing when it goes.
     pub after: Option<String>,
-    /// Where the text as it was is kept, when it is not kept already.
-    pub backup: Option<PathBuf>,
-    /// A backup that is of no more use.
-    pub used_backup: Option<PathBuf>,
+    /// What is remembered of it.
+    pub memory: Memory,
+}
+
+/// What happens to what is remembered of a file.
+#[derive(Clone, Debug)]
+pub enum Memory {
+    /// It stays as it is.
+    Stays,
+    /// This is remembered.
+    Keep(Kept),
+    /// It is of no more use.
+    Forget(Kept),
 }
 
 impl FilePlan {
@@ -65,7 +74,7 @@ impl FilePlan {
 }
 
 /// What installing, or uninstalling, does to a file; `project` is where the file should be, if it is a project's.
-pub fn plan(file: &FileEdit, uninstall: bool, project: Option<&Path>) -> Result<FilePlan> {
+pub fn plan(file: &FileEdit, uninstall: bool, project: Option<&Path>, shelf: &Shelf) -> Result<FilePlan> {
     let name = file.path.display().to_string();
     let in_file = |error: Error| {
         let hint = error.hint().unwrap_or("mend the file first; nothing was written").to_owned();
@@ -76,67 +85,81 @@ pub fn plan(file: &FileEdit, uninstall: bool, project: Option<&Path>) -> Result<
     let before = read(&file.path)?;
     let target = target(&file.path)?;
     let is_outside = project.is_some_and(|project| !is_within(&target, project));
-    let backup = backup_of(&target);
-    // Where others keep their files no copy is made, and none is looked for.
-    let kept = if is_outside { None } else { read(&backup)? };
-    let (path, backup_made, used_backup) = (file.path.clone(), None, None);
-    let mut plan = FilePlan { path, target, is_outside, before, after: None, backup: backup_made, used_backup };
-    let text = plan.before.as_deref().unwrap_or_default();
-    if uninstall {
-        let Some(text) = plan.before.as_deref() else { return Ok(plan) };
-        let rest = file.edit.uninstall(text).map_err(in_file)?;
-        // Untouched since: exactly what was there before.
-        let brings_back =
-            |kept: &str| file.edit.is_absent_from(kept) && file.edit.install(kept).is_ok_and(|new| new == text);
-        if kept.as_deref().is_some_and(brings_back) {
-            plan.used_backup = Some(backup);
-            plan.after = kept;
-        } else if !rest.is_bare || kept.is_some() {
-            // A file that was there before is left, even when nothing is in it any more.
-            plan.after = Some(rest.text);
-        }
-        return Ok(plan);
+    let kept = shelf.find(&target)?;
+    let outcome = match uninstall {
+        true => taken_out(file, before.as_deref(), kept),
+        false => put_in(file, before.as_deref(), &target, kept),
+    };
+    let (after, memory) = outcome.map_err(in_file)?;
+    Ok(FilePlan { path: file.path.clone(), target, is_outside, before, after, memory })
+}
+
+fn put_in(
+    file: &FileEdit,
+    before: Option<&str>,
+    target: &Path,
+    kept: Option<Kept>,
+) -> Result<(Option<String>, Memory)> {
+    let text = before.unwrap_or_default();
+    let after = file.edit.install(text)?;
+    if Some(after.as_str()) == before {
+        return Ok((Some(after), Memory::Stays));
     }
-    let after = file.edit.install(text).map_err(in_file)?;
     // A text that already holds something of ours is no state to go back to.
-    if after != text && plan.before.is_some() && !is_outside && file.edit.is_absent_from(text) {
-        plan.backup = Some(backup);
-    }
-    plan.after = Some(after);
-    Ok(plan)
+    let without = match before {
+        Some(text) if !file.all.is_absent_from(text) => file.all.take_out(text, kept.as_ref())?,
+        other => other.map(str::to_owned),
+    };
+    let mut made = missing_above(target);
+    made.extend(kept.into_iter().flat_map(|kept| kept.made));
+    let kept = Kept { target: target.to_owned(), before: without, written: after.clone(), made };
+    Ok((Some(after), Memory::Keep(kept)))
+}
+
+fn taken_out(file: &FileEdit, before: Option<&str>, kept: Option<Kept>) -> Result<(Option<String>, Memory)> {
+    let after = match before {
+        Some(text) if !file.all.is_absent_from(text) => file.all.take_out(text, kept.as_ref())?,
+        other => other.map(str::to_owned),
+    };
+    Ok((after, kept.map_or(Memory::Stays, Memory::Forget)))
 }
 
 /// Carries a plan out.
-pub fn write(plan: &FilePlan) -> Result<()> {
+pub fn write(plan: &FilePlan, shelf: &Shelf) -> Result<()> {
     let target = target(&plan.path)?;
-    // Somebody may have written it, or led it elsewhere, while the question was open.
+    // Another program may have written it, or led it elsewhere, while the question was open.
     if target != plan.target || read(&plan.path)? != plan.before {
         let message = format!("`{}` changed meanwhile, so it was not written", plan.path.display());
         return Err(Error::new(Code::Raced, message).with_hint("run the command again"));
     }
-    if let (Some(backup), Some(before)) = (&plan.backup, &plan.before) {
-        replace(backup, before, mode_of(&target))?;
+    if let Memory::Keep(kept) = &plan.memory {
+        shelf.keep(kept)?;
     }
     match &plan.after {
-        Some(text) => replace(&target, text, mode_of(&target))?,
-        None => remove(&target)?,
+        Some(_) if !plan.changes() => Ok(()),
+        Some(text) => replace(&target, text, mode_of(&target)),
+        None => remove(&target),
     }
-    plan.used_backup.as_deref().map_or(Ok(()), remove)
 }
 
-fn backup_of(target: &Path) -> PathBuf {
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    name.push(".before-backsight");
-    target.with_file_name(name)
+/// Forgets the files that are no longer ours, and removes the directories that were made for them.
+pub fn tidy_up(plans: &[FilePlan], shelf: &Shelf) -> Result<()> {
+    let forgotten =
+        || plans.iter().filter_map(|plan| if let Memory::Forget(kept) = &plan.memory { Some(kept) } else { None });
+    for kept in forgotten() {
+        shelf.forget(&kept.target)?;
+    }
+    clear(&forgotten().flat_map(|kept| kept.made.clone()).collect::<Vec<_>>());
+    Ok(())
 }
 
-fn read(path: &Path) -> Result<Option<String>> {
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
     let refused = |what: &str| {
         Error::new(Code::InvalidConfig, format!("`{}` {what}, so it is left alone", path.display()))
             .with_hint("see what is there with `ls -lL`; nothing was written")
     };
     let mut options = fs::OpenOptions::new();
-    // Opening a pipe would wait for whoever writes into it.
+    // Opening a pipe would wait for the program that writes into it.
     options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file = match options.open(path) {
         Ok(file) => file,
@@ -181,12 +204,12 @@ fn is_within(target: &Path, directory: &Path) -> bool {
     !climbs && directory.canonicalize().is_ok_and(|directory| target.starts_with(directory))
 }
 
-fn mode_of(path: &Path) -> Option<u32> {
+pub(super) fn mode_of(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|metadata| metadata.mode() & 0o7777)
 }
 
 /// Writes beside the file and renames, so that nobody ever reads half of it.
-fn replace(path: &Path, text: &str, mode: Option<u32>) -> Result<()> {
+pub(super) fn replace(path: &Path, text: &str, mode: Option<u32>) -> Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -211,7 +234,7 @@ fn replace(path: &Path, text: &str, mode: Option<u32>) -> Result<()> {
     })
 }
 
-fn remove(path: &Path) -> Result<()> {
+pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::io(format!("remove `{}`", path.display()), error))

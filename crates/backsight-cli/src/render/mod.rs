@@ -16,3 +16,4 @@ pub mod tracked;
 pub mod unified;
 pub mod unknown;
 pub mod who;
+pub mod wrap;

@@ -48,6 +48,18 @@ static ITEM: LazyLock<Option<Regex>> =
 static GOROUTINE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:goroutine \d+|created by |\S+\(.*\)$|\t|exit status \d)").ok());
 
+/// How the last line of a Python trace begins: the exception's name, or what joins two traces.
+static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:[A-Za-z_][\w.]*(?:: .*|:)?$|During handling of|The above exception|Traceback )").ok()
+});
+/// What loggers put in front of a line; no exception is called so.
+static LOGGED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b").ok());
+/// An access log's line of a request that failed in the server: `"GET /api HTTP/1.1" 500`.
+static FAILED_REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S+(?: HTTP/[\d.]+)?"?:? 5\d\d\b"#).ok()
+});
+
 /// Something a process said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
@@ -82,6 +94,8 @@ impl Message {
 #[derive(Debug, Default)]
 pub struct Joiner {
     open: Option<Open>,
+    /// When an error with its trace was said last, as long as no access log has counted it again.
+    traced: Option<Timestamp>,
 }
 
 /// A message that may go on.
@@ -144,15 +158,39 @@ impl Joiner {
     pub fn line(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
         self.settle(now, each);
         if let Some(open) = &mut self.open {
+            if open.is_interrupted_by(&line) {
+                return self.single(line, now, each);
+            }
             if open.continues(&line) {
                 return open.add(line, now);
+            }
+            // Some servers log the request first and what went wrong in it afterwards.
+            if open.is_failed_request() && level::of(&line) == Level::Error {
+                open.level = Level::Info;
             }
             self.close(each);
         }
         if line.trim().is_empty() {
             return;
         }
-        let open = Open::begin(line, now);
+        self.begin(line, now, each);
+    }
+
+    /// A line of another thread in the middle of a trace: it is said by itself, and the trace goes on.
+    fn single(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
+        let trace = self.open.take();
+        self.begin(line, now, each);
+        self.close(each);
+        self.open = trace;
+    }
+
+    fn begin(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
+        let mut open = Open::begin(line, now);
+        // The same failure, counted by the access log.
+        let is_told = self.traced.is_some_and(|traced| (0..=UNFINISHED).contains(&(now.0 - traced.0)));
+        if is_told && open.is_failed_request() {
+            (open.level, self.traced) = (Level::Info, None);
+        }
         match open.level {
             Level::Error | Level::Warning => self.open = Some(open),
             Level::Info | Level::Debug => each(open.finish()),
@@ -174,7 +212,11 @@ impl Joiner {
     /// Gives what is left.
     pub fn close(&mut self, each: &mut impl FnMut(Message)) {
         if let Some(open) = self.open.take() {
-            each(open.finish());
+            let (last, message) = (open.last, open.finish());
+            if message.level == Level::Error && !message.stack.is_empty() {
+                self.traced = Some(last);
+            }
+            each(message);
         }
     }
 }
@@ -184,6 +226,18 @@ impl Open {
         let (level, kind) = (level::of(&line), Kind::of(&line));
         let bytes = line.len();
         Open { first: now, last: now, level, kind, lines: vec![line], bytes, blanks: 0, count: 1 }
+    }
+
+    fn is_failed_request(&self) -> bool {
+        let line = self.lines.first().map_or("", String::as_str);
+        self.count == 1 && FAILED_REQUEST.as_ref().is_some_and(|regex| regex.is_match(line))
+    }
+
+    /// Whether a line cannot be of the trace that is being written: neither a place, nor its code, nor the exception.
+    fn is_interrupted_by(&self, line: &str) -> bool {
+        let matches = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|regex| regex.is_match(line));
+        let is_part = line.trim().is_empty() || line.starts_with([' ', '\t', '+', '|']);
+        self.kind == Kind::Traceback && !is_part && (!matches(&EXCEPTION) || matches(&LOGGED))
     }
 
     fn continues(&self, line: &str) -> bool {

@@ -285,7 +285,6 @@ fn every_tool_is_understood() {
             &[
                 "W ⚠ Fast Refresh had to perform a full reload due to a runtime error.",
                 "E ⨯ TypeError: Cannot read properties of undefined (reading 'name') @ ./app/page.tsx:12 Page",
-                "E GET / 500 in 53ms",
             ],
         ),
         (
@@ -318,13 +317,7 @@ fn every_tool_is_understood() {
                 "E panic: runtime error: index out of range [3] with length 3 @ /app/main.go:5",
             ],
         ),
-        (
-            DJANGO,
-            &[
-                "E TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' @ /app/shop/views.py:7 boom",
-                "E [30/Aug/2026 12:00:01] \"GET /boom HTTP/1.1\" 500 61234",
-            ],
-        ),
+        (DJANGO, &["E TypeError: unsupported operand type(s) for +: 'NoneType' and 'int' @ /app/shop/views.py:7 boom"]),
     ];
     for (text, expected) in table {
         assert_eq!(told(text), expected, "{text}");
@@ -386,4 +379,52 @@ fn a_trace_without_its_end_is_waited_for() {
         joiner.line(line.to_owned(), Timestamp(time), &mut each);
     }
     assert_eq!(found, ["KeyError: 'x'", "later"]);
+}
+
+/// A server with a thread a request: lines of one stand in the trace of another.
+#[test]
+fn a_trace_with_another_threads_line_in_between_is_one_error() {
+    let trace = "Traceback (most recent call last):\n  File \"/app/server.py\", line 6, in do_GET\n";
+    let end = "    total = sum(prices)\nTypeError: unsupported operand type(s) for +: 'int' and 'NoneType'\n";
+    let expected = ["E TypeError: unsupported operand type(s) for +: 'int' and 'NoneType' @ /app/server.py:6 do_GET"];
+    for between in [
+        "127.0.0.1 - - [17/Nov/2026 04:49:03] code 404, message File not found\n",
+        "127.0.0.1 - - [17/Nov/2026 04:49:03] \"GET /favicon.ico HTTP/1.1\" 404 -\n",
+        "INFO:     127.0.0.1:5000 - \"GET / HTTP/1.1\" 200 OK\n",
+        "INFO 2026-11-17 12:00:00 worker ready\n",
+        "[17/Nov/2026 12:00:00] \"GET / HTTP/1.1\" 200 12\n",
+        "GET /cart.js 200 in 3ms\n",
+    ] {
+        let errors =
+            |text: &str| -> Vec<String> { told(text).into_iter().filter(|line| line.starts_with('E')).collect() };
+        assert_eq!(errors(&format!("{trace}{between}{end}")), expected, "{between}");
+        let lines: Vec<String> = messages(&format!("{trace}{between}{end}")).into_iter().map(|one| one.text).collect();
+        assert!(lines.iter().any(|line| line == between.trim_end()), "it is said by itself: {lines:?}");
+    }
+    // An exception without words, one of a package, and two that are joined.
+    assert_eq!(told(&format!("{trace}KeyboardInterrupt\n")).len(), 1);
+    assert_eq!(
+        told(&format!("{trace}shop.errors.NoCart: none\n")),
+        ["E shop.errors.NoCart: none @ /app/server.py:6 do_GET"]
+    );
+    let joined = format!(
+        "{trace}KeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\n\n{trace}{end}"
+    );
+    assert_eq!(told(&joined).len(), 1, "{:?}", told(&joined));
+}
+
+#[test]
+fn an_access_log_does_not_count_a_failure_again() {
+    let trace = "Traceback (most recent call last):\n  File \"/app/a.py\", line 6, in get\nTypeError: no\n";
+    let request = "127.0.0.1 - - [17/Nov/2026 04:49:03] \"GET /api/cart HTTP/1.1\" 500 -\n";
+    let error = "E TypeError: no @ /app/a.py:6 get";
+    let code = "127.0.0.1 - - [17/Nov/2026 04:49:03] code 500, message Internal Server Error\n";
+    assert_eq!(told(&format!("{trace}{request}")), [error]);
+    assert_eq!(told(&format!("{trace}{code}{request}")), [error]);
+    let uvicorn = "INFO:     127.0.0.1:5000 - \"GET /api/cart HTTP/1.1\" 500 Internal Server Error\n";
+    let asgi = "ERROR:    Exception in ASGI application\n";
+    assert_eq!(told(&format!("{uvicorn}{asgi}{trace}")).len(), 1, "{:?}", told(&format!("{uvicorn}{asgi}{trace}")));
+    // Each trace explains one failed request; one without a trace is an error itself.
+    assert_eq!(told(&format!("{trace}{request}{request}")).len(), 2);
+    assert_eq!(told(request).len(), 1);
 }

@@ -53,13 +53,13 @@ fn a_milestone_becomes_commits_on_a_branch_that_continues_head() {
     let before = untouched(&fixture);
     let seen = fixture.run("milestone export-git 'Login works' --repo . --branch agent/login");
     assert_snapshot!(seen, @r"
-    Wrote branch agent/login in [TMP]/ws/.: 2 commits (5 new objects)
+    Wrote branch agent/login in [TMP]/ws: 2 commits (5 new objects)
       snapshots #2 and #3
       continues [SHORT]
       tip       [SHORT]
     ---- stderr
     note: HEAD, the index, the work tree and every other branch are as they were
-    hint: review it with `git -C [TMP]/ws/. log -p [SHORT]..agent/login --`
+    hint: review it with `git -C [TMP]/ws log -p [SHORT]..agent/login --`
     ---- exit 0
     ");
     assert_eq!(untouched(&fixture), before);
@@ -275,7 +275,7 @@ fn a_dry_run_writes_nothing_and_says_the_same() {
     let objects = || fixture.git("count-objects -v");
     let before = (objects(), fixture.git("for-each-ref"));
     assert_snapshot!(fixture.run("milestone export-git 'Login works' --repo . --branch login --dry-run"), @r"
-    Would write branch login in [TMP]/ws/.: 2 commits (5 new objects)
+    Would write branch login in [TMP]/ws: 2 commits (5 new objects)
       snapshots #2 and #3
       continues [SHORT]
       tip       [SHORT]
@@ -306,7 +306,7 @@ fn a_linked_work_tree_says_where_the_branch_really_goes() {
     let fixture = repository();
     fixture.git("worktree add -q ../linked");
     let seen = fixture.run("milestone export-git 'Login works' --repo ../linked --branch steps");
-    assert!(seen.contains("  really in [TMP]/ws/.git\n"), "{seen}");
+    assert!(seen.contains("  really in [TMP]/wsgit\n"), "{seen}");
     let exported = fixture.ok("milestone export-git 'Login works' --repo . --branch again");
     assert!(exported.get("written_to").is_none(), "{exported}");
     assert_eq!(fixture.git("branch --list steps again").lines().count(), 2);

@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
+use crate::picture::Picture;
 
 const CLIENTS: [&str; 7] = ["claude-code", "cursor", "vscode", "codex", "gemini", "opencode", "zed"];
 
@@ -25,21 +26,14 @@ fn paths(answer: &Value) -> Vec<PathBuf> {
 #[test]
 fn installing_is_shown_written_and_explained() {
     let fixture = Fixture::new();
-    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r#"
-    diff --git a/.codex/config.toml b/.codex/config.toml
-    new file mode 100644
-    --- /dev/null
-    +++ b/.codex/config.toml
-    @@ -0,0 +1,3 @@
-    +[mcp_servers.backsight]
-    +command = "backsight"
-    +args = ["mcp"]
-    ---- stderr
-    note: wrote [TMP]/ws/.codex/config.toml
-    hint: start `codex` anew
-    hint: trust this project in Codex: it reads `.codex/` of trusted projects only
+    assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r"
+    Backsight is in codex, for this project
+      created .codex/config.toml
+
+    Next:
+      - start `codex` in this project and trust the project when it asks: it reads `.codex/` only then
     ---- exit 0
-    "#);
+    ");
     assert_snapshot!(fixture.run("install codex --command backsight --no-hooks --yes"), @r"
     Backsight is already installed in codex; nothing was written
     ---- exit 0
@@ -94,7 +88,7 @@ fn twice_is_once_and_uninstalling_leaves_nothing() {
     for scope in ["project", "user"] {
         for client in CLIENTS {
             let fixture = Fixture::new();
-            let empty = fixture.picture();
+            let (empty, all) = (fixture.picture(), Picture::of(&fixture.base()));
             let first = install(&fixture, &format!("{client} --scope {scope}"));
             assert_eq!((&first["changed"], &first["written"]), (&json!(true), &json!(true)), "{client}");
             assert!(!first["next"].as_array().unwrap().is_empty(), "{client}");
@@ -106,11 +100,11 @@ fn twice_is_once_and_uninstalling_leaves_nothing() {
             assert_eq!(files.iter().map(|path| inode(path)).collect::<Vec<_>>(), before, "{client}: not written again");
             let home = if scope == "user" { fixture.base() } else { fixture.root().to_owned() };
             assert!(files.iter().all(|path| path.starts_with(&home)), "{client}: {files:?}");
-            install(&fixture, &format!("{client} --scope {scope} --uninstall"));
-            assert!(files.iter().all(|path| !path.exists()), "{client}: {files:?}");
             if scope == "user" {
                 assert_eq!(fixture.picture(), empty, "{client}: the project was not touched");
             }
+            install(&fixture, &format!("{client} --scope {scope} --uninstall"));
+            assert_eq!(Picture::of(&fixture.base()), all, "{client}: nothing is left, not even a directory");
             let gone = install(&fixture, &format!("{client} --scope {scope} --uninstall"));
             assert_eq!(gone["changed"], false, "{client}");
         }
@@ -153,25 +147,25 @@ fn other_settings_stay_and_come_back_byte_for_byte() {
             fs::write(file, text(file)).unwrap();
             fs::set_permissions(file, fs::Permissions::from_mode(0o640)).unwrap();
         }
-        install(&fixture, client);
+        let before = Picture::of(&fixture.base());
+        let answer = install(&fixture, client);
         for file in &files {
             let new = fs::read_to_string(file).unwrap();
             for line in text(file).lines().filter(|line| line.contains("//") || line.contains('#')) {
                 assert!(new.contains(line.trim_end()), "{client}: {line}\n{new}");
             }
             assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o640, "{client}");
-            let backup =
-                file.with_file_name(format!("{}.before-backsight", file.file_name().unwrap().to_str().unwrap()));
-            assert_eq!(fs::read_to_string(backup).unwrap(), text(file), "{client}");
+        }
+        for file in answer["files"].as_array().unwrap().iter().filter(|file| file["action"] == "change") {
+            let copy = PathBuf::from(file["backup"].as_str().unwrap());
+            assert_eq!(fs::read_to_string(&copy).unwrap(), text(Path::new(file["path"].as_str().unwrap())), "{client}");
+            assert!(!copy.starts_with(fixture.root()), "{client}: {}", copy.display());
         }
         install(&fixture, &format!("{client} --uninstall"));
         for file in &files {
             assert_eq!(fs::read_to_string(file).unwrap(), text(file), "{client}");
-            let left = fs::read_dir(file.parent().unwrap())
-                .unwrap()
-                .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("backsight"));
-            assert!(left.count() <= 1, "{client}: only a store or a plugin");
         }
+        assert_eq!(Picture::of(&fixture.base()), before, "{client}");
     }
 }
 
@@ -222,7 +216,7 @@ fn where_nobody_can_be_asked_nothing_is_written_without_yes() {
     let fixture = Fixture::new();
     assert_snapshot!(fixture.run("install zed --command backsight"), @r"
     ---- stderr
-    error: 1 file would be written, and nobody can be asked
+    error: 1 file would be written, and no user can be asked
     hint: add `--yes` to write, or `--print` to see the change
     ---- exit 2
     ");
@@ -291,8 +285,9 @@ fn a_symlink_that_leads_out_of_the_project_is_named_and_not_followed_unasked() {
 
         fixture.ok("install claude-code --yes --follow-links");
         assert!(fs::read_to_string(&named).unwrap().contains("backsight"), "{kind}");
-        let beside = |name: &str| name.ends_with("before-backsight");
-        assert!(!listed(&fixture.home()).iter().any(|(name, _)| beside(name)), "{kind}: a copy lies outside");
+        let there: Vec<(String, String)> =
+            listed(&fixture.home()).into_iter().filter(|(name, _)| name != ".local").collect();
+        assert!(there.len() <= before.len() + 1, "{kind}: a copy lies beside the file: {there:?}");
         fixture.ask("install claude-code --uninstall --yes").fails("INVALID_PATH", 2);
         fixture.ok("install claude-code --uninstall --yes --follow-links");
         assert_eq!(fs::read_to_string(fixture.home().join("mine.json")).unwrap(), "{\"mine\": 1}\n", "{kind}");
@@ -325,11 +320,15 @@ fn what_is_no_file_or_far_too_large_is_refused_at_once() {
     ];
     for (words, make) in makers {
         for uninstall in ["", "--uninstall"] {
-            for name in [".mcp.json", ".mcp.json.before-backsight"] {
+            for kept in [false, true] {
                 let fixture = Fixture::new();
                 fixture.write(".mcp.json", "{}\n");
-                let path = fixture.root().join(name);
-                let _ = fs::remove_file(&path);
+                let answer = install(&fixture, "claude-code --no-hooks");
+                let copy = PathBuf::from(answer["files"][0]["backup"].as_str().unwrap());
+                fixture.write(".mcp.json", "{}\n");
+                let path = if kept { copy } else { fixture.root().join(".mcp.json") };
+                let name = path.display();
+                fs::remove_file(&path).unwrap();
                 make(&path);
                 let began = Instant::now();
                 let answer = fixture.ask(&format!("install claude-code --yes {uninstall}"));
@@ -477,4 +476,165 @@ fn no_umask_lets_others_write_what_is_installed() {
     let mut found = 0;
     look(fixture.root(), &mut found);
     assert!(found > 8, "{found}");
+}
+
+/// Directories that install made go; one that the user had, or has put something into, stays.
+#[test]
+fn only_directories_that_install_made_are_removed() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.root().join(".gemini")).unwrap();
+    install(&fixture, "gemini");
+    install(&fixture, "gemini --uninstall");
+    assert!(fixture.root().join(".gemini").is_dir(), "the user's, though it is empty");
+
+    install(&fixture, "codex");
+    fixture.write(".codex/mine.md", "mine\n");
+    install(&fixture, "codex --uninstall");
+    assert_eq!(listed(&fixture.root().join(".codex")), [("mine.md".to_owned(), "mine\n".to_owned())]);
+
+    // In two turns, and in whichever order the files go.
+    install(&fixture, "cursor --no-hooks");
+    install(&fixture, "cursor");
+    install(&fixture, "cursor --uninstall");
+    assert!(!fixture.root().join(".cursor").exists());
+
+    // What the user removed by hand is gone already; the directory goes with the rest.
+    install(&fixture, "vscode");
+    fixture.remove(".vscode/mcp.json");
+    install(&fixture, "vscode --uninstall");
+    assert!(!fixture.root().join(".vscode").exists());
+}
+
+/// Every client's files in the ways editors write them: byte for byte the same afterwards, with their mode and symlinks.
+#[test]
+fn line_ends_marks_modes_and_symlinks_stay_as_they_were() {
+    type Hand = fn(&str) -> String;
+    let hands: [(&str, Hand); 4] = [
+        ("crlf", |text| text.replace('\n', "\r\n")),
+        ("no last newline", |text| text.trim_end().to_owned()),
+        ("byte order mark", |text| format!("\u{feff}{text}")),
+        ("tabs and crlf without an end", |text| text.trim_end().replace("    ", "\t").replace('\n', "\r\n")),
+    ];
+    for client in CLIENTS {
+        for (name, hand) in hands {
+            let fixture = Fixture::new();
+            let files = paths(&fixture.ok(&format!("install {client} --print")));
+            for (number, file) in files.iter().enumerate() {
+                let text = hand(if file.extension().unwrap() == "toml" { TOML } else { SETTINGS });
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                let real = fixture.root().join(format!("real-{number}"));
+                fs::write(&real, text).unwrap();
+                fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+                symlink(&real, file).unwrap();
+            }
+            let before = Picture::of(&fixture.base());
+            install(&fixture, client);
+            assert_ne!(Picture::of(&fixture.base()), before, "{client}, {name}");
+            // Another program than the one that was installed.
+            fixture.ok(&format!("install {client} --uninstall --yes --command /elsewhere/backsight"));
+            Picture::of(&fixture.base()).expect(&before, &format!("{client}, {name}"));
+        }
+    }
+}
+
+/// Neither Git nor a snapshot sees anything but the settings themselves.
+#[test]
+fn nothing_but_settings_is_put_into_the_project() {
+    let fixture = Fixture::new();
+    fixture.write(".mcp.json", "{}\n");
+    fixture.write(".claude/settings.json", "{}\n");
+    fixture.git("init -q");
+    fixture.git("add -A");
+    fixture.git("commit -qm start");
+    install(&fixture, "claude-code");
+    let changed = fixture.git("status --porcelain");
+    assert_eq!(changed, " M .claude/settings.json\n M .mcp.json\n");
+    let said = fixture.run("install claude-code --uninstall --yes");
+    assert!(said.starts_with("Backsight is out of claude-code, for this project\n"), "{said}");
+    assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+#[test]
+fn what_is_printed_fits_a_screen_and_says_what_to_do_about_trust() {
+    for client in CLIENTS {
+        let fixture = Fixture::new();
+        let said = fixture.run(&format!("install {client} --command backsight --yes"));
+        assert!(said.lines().count() <= 12, "{client}: {said}");
+        assert!(!said.contains("mcpServers") && said.contains("\nNext:\n"), "{client}: {said}");
+        let words = match client {
+            "claude-code" => vec!["trust the folder", "use the server", "/mcp"],
+            "codex" => vec!["trust the project", "Hooks need review", "Trust all", "codex exec", "in silence"],
+            "gemini" => vec!["neither server nor hooks", "GEMINI_CLI_TRUST_WORKSPACE=true"],
+            "opencode" => vec!["asks nothing", "npm"],
+            "vscode" => vec!["trust it"],
+            _ => vec![],
+        };
+        for word in words {
+            assert!(said.contains(word), "{client}: {word}: {said}");
+        }
+        let fixture = Fixture::new();
+        let said = fixture.run(&format!("install {client} --command backsight --yes --verbose"));
+        assert!(said.starts_with("diff --git") && said.contains("\nNext:\n"), "{client}: {said}");
+    }
+    let fixture = Fixture::new();
+    fixture.write(".mcp.json", "{}\n");
+    assert_snapshot!(fixture.run("install claude-code --command backsight --yes"), @r"
+    Backsight is in claude-code, for this project
+      changed .mcp.json
+      created .claude/settings.json
+      as it was: ~/.local/state/backsight/installed[TMP]/ws/.mcp.json/before
+
+    Next:
+      - start `claude` in this project and say yes to what it asks: to trust the folder, and to use the server
+      - until then it leaves both out; `/mcp` and `/hooks` show them
+      - give it a task, then ask `backsight doctor` whether it was heard
+    ---- exit 0
+    ");
+    assert_snapshot!(fixture.run("install claude-code --uninstall --yes"), @r"
+    Backsight is out of claude-code, for this project
+      changed .mcp.json
+      removed .claude/settings.json
+    ---- exit 0
+    ");
+}
+
+/// Exactly the tools whose hints say that they only read, as the server lists them.
+#[test]
+fn tools_that_only_read_are_allowed_on_request_and_taken_out_again() {
+    let fixture = Fixture::new();
+    let reading: Vec<String> = {
+        let mut agent = crate::agents::client::Agent::new(&fixture);
+        let tools = agent.tools();
+        let reads = |tool: &&Value| tool["annotations"]["readOnlyHint"] == true;
+        tools.iter().filter(reads).map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(reading.len() > 10 && !reading.iter().any(|name| name == "files_revert"), "{reading:?}");
+    fixture.write(".claude/settings.json", "{\n  \"permissions\": {\n    \"allow\": [\"Read\"]\n  }\n}\n");
+    install(&fixture, "claude-code");
+    assert!(!fixture.read(".claude/settings.json").contains("mcp__backsight__"), "only on request");
+    install(&fixture, "claude-code --allow-read-only");
+    let settings: Value = serde_json::from_str(&fixture.read(".claude/settings.json")).unwrap();
+    let allowed: Vec<String> = std::iter::once("Read".to_owned())
+        .chain(reading.iter().map(|name| format!("mcp__backsight__{name}")))
+        .collect();
+    assert_eq!(settings["permissions"]["allow"], json!(allowed));
+    // What the user added meanwhile stays.
+    let more = fixture.read(".claude/settings.json").replacen("\"Read\"", "\"Read\", \"Glob\"", 1);
+    fixture.write(".claude/settings.json", &more);
+    install(&fixture, "claude-code --uninstall");
+    let left: Value = serde_json::from_str(&fixture.read(".claude/settings.json")).unwrap();
+    assert_eq!(left, json!({"permissions": {"allow": ["Read", "Glob"]}}));
+
+    install(&fixture, "codex --allow-read-only");
+    let codex = fixture.read(".codex/config.toml");
+    for name in &reading {
+        assert!(codex.contains(&format!("\n{name}.approval_mode = \"approve\"\n")), "{name}: {codex}");
+    }
+    assert_eq!(codex.matches("approval_mode").count(), reading.len());
+    install(&fixture, "codex --uninstall");
+    assert!(!fixture.root().join(".codex").exists());
+    for client in ["gemini", "cursor", "zed", "vscode", "opencode"] {
+        let next = install(&fixture, &format!("{client} --allow-read-only"))["next"].to_string();
+        assert!(next.contains("always allow") || next.contains("does not ask"), "{client}: {next}");
+    }
 }

@@ -317,3 +317,65 @@ fn a_title_may_look_like_a_number_or_the_beginning_of_an_id() {
         assert!(message.contains(&format!("`{title}`")) && message.contains(meaning), "{refused}");
     }
 }
+
+/// A milestone whose range holds an agent's steps and, between them, what the user did unrecorded.
+fn with_the_user_in_between() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("a.txt", &numbered(&[]));
+    fixture.done("track -m start");
+    fixture.done("milestone create Start");
+    fixture.write("a.txt", &numbered(&[(2, "agent")]));
+    fixture.done("track -m one --tool edit --session s1");
+    // What the user adds, changes in the agent's own file, and deletes.
+    fixture.write("z.txt", "the user's\n");
+    fixture.write("a.txt", &numbered(&[(2, "agent"), (9, "user")]));
+    fixture.done("unknown handle auto-integrate");
+    fixture.write("b.txt", "agent\n");
+    fixture.done("track -m two --tool edit --session s1 --declare b.txt");
+    fixture.done("milestone create Work");
+    assert_eq!(fixture.ok("show 4")["kind"], "external");
+    fixture
+}
+
+#[test]
+fn a_milestones_revert_keeps_what_was_changed_outside_in_its_range() {
+    let fixture = with_the_user_in_between();
+    let dry = fixture.ok("revert Work --dry-run");
+    assert!(dry["warnings"].to_string().contains("what was changed outside meanwhile stays: #4"), "{dry}");
+    fixture.ok("revert Work");
+    assert_eq!(fixture.read("z.txt"), "the user's\n");
+    assert_eq!(fixture.read("a.txt"), numbered(&[(9, "user")]), "the agent's line goes, the user's stays");
+    assert!(!fixture.root().join("b.txt").exists());
+    fixture.ok("undo");
+    assert_eq!(fixture.read("a.txt"), numbered(&[(2, "agent"), (9, "user")]));
+
+    let fixture = with_the_user_in_between();
+    fixture.ok("revert Work --with-others");
+    assert!(!fixture.root().join("z.txt").exists());
+    assert_eq!(fixture.read("a.txt"), numbered(&[]));
+
+    // A single step is what it is, and a milestone of nothing else says so.
+    let fixture = with_the_user_in_between();
+    fixture.ok("revert 4");
+    assert!(!fixture.root().join("z.txt").exists());
+    let fixture = Fixture::new();
+    fixture.write("a.txt", "a\n");
+    fixture.done("track -m start");
+    fixture.done("milestone create Start");
+    fixture.write("z.txt", "the user's\n");
+    fixture.done("unknown handle auto-integrate");
+    fixture.done("milestone create Nothing");
+    let error = fixture.ask("revert Nothing").fails("NOTHING_TO_UNDO", 4);
+    assert!(error["hint"].as_str().unwrap().contains("--with-others"), "{error}");
+    assert_eq!(fixture.read("z.txt"), "the user's\n");
+}
+
+/// The same when retention removed what is between the milestone's ends.
+#[test]
+fn an_expired_milestones_revert_keeps_what_was_changed_outside() {
+    let fixture = with_the_user_in_between();
+    fixture.ok("gc --keep-count 1 --keep-days 0");
+    fixture.ok("revert Work");
+    assert_eq!(fixture.read("z.txt"), "the user's\n");
+    assert!(!fixture.root().join("b.txt").exists());
+}

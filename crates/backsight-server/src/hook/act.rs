@@ -18,7 +18,7 @@ use super::agent::Agent;
 use super::event::{Effect, Ending, Event, Outcome, ToolCall};
 use super::parse::parse;
 use super::reply::Reply;
-use super::{asking, place, transcript, turns};
+use super::{asking, heard, place, transcript, turns};
 
 /// No tool runs this long: a call that is older belongs to an agent that died.
 const LONGEST_CALL: Duration = Duration::from_secs(6 * 60 * 60);
@@ -41,8 +41,11 @@ pub fn run(workspace: &Workspace, agent: Agent, payload: &Value, heard: Timestam
         Err(error) => return Reply::failed(agent, &error),
     };
     let transcript = payload.get("transcript_path").and_then(Value::as_str).filter(|_| agent == Agent::ClaudeCode);
-    let heard = Heard { at: heard, transcript: transcript.map(PathBuf::from) };
-    match act(workspace, agent, &event, &heard) {
+    let when = When { heard, transcript: transcript.map(PathBuf::from) };
+    let outcome = act(workspace, agent, &event, &when);
+    // Afterwards, since the first event makes the store.
+    heard::note(workspace, agent);
+    match outcome {
         Ok(said) => Reply::new(agent, said),
         // A directory that is not tracked is not tracked at every tool; saying it once a prompt is enough.
         Err(error) if is_about_the_place(&error) && !starts_something(&event) => Reply::failed_again(&error),
@@ -59,24 +62,24 @@ fn starts_something(event: &Event) -> bool {
 }
 
 /// What is known beside the event.
-struct Heard {
+struct When {
     /// When the hook was called.
-    at: Timestamp,
+    heard: Timestamp,
     /// What the agent writes down of the conversation.
     transcript: Option<PathBuf>,
 }
 
 /// Does what the event asks for; the answer is what the user should hear.
-fn act(workspace: &Workspace, agent: Agent, event: &Event, heard: &Heard) -> Result<Vec<String>> {
+fn act(workspace: &Workspace, agent: Agent, event: &Event, when: &When) -> Result<Vec<String>> {
     match event {
         Event::SessionStart { session } => {
-            let said = close_stale(workspace, session, heard)?;
+            let said = close_stale(workspace, session, when)?;
             let more = record_before(workspace)?;
             workspace.note_conversation(session, agent.as_str(), None)?;
             Ok([said, more].concat())
         }
         Event::Prompt { session, message, text } => {
-            let said = close_stale(workspace, session, heard)?;
+            let said = close_stale(workspace, session, when)?;
             let more = record_before(workspace)?;
             workspace.note_conversation(session, agent.as_str(), text.as_deref())?;
             turns::advance(workspace, session, message.as_deref());
@@ -84,7 +87,7 @@ fn act(workspace: &Workspace, agent: Agent, event: &Event, heard: &Heard) -> Res
         }
         Event::ToolBegin(call) => begin(workspace, call),
         Event::Asked { session, title } => asked(workspace, session, title.as_deref()),
-        Event::ToolEnd { call, ending } => end(workspace, call, ending, heard.at),
+        Event::ToolEnd { call, ending } => end(workspace, call, ending, when.heard),
         Event::BatchEnd { session, parts } => {
             let is_left = |call: &Call| {
                 call.run.background.is_none() && call.origin.part.as_ref().is_some_and(|part| parts.contains(part))
@@ -92,8 +95,8 @@ fn act(workspace: &Workspace, agent: Agent, event: &Event, heard: &Heard) -> Res
             abandon(workspace, &open_calls(workspace, session, is_left)?)
         }
         Event::TurnEnd { in_background: true, .. } | Event::Ignored => Ok(Vec::new()),
-        Event::TurnEnd { session, in_background: false } => close_all(workspace, session, Over::Turn, heard),
-        Event::SessionEnd { session } => close_all(workspace, session, Over::Session, heard),
+        Event::TurnEnd { session, in_background: false } => close_all(workspace, session, Over::Turn, when),
+        Event::SessionEnd { session } => close_all(workspace, session, Over::Session, when),
     }
 }
 
@@ -302,29 +305,29 @@ enum Over {
 }
 
 /// Closes a conversation's calls, the oldest first, so that none keeps changes pending for ever.
-fn close_all(workspace: &Workspace, session: &str, over: Over, heard: &Heard) -> Result<Vec<String>> {
+fn close_all(workspace: &Workspace, session: &str, over: Over, when: &When) -> Result<Vec<String>> {
     // Calls that people and programs began by hand have no part: they are theirs to finish.
     let calls = open_calls(workspace, session, |call| call.origin.part.is_some())?;
-    let closed = calls.iter().map(|call| finish(workspace, call, &unended(call, over, heard)));
+    let closed = calls.iter().map(|call| finish(workspace, call, &unended(call, over, when)));
     Ok(closed.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The same before something new begins, and with it what agents that died have left.
-fn close_stale(workspace: &Workspace, session: &str, heard: &Heard) -> Result<Vec<String>> {
-    let mut said = close_all(workspace, session, Over::Nothing, heard)?;
+fn close_stale(workspace: &Workspace, session: &str, when: &When) -> Result<Vec<String>> {
+    let mut said = close_all(workspace, session, Over::Nothing, when)?;
     let oldest = workspace.now().before(LONGEST_CALL);
     let mut dead = workspace.open_calls()?;
     dead.retain(|call| {
         call.origin.part.is_some() && call.since < oldest && call.origin.session.as_deref() != Some(session)
     });
     for call in dead {
-        said.extend(finish(workspace, &call, &unended(&call, Over::Session, heard))?);
+        said.extend(finish(workspace, &call, &unended(&call, Over::Session, when))?);
     }
     Ok(said)
 }
 
 /// How a call is finished whose end was not told.
-fn unended(call: &Call, over: Over, heard: &Heard) -> Finish {
+fn unended(call: &Call, over: Over, when: &When) -> Finish {
     let what = call.run.title.as_deref().or(call.origin.tool.as_deref()).unwrap_or("tool");
     let how = match (&call.run.background, call.run.asked) {
         (Some(_), _) => "in the background",
@@ -332,17 +335,17 @@ fn unended(call: &Call, over: Over, heard: &Heard) -> Finish {
         (None, None) => "interrupted",
     };
     let goes_on = call.run.background.clone().filter(|background| still_runs(background, over));
-    let ran = if call.run.background.is_none() { ran_until(call, over, heard) } else { None };
+    let ran = if call.run.background.is_none() { ran_until(call, over, when) } else { None };
     Finish { description: format!("{what} ({how})"), goes_on, ran, ..Finish::default() }
 }
 
 /// When a tool ran whose end was not told. The end of its turn is told when it comes; else time has passed since, in which
 /// the user may have worked, and only what the agent wrote down tells how much.
-fn ran_until(call: &Call, over: Over, heard: &Heard) -> Option<Ran> {
+fn ran_until(call: &Call, over: Over, when: &When) -> Option<Ran> {
     if over == Over::Turn {
         return None;
     }
-    let ended = call.origin.part.as_deref().and_then(|part| transcript::ended(heard.transcript.as_deref(), part));
+    let ended = call.origin.part.as_deref().and_then(|part| transcript::ended(when.transcript.as_deref(), part));
     let from = call.run.asked.unwrap_or(call.since);
     let surely = ended.and(call.run.asked.is_none().then_some(from));
     Some(Ran { from, surely, until: ended.map(|ended| ended.after(LATE)) })

@@ -45,6 +45,7 @@ impl Definition for FilesRevert {
         }
         let request = Revert {
             references: arguments.refs.clone(),
+            with_others: false,
             paths: paths(&arguments.paths)?,
             on_conflict: arguments.on_conflict.into(),
             dry_run: arguments.dry_run.unwrap_or(true),

@@ -135,14 +135,14 @@ impl Timeline {
     }
 
     /// Distinct paths of a range: those that rows of it changed themselves, and those that only others changed meanwhile.
-    pub(crate) fn own_between(&self, start: Seq, end: Seq) -> Result<(Vec<RelPath>, Vec<RelPath>)> {
+    /// Rows of nobody's changes count as own `with_others`.
+    pub(crate) fn own_between(&self, start: Seq, end: Seq, with_others: bool) -> Result<(Vec<RelPath>, Vec<RelPath>)> {
         let connection = self.lock();
-        // A row of nobody's changes has no other.
-        let sql = "SELECT path, max(NOT external OR kind IN ('external', 'safety')) FROM touched JOIN rows USING (seq) \
-                   WHERE seq BETWEEN ?1 AND ?2 GROUP BY path ORDER BY path";
+        let sql = "SELECT path, max(CASE WHEN kind IN ('external', 'safety') THEN ?3 ELSE NOT external END) \
+                   FROM touched JOIN rows USING (seq) WHERE seq BETWEEN ?1 AND ?2 GROUP BY path ORDER BY path";
         let mut statement = connection.prepare_cached(sql).map_err(broken)?;
         let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, bool>(1)?));
-        let rows = statement.query_map(params![start.0, end.0], row).map_err(broken)?;
+        let rows = statement.query_map(params![start.0, end.0, with_others], row).map_err(broken)?;
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for found in rows {
             let (path, is_own) = found.map_err(broken)?;

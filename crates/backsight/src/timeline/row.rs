@@ -161,6 +161,11 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// Whether it is nobody's who worked here: found changed outside, or saved before something displaced it.
+    pub(crate) fn is_of_others(&self) -> bool {
+        matches!(self.snapshot.kind, Kind::External | Kind::Safety)
+    }
+
     /// Tool calls of others that it may hold something of.
     pub(crate) fn shared(&self) -> &[Shared] {
         self.details.as_ref().map_or(&[], |details| &details.shared)

@@ -1,5 +1,7 @@
 //! Writing snapshots as commits on a branch of a Git repository the user names: agent work as history to review.
 
+use std::path::PathBuf;
+
 use backsight_core::{Code, Error, Result, Timestamp, quote};
 use backsight_files::{GitExport, KeptReason, NewCommit, Onto, Person, export_commits};
 
@@ -41,7 +43,7 @@ impl Workspace {
         let exported = export_commits(opened.files.objects(), &export, request.dry_run)?;
         Ok(ExportedGit {
             dry_run: request.dry_run,
-            repository: request.repository.display().to_string(),
+            repository: request.repository.components().collect::<PathBuf>().display().to_string(),
             branch: exported.branch,
             tip: exported.tip,
             onto: exported.onto,

@@ -15,6 +15,7 @@ use crate::convert::{conflict, path_changes};
 use crate::history::{Move, stacks};
 use crate::names;
 use crate::plan_token::{Agreement, PlanToken};
+use crate::reference::{self, Reference};
 use crate::report::{Applied, Conflict, Kept, Kind, OnConflict, Origin};
 use crate::request;
 use crate::settings::Progress;
@@ -153,9 +154,17 @@ impl Workspace {
         names::check_origin(&request.origin)?;
         let opened = self.opened()?;
         let _lock = self.lock_to_go(request.dry_run)?;
-        let mut steps: Vec<Step> = Vec::new();
+        let (mut steps, mut stays): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
         for reference in &request.references {
-            steps.extend(self.resolve_all(opened, reference)?);
+            let named = self.resolve_all(opened, reference)?;
+            match request.with_others {
+                true => steps.extend(named),
+                false => {
+                    let (own, of_others) = told_apart(reference, named)?;
+                    steps.extend(own);
+                    stays.extend(of_others);
+                }
+            }
         }
         let terms = Terms {
             on_conflict: request.on_conflict,
@@ -163,7 +172,9 @@ impl Workspace {
             agreed: request.plan.as_ref(),
             origin: &request.origin,
         };
-        self.undo_steps(opened, Kind::Revert, steps, &request.paths, terms)
+        let mut applied = self.undo_steps(opened, Kind::Revert, steps, &request.paths, terms)?;
+        applied.warnings.extend(stays_as_it_is(stays));
+        Ok(applied)
     }
 
     /// Takes back the newest steps that are in effect.
@@ -393,6 +404,27 @@ fn agreement(intent: &Intent<'_>, plan: &Plan, latest: Seq) -> Agreement {
     }
     let Intent { kind, targets, leaving, selection, .. } = intent;
     Agreement { latest, intent: format!("{kind:?} {targets:?} {leaving:?} {selection:?}"), paths }
+}
+
+/// The steps of a milestone or another group, and apart from them those of nobody who worked in it: what was found
+/// changed outside is the user's or another program's, and stays. A single step is what it is.
+fn told_apart(reference: &str, named: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>)> {
+    let is_group = named.len() > 1 || matches!(reference::parse(reference), Ok(Reference::Milestone(_)));
+    let (of_others, own): (Vec<Step>, Vec<Step>) =
+        named.into_iter().partition(|step| is_group && step.is_of_others() && step.base.is_some());
+    if own.is_empty() {
+        let message = format!("`{reference}` holds only what was changed outside, which a revert keeps");
+        return Err(Error::new(Code::NothingToUndo, message)
+            .with_hint("take that back too with `backsight revert --with-others`, or name a step by its number"));
+    }
+    Ok((own, of_others))
+}
+
+/// What the caller is told of the steps that stay.
+fn stays_as_it_is(steps: Vec<Step>) -> Option<String> {
+    let numbers: Vec<String> =
+        newest_first(steps).iter().rev().map(|step| step.snapshot.sequence_number.to_string()).collect();
+    (!numbers.is_empty()).then(|| format!("what was changed outside meanwhile stays: {}", numbers.join(", ")))
 }
 
 /// What of others' tool calls goes when a step is taken back.

@@ -302,7 +302,7 @@ impl Workspace {
     fn check_store(&self, opened: &Opened, checks: &mut Vec<Check>) -> Result<()> {
         let problems = opened.timeline.check()?;
         checks.push(match problems.first() {
-            None => check("timeline", CheckState::Ok, &format!("{} snapshots", opened.timeline.count()?), None),
+            None => check("timeline", CheckState::Ok, &counted(opened.timeline.count()?, "snapshot"), None),
             Some(problem) => {
                 check("timeline", CheckState::Problem, problem, Some("see what is affected with `backsight verify`"))
             }
@@ -311,7 +311,8 @@ impl Workspace {
         let Config { disk_budget, .. } = self.config()?;
         let total = store_bytes(opened)?;
         let over = disk_budget > 0 && total > disk_budget;
-        let message = format!("{} in {} packs and {} single objects", size(total), room.packs, room.loose_objects);
+        let (packs, single) = (counted(room.packs, "pack"), counted(room.loose_objects, "single object"));
+        let message = format!("{} in {packs} and {single}", size(total));
         let hint = over.then_some("the store is over its budget: `backsight gc`");
         checks.push(check("room", if over { CheckState::Warning } else { CheckState::Ok }, &message, hint));
         Ok(())
@@ -456,4 +457,8 @@ fn bytes_below(path: &Path) -> u64 {
     }
     let Ok(entries) = std::fs::read_dir(path) else { return 0 };
     entries.flatten().map(|entry| bytes_below(&entry.path())).sum()
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

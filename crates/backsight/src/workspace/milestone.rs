@@ -279,13 +279,15 @@ pub(super) fn as_wholes(opened: &Opened, steps: &[Step]) -> Result<Vec<Whole>> {
         let inside: Vec<&Step> = steps.iter().filter(is_inside).collect();
         let all = opened.timeline.between(start, end)?;
         let undoable = all.iter().filter(|step| step.base.is_some()).count();
+        let own = all.iter().filter(|step| step.base.is_some() && !step.is_of_others()).count();
+        let with_others = inside.len() == undoable;
         let is_expired = inside.iter().any(|step| step.snapshot.expired_at.is_some());
         let (Some(first), Some(last)) = (all.first(), all.last()) else { continue };
-        if !is_expired || inside.len() != undoable || last.snapshot.expired_at.is_some() {
+        if !is_expired || ![undoable, own].contains(&inside.len()) || last.snapshot.expired_at.is_some() {
             continue;
         }
         let (before, before_coverage) = beginning(first);
-        let (own, others) = opened.timeline.own_between(start, end)?;
+        let (own, others) = opened.timeline.own_between(start, end, with_others)?;
         if own.is_empty() || !opened.files.objects().contains(&before.id)? {
             continue;
         }

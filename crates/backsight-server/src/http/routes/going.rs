@@ -95,7 +95,7 @@ fn revert(workspace: &Workspace, input: RevertInput) -> Result<Applied> {
         return Err(backsight_core::Error::new(Code::Usage, "no step was named: `refs` is empty"));
     }
     let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
-    workspace.revert_steps(&Revert { references: refs, paths, on_conflict, dry_run, plan, origin })
+    workspace.revert_steps(&Revert { references: refs, with_others: false, paths, on_conflict, dry_run, plan, origin })
 }
 
 #[derive(Deserialize, JsonSchema)]
