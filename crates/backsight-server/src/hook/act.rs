@@ -14,7 +14,7 @@ use super::agent::{Agent, Unended};
 use super::event::{Effect, Event, Outcome, ToolCall};
 use super::parse::parse;
 use super::reply::Reply;
-use super::{place, turns};
+use super::{heard, place, turns};
 
 /// No tool runs this long: a call that is older belongs to an agent that died.
 const LONGEST_CALL: Duration = Duration::from_secs(6 * 60 * 60);
@@ -26,7 +26,11 @@ pub fn run(workspace: &Workspace, agent: Agent, payload: &Value) -> Reply {
         Ok(event) => event,
         Err(error) => return Reply::failed(agent, &error),
     };
-    match act(workspace, agent, &event) {
+    let acted = act(workspace, agent, &event);
+    if matches!((&acted, &event), (Ok(_), Event::ToolBegin(_) | Event::ToolEnd { .. })) {
+        heard::note(workspace, agent);
+    }
+    match acted {
         Ok(said) => Reply::new(agent, said),
         // A directory that is not tracked is not tracked at every tool; saying it once a prompt is enough.
         Err(error) if is_about_the_place(&error) && !starts_something(&event) => Reply::failed_again(&error),
