@@ -8,7 +8,7 @@ const REST: char = '…';
 
 /// How many columns a text takes.
 pub fn of(text: &str) -> usize {
-    pieces(text).map(|piece| piece.width()).sum()
+    pieces(text).map(|piece| piece.columns()).sum()
 }
 
 /// The text, or as much of it as fits with a sign that it goes on.
@@ -19,7 +19,7 @@ pub fn cut(text: &str, room: usize) -> String {
     let (mut cut, mut used, mut is_coloured) = (String::new(), 0, false);
     for piece in pieces(text) {
         is_coloured |= matches!(piece, Piece::Colour(_));
-        used += piece.width();
+        used += piece.columns();
         if used + 1 > room {
             break;
         }

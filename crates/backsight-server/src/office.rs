@@ -146,6 +146,8 @@ impl Office {
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
         let client = common.client.clone().unwrap_or_else(|| self.name_of(caller));
+        // Who is called as it called itself need not be told so.
+        let unexpected = common.client.is_none() && caller.name.as_ref() != Some(&client);
         // A session of the debugger is no session of the timeline.
         let tracks = self.tools.iter().any(|tool| tool.name == name && tool.group != Group::Debug);
         let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
@@ -158,7 +160,7 @@ impl Office {
         match drafted {
             Ok(draft) => {
                 let news = News { app, ..self.news(workspace, &client, session, now) };
-                draft.fact("client", client).news(news).fit(common.max_tokens)
+                draft.maybe("client", unexpected.then_some(client)).news(news).fit(common.max_tokens)
             }
             Err(error) => {
                 let mut reply = Reply::failure(&advice::for_agents(error), common.max_tokens);

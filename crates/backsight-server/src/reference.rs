@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::reply::ENVELOPE;
 use crate::tool::{self, Effect, Tool};
 
 const HTTP: &str = "\
@@ -99,15 +100,24 @@ stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tool
 three groups, `files`, `browser` and `debug`; `--tools files,browser` offers some of them.
 
 Every answer begins with `summary`, one sentence, and fits `max_tokens`; what was cut is counted in `left_out`, and `next`
-is the call that fetches it. `external_changes` counts files that others changed since this client last asked, and `news`
-names them; it also says when the app has errors this client has not seen. A failure has `error` with a code, a message, a
-hint and, where it helps, the `next` call.
+is the call that fetches it. When others changed files since this client last asked, `external_changes` counts them and
+`news` names them; it also says when the app has errors this client has not seen. `client` is there when the caller is known
+by another name than the one it gave, as when two have the same. A failure has `ok`, which is false, and `error` with a code,
+a message, a hint and, where it helps, the `next` call. A list without items is left out.
 
 Every tool of the group `debug` also takes `session`, the name of one of several programs that are debugged; without it the
 only one, or the one called `main`, is meant. `debug_control`, `variables_get` and `evaluate` take `thread`, `debug_attach`
 takes `host`, `breakpoints` and `wait_ms`, and `debug_launch` and `debug_attach` take `options`, which the debugger gets as
 they are. A breakpoint in `breakpoints` may be an object with the arguments of `breakpoint_set`.
-";
+
+Every tool takes:
+
+| argument | type | means |
+|---|---|---|
+| `client` | string | who asks; default: the name of the MCP client |
+| `max_tokens` | integer | how long the answer may be; default 500, at least 200 |
+
+Every reply may hold ";
 
 #[test]
 fn the_http_reference_is_what_the_document_says() {
@@ -140,23 +150,22 @@ fn the_http_reference_is_what_the_document_says() {
 fn the_tool_reference_is_what_the_tools_say() {
     let mut text = String::from(TOOLS);
     let tools = tool::all();
-    // Every tool takes them; some do not say so in their schemas, which are paid for.
-    let is_common = |name: &String| matches!(name.as_str(), "client" | "max_tokens");
-    text.push_str("\nEvery tool takes:\n\n");
-    text.push_str(&arguments(&tools[0], is_common));
+    let _ = writeln!(text, "{}.", facts(ENVELOPE));
     for tool in &tools {
         let _ = write!(text, "\n## `{}`: {}\n\n{}\n\n", tool.name, tool.title, tool.description);
         let _ = write!(text, "{}\n\n", effect(tool.effect));
         if tool.default_tokens != tools[0].default_tokens {
             let _ = write!(text, "Its `max_tokens` is {} when left out.\n\n", tool.default_tokens);
         }
-        let own = arguments(tool, |name| !is_common(name));
+        let own = arguments(tool, |name| name != "max_tokens");
         text.push_str(if own.is_empty() { "It takes nothing else.\n" } else { &own });
-        let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
-        let facts = always.iter().chain(tool.facts).map(|(name, kind)| format!("`{name}` ({kind})"));
-        let _ = write!(text, "\nThe reply may hold {}.\n", facts.collect::<Vec<_>>().join(", "));
+        let _ = write!(text, "\nThe reply may hold {}.\n", facts(tool.facts));
     }
     check("TOOLS.md", &text);
+}
+
+fn facts(facts: &[(&str, &str)]) -> String {
+    facts.iter().map(|(name, kind)| format!("`{name}` ({kind})")).collect::<Vec<_>>().join(", ")
 }
 
 #[track_caller]

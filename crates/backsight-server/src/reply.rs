@@ -10,6 +10,19 @@ use serde_json::{Map, Value, json};
 
 use crate::words;
 
+/// What any answer may hold beside the facts of its tool, with the JSON types: `ok` and `error` when it tells of a failure,
+/// the others when there is something to say.
+pub const ENVELOPE: &[(&str, &str)] = &[
+    ("summary", "string"),
+    ("left_out", "object"),
+    ("next", "object"),
+    ("news", "string"),
+    ("external_changes", "integer"),
+    ("client", "string"),
+    ("ok", "boolean"),
+    ("error", "object"),
+];
+
 /// Replies are cut to this when the caller names no budget.
 pub const DEFAULT_TOKENS: usize = 500;
 /// The smallest budget in which every answer can say what was left out.
@@ -19,6 +32,7 @@ pub const FEWEST_TOKENS: usize = 200;
 #[derive(Debug, Default)]
 pub struct Draft {
     summary: String,
+    said: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, Value)>,
     confirm: Option<Value>,
     lists: Vec<List>,
@@ -175,6 +189,12 @@ impl Draft {
         self
     }
 
+    /// A fact, when there is one, that the text says too, on a line of its own.
+    pub fn said(mut self, name: &'static str, value: Option<String>) -> Self {
+        self.said.extend(value.map(|value| (name, harmless(value))));
+        self
+    }
+
     /// A fact that is left out when it is absent.
     pub fn maybe(self, name: &'static str, value: Option<impl Into<Value>>) -> Self {
         match value {
@@ -183,7 +203,8 @@ impl Draft {
         }
     }
 
-    /// Lines, the most important first; `more` fetches those that did not fit.
+    /// Lines, the most important first; `more` fetches those that did not fit. A list without any is not told: models pay
+    /// for every name.
     pub fn list(mut self, name: &'static str, items: Vec<String>, more: Option<Next>) -> Self {
         self.lists.push(List {
             name,
@@ -306,7 +327,6 @@ impl Draft {
     fn render(&self, kept: &[usize], pieces: usize, budget: usize) -> Reply {
         let mut object = Map::new();
         let mut text = self.summary.clone();
-        object.insert("ok".into(), json!(true));
         match &self.ready {
             Some(ready) => {
                 object.extend(ready.object.clone());
@@ -317,6 +337,10 @@ impl Draft {
         for (name, value) in &self.facts {
             object.insert((*name).into(), value.clone());
         }
+        for (name, value) in &self.said {
+            object.insert((*name).into(), json!(value));
+            push_line(&mut text, &format!("{}: {value}", name.replace('_', " ")));
+        }
         if let Some(confirm) = &self.confirm {
             push_line(&mut text, &format!("to carry it out: {}", call(confirm)));
             object.insert("confirm".into(), confirm.clone());
@@ -324,7 +348,9 @@ impl Draft {
         let mut left_out = Map::new();
         let mut next = None;
         for (list, &kept) in self.lists.iter().zip(kept) {
-            object.insert(list.name.into(), json!(list.items[..kept]));
+            if kept > 0 {
+                object.insert(list.name.into(), json!(list.items[..kept]));
+            }
             push_list(&mut text, list.name, &list.items[..kept]);
             let cut = list.items.len() - kept;
             if cut > 0 {
@@ -335,7 +361,9 @@ impl Draft {
         if let Some(body) = &self.body {
             let shown = body.shown(pieces);
             push_line(&mut text, shown);
-            object.insert(body.name.into(), json!(shown));
+            if !shown.is_empty() {
+                object.insert(body.name.into(), json!(shown));
+            }
             let rest = &body.text[shown.len()..];
             if !rest.is_empty() {
                 left_out.insert(format!("{}_lines", body.name), json!(rest.lines().count()));
@@ -380,7 +408,7 @@ impl Reply {
     /// is counted.
     pub fn failure(error: &backsight_core::Error, budget: usize) -> Reply {
         let mut whole = error.to_json();
-        let executed = executed(&mut whole["error"]["details"], budget);
+        let executed = whole.pointer_mut("/error/details").map(|details| executed(details, budget)).unwrap_or_default();
         let mut most = usize::MAX;
         loop {
             let reply = Reply::failure_with(whole.clone(), error, most, &executed);
@@ -431,7 +459,8 @@ impl Reply {
     /// Adds what others changed meanwhile.
     pub fn add_news(&mut self, news: &News) {
         if let Some(object) = self.structured.as_object_mut() {
-            object.extend(news.files.map(|files| ("external_changes".to_owned(), json!(files))));
+            let files = news.files.filter(|&files| files > 0);
+            object.extend(files.map(|files| ("external_changes".to_owned(), json!(files))));
             let lines: Vec<_> = news.lines().map(one_line).collect();
             object.extend((!lines.is_empty()).then(|| ("news".to_owned(), json!(lines.join("; ")))));
         }

@@ -5,10 +5,11 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use crate::reply::ENVELOPE;
 use crate::tool::add_common;
 
 /// The schema of a tool's arguments, with what every tool takes.
-pub fn input<T: JsonSchema>(common: &[&str], default_tokens: usize) -> Map<String, Value> {
+pub fn input<T: JsonSchema>(shows_budget: bool, default_tokens: usize) -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
@@ -19,26 +20,17 @@ pub fn input<T: JsonSchema>(common: &[&str], default_tokens: usize) -> Map<Strin
     object.insert("additionalProperties".into(), json!(false));
     let properties = object.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
-        add_common(properties, common, default_tokens);
+        add_common(properties, shows_budget, default_tokens);
     }
     object
 }
 
-/// The schema of a tool's answer: the facts by name. What any answer may have beside them (`left_out`, `next`, `news`,
-/// `external_changes`, and `error` in place of all facts) explains itself and is not paid for with every list of tools.
+/// The schema of a tool's answer: everything it may hold, since clients that make types of schemas drop what is not
+/// declared.
 pub fn output(facts: &[(&str, &str)]) -> Map<String, Value> {
-    let always = [("ok", "boolean"), ("summary", "string"), ("client", "string")];
-    let mut properties = Map::new();
-    for (name, kind) in always.iter().chain(facts) {
-        properties.insert((*name).into(), json!({ "type": kind }));
-    }
-    let object = json!({ "type": "object", "properties": properties, "required": ["ok"] });
+    let declared = ENVELOPE.iter().chain(facts).map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind })));
+    let object = json!({ "type": "object", "properties": Map::from_iter(declared) });
     object.as_object().cloned().unwrap_or_default()
-}
-
-/// The schema of an answer whose facts explain themselves.
-pub fn open_output() -> Map<String, Value> {
-    json!({ "type": "object" }).as_object().cloned().unwrap_or_default()
 }
 
 /// Removes titles, formats, bounds of machine integers, and the null that an optional argument may also be.

@@ -270,12 +270,10 @@ trait Definition {
     const EFFECT: Effect;
     const GROUP: Group = Group::Files;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    /// Which of what every tool takes its schema names; where they change little, they need not be paid for.
-    const COMMON: &'static [&'static str] = &["client", "max_tokens"];
+    /// Whether its schema names `max_tokens`, which every tool takes; where it changes little, it need not be paid for.
+    const SHOWS_BUDGET: bool = true;
     /// The facts of its answer with their JSON types, beside those every answer has.
     const OUTPUT: &'static [(&'static str, &'static str)];
-    /// Whether the schema of its answer names them; where they explain themselves, they need not be paid for.
-    const SHOWS_OUTPUT: bool = true;
     type Arguments: DeserializeOwned + JsonSchema;
     fn run(call: &Call<'_>, arguments: Self::Arguments) -> Result<Draft>;
 }
@@ -352,9 +350,9 @@ impl Tool {
             effect: D::EFFECT,
             group: D::GROUP,
             default_tokens: D::DEFAULT_TOKENS,
-            input: schema::input::<D::Arguments>(D::COMMON, D::DEFAULT_TOKENS),
+            input: schema::input::<D::Arguments>(D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
             facts: D::OUTPUT,
-            output: if D::SHOWS_OUTPUT { schema::output(D::OUTPUT) } else { schema::open_output() },
+            output: schema::output(D::OUTPUT),
             run,
         }
     }
@@ -452,14 +450,10 @@ fn cursor(text: Option<&str>) -> Result<usize> {
         .map_err(|_| usage(format!("`{text}` is no cursor")).with_hint("pass what the last reply gave in `next`"))
 }
 
-/// Adds what every tool takes to a schema of arguments.
-pub(crate) fn add_common(properties: &mut Map<String, Value>, wanted: &[&str], default_tokens: usize) {
-    let common = [
-        ("client", json!({ "type": "string", "description": "who asks; default: your client's name" })),
-        ("max_tokens", json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": default_tokens })),
-    ];
-    let shown = common.into_iter().filter(|(name, _)| wanted.contains(name));
-    properties.extend(shown.map(|(name, schema)| (name.to_owned(), schema)));
+/// Adds what every tool takes and a model may want to say to a schema of arguments.
+pub(crate) fn add_common(properties: &mut Map<String, Value>, shows_budget: bool, default_tokens: usize) {
+    let max_tokens = json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": default_tokens });
+    properties.extend(shows_budget.then(|| ("max_tokens".to_owned(), max_tokens)));
 }
 
 #[cfg(test)]

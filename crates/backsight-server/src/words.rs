@@ -1,8 +1,13 @@
 //! Changes and rows in the fewest words a model reads well.
 
 use backsight::report::{Attributes, Conflict, Kind, Origin, PathChange, Row, Snapshot, Status, UnknownChange};
-use backsight::{Timestamp, Uncovered};
+use backsight::{ObjectId, Timestamp, Uncovered};
 use backsight_core::one_line;
+
+/// As much of a tree's id as tells it apart; a reference may be a prefix.
+pub fn short_id(tree: &ObjectId) -> String {
+    tree.to_string().chars().take(12).collect()
+}
 
 /// A change as one line: `M src/a.rs`, `R old -> new`.
 pub fn change(change: &PathChange) -> String {

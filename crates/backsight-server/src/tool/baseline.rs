@@ -32,12 +32,12 @@ pub struct Arguments {
 
 impl Definition for Baseline {
     const NAME: &'static str = "baseline";
-    const TITLE: &'static str = "Baselines of the app";
-    const DESCRIPTION: &'static str = "Save how the app behaves when it works (status, latency and shape of answers, known \
-        errors, sockets), and compare it later.";
+    const TITLE: &'static str = "Baseline of the app";
+    const DESCRIPTION: &'static str = "Save how the app behaves when it works (status, latency and shape of \
+        endpoints' answers, known errors, sockets), and compare later: regressions, a slower API.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("baselines", "array"),
         ("severity", "string"),
@@ -47,7 +47,6 @@ impl Definition for Baseline {
         ("deleted", "string"),
         ("warnings", "array"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

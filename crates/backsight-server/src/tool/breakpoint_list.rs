@@ -24,12 +24,11 @@ pub struct Arguments {
 impl Definition for BreakpointList {
     const NAME: &'static str = "breakpoint_list";
     const TITLE: &'static str = "List breakpoints";
-    const DESCRIPTION: &'static str = "The breakpoints, and which did not bind.";
+    const DESCRIPTION: &'static str = "List the breakpoints, and which are not bound.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("breakpoints", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

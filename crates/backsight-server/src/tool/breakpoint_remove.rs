@@ -22,12 +22,11 @@ pub struct Arguments {
 impl Definition for BreakpointRemove {
     const NAME: &'static str = "breakpoint_remove";
     const TITLE: &'static str = "Remove a breakpoint";
-    const DESCRIPTION: &'static str = "Remove a breakpoint or snapshot point.";
+    const DESCRIPTION: &'static str = "Remove, delete a breakpoint or snapshot point.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("id", "string")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -12,13 +12,13 @@ pub struct BreakpointSet;
 impl Definition for BreakpointSet {
     const NAME: &'static str = "breakpoint_set";
     const TITLE: &'static str = "Set a breakpoint";
-    const DESCRIPTION: &'static str = "Pause at a line, function or exception; says when it did not bind.";
+    const DESCRIPTION: &'static str = "Set a breakpoint, conditional too: break, stop, pause at a line, function or \
+        exception; says when it is not bound.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("id", "string"), ("bound", "boolean"), ("line", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Spot;
 
     fn run(call: &Call<'_>, arguments: Spot) -> Result<Draft> {

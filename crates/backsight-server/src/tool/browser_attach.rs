@@ -46,14 +46,13 @@ pub struct Arguments {
 
 impl Definition for BrowserAttach {
     const NAME: &'static str = "browser_attach";
-    const TITLE: &'static str = "Watch a browser";
-    const DESCRIPTION: &'static str =
-        "Watch a running Chrome or Chromium (found by itself when you name none) or launch one.";
+    const TITLE: &'static str = "Open or attach a browser";
+    const DESCRIPTION: &'static str = "Connect to a running Chrome or Chromium browser (found by itself when you name \
+        none) to watch its pages, or launch one.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -16,13 +16,12 @@ pub struct Arguments {}
 
 impl Definition for BrowserStatus {
     const NAME: &'static str = "browser_status";
-    const TITLE: &'static str = "Who watches the app";
+    const TITLE: &'static str = "Browser status";
     const DESCRIPTION: &'static str = "Whether a browser, pages or processes are watched, and which.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {

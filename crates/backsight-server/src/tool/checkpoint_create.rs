@@ -20,12 +20,12 @@ pub struct Arguments {
 
 impl Definition for CheckpointCreate {
     const NAME: &'static str = "checkpoint_create";
-    const TITLE: &'static str = "Name this moment of the app";
-    const DESCRIPTION: &'static str = "Name this moment for get_changes_since: session_start before the first edit, \
-        before_x, after_x, pre_commit. At most 20; kept across restarts.";
+    const TITLE: &'static str = "Create a checkpoint of the app";
+    const DESCRIPTION: &'static str = "Mark a moment with a name for get_changes_since: session_start before the \
+        first edit, before_x, after_x, pre_commit. At most 20; kept across restarts.";
     const EFFECT: Effect = Effect::Records;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("name", "string"),
         ("created", "string"),
@@ -33,7 +33,6 @@ impl Definition for CheckpointCreate {
         ("evicted", "string"),
         ("advice", "string"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

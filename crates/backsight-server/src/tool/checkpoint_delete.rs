@@ -18,12 +18,11 @@ pub struct Arguments {
 impl Definition for CheckpointDelete {
     const NAME: &'static str = "checkpoint_delete";
     const TITLE: &'static str = "Delete a checkpoint";
-    const DESCRIPTION: &'static str = "Forget a named checkpoint.";
+    const DESCRIPTION: &'static str = "Delete a named checkpoint.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("deleted", "string")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

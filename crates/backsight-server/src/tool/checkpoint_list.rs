@@ -19,12 +19,11 @@ pub struct Arguments {}
 impl Definition for CheckpointList {
     const NAME: &'static str = "checkpoint_list";
     const TITLE: &'static str = "List checkpoints";
-    const DESCRIPTION: &'static str = "The named checkpoints, oldest first, with how the app was.";
+    const DESCRIPTION: &'static str = "List the named checkpoints, oldest first, with how the app was.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("checkpoints", "array"), ("warnings", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {

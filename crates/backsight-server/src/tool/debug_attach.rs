@@ -45,13 +45,12 @@ pub struct Arguments {
 
 impl Definition for DebugAttach {
     const NAME: &'static str = "debug_attach";
-    const TITLE: &'static str = "Debug a running program";
-    const DESCRIPTION: &'static str = "Debug a program of this user that runs already.";
+    const TITLE: &'static str = "Attach the debugger";
+    const DESCRIPTION: &'static str = "Attach the debugger to a running process of the user.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

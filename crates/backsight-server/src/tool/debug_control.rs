@@ -59,13 +59,13 @@ pub struct Arguments {
 
 impl Definition for DebugControl {
     const NAME: &'static str = "debug_control";
-    const TITLE: &'static str = "Run, step, pause";
-    const DESCRIPTION: &'static str = "Let the program go on, step or pause, and wait for its next stop.";
+    const TITLE: &'static str = "Continue, step, pause";
+    const DESCRIPTION: &'static str = "Continue, resume, step over, step into or out of a function, run until a line, \
+        or pause execution, and wait for the next stop.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

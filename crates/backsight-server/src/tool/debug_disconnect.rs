@@ -21,14 +21,13 @@ pub struct Arguments {
 
 impl Definition for DebugDisconnect {
     const NAME: &'static str = "debug_disconnect";
-    const TITLE: &'static str = "End a debug session";
-    const DESCRIPTION: &'static str = "End the session and clear its snapshots.";
+    const TITLE: &'static str = "Stop debugging";
+    const DESCRIPTION: &'static str = "Stop debugging: end, kill or detach from the process and clear its snapshots.";
     const EFFECT: Effect = Effect::Stops;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("session", "string"), ("ended_program", "boolean"), ("cleared_snapshots", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -47,14 +47,13 @@ pub struct Arguments {
 
 impl Definition for DebugLaunch {
     const NAME: &'static str = "debug_launch";
-    const TITLE: &'static str = "Debug a program";
+    const TITLE: &'static str = "Start debugging a program";
     const DESCRIPTION: &'static str =
-        "Run a program of the workspace (Python, Node, Go, C++, Rust) under its debugger until its first stop.";
+        "Run a program or test of the workspace (Python, Node, Go, C++, Rust) under its debugger until its first stop.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -34,14 +34,14 @@ pub struct Arguments {
 impl Definition for DebugOutput {
     const NAME: &'static str = "debug_output";
     const TITLE: &'static str = "What the program printed";
-    const DESCRIPTION: &'static str = "What the program printed, oldest first.";
+    const DESCRIPTION: &'static str =
+        "Output: what the program or script printed (stdout, stderr; print), oldest first.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("output", "array"), ("next_since", "integer"), ("lost", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

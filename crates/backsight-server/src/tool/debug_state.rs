@@ -29,10 +29,11 @@ pub struct Arguments {
 impl Definition for DebugState {
     const NAME: &'static str = "debug_state";
     const TITLE: &'static str = "Where the program is";
-    const DESCRIPTION: &'static str = "Where the program is; lists the sessions when there are several.";
+    const DESCRIPTION: &'static str =
+        "Where the debugged program stopped or paused, or whether it runs; lists the sessions when there are several.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("sessions", "array"),
         ("session", "string"),
@@ -55,7 +56,6 @@ impl Definition for DebugState {
         ("misread", "array"),
         ("command", "array"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -65,7 +65,7 @@ impl Definition for DebugState {
         match (session, sessions.as_slice()) {
             (None, []) => {
                 let summary = "no program is being debugged: start one with debug_launch";
-                Ok(Draft::new(summary).list("sessions", Vec::new(), None))
+                Ok(Draft::new(summary))
             }
             (None, [_, _, ..]) if limit.is_zero() => Ok(all(call, &sessions)),
             _ => one(call, session, limit),

@@ -35,11 +35,11 @@ pub struct Arguments {
 impl Definition for Evaluate {
     const NAME: &'static str = "evaluate";
     const TITLE: &'static str = "Evaluate an expression";
-    const DESCRIPTION: &'static str = "The value of an expression in the paused program.";
+    const DESCRIPTION: &'static str = "Evaluate, print the value of an expression or variable in the paused program.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("value", "string"),
         ("type", "string"),
@@ -48,7 +48,6 @@ impl Definition for Evaluate {
         ("epoch", "integer"),
         ("may_have_run_code", "boolean"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

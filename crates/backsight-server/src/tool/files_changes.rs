@@ -26,11 +26,10 @@ pub struct Arguments {
 impl Definition for FilesChanges {
     const NAME: &'static str = "files_changes";
     const TITLE: &'static str = "List changed files";
-    const DESCRIPTION: &'static str = "Which paths differ between two states. A state is a snapshot (#12, an id, @ latest, \
-        @~2, a milestone's title, session:ID, message:ID) or now (the disk).";
+    const DESCRIPTION: &'static str = "List which files changed between two states. A state is a snapshot (#12, an \
+        id, @ latest, @~2, a milestone's title, session:ID, message:ID) or now (the disk).";
     const EFFECT: Effect = Effect::Reads;
-    const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("from", "string"), ("to", "string"), ("total", "integer"), ("changes", "array"), ("unseen", "array")];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[("changes", "array"), ("unseen", "array")];
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -52,11 +51,6 @@ impl Definition for FilesChanges {
             count => format!("{count} paths differ between {from} and {to_name}{blind}"),
         };
         let more = Next::new("files_changes", json!({ "from": from, "to": to, "paths": arguments.paths }));
-        let draft = Draft::new(summary)
-            .fact("from", patch.from.to_string())
-            .fact("to", patch.to.map_or_else(|| "now".to_owned(), |tree| tree.to_string()))
-            .fact("total", changes.len())
-            .list_from("changes", changes, start, more);
-        Ok(lists(draft, vec![("unseen", unseen)]))
+        Ok(lists(Draft::new(summary).list_from("changes", changes, start, more), vec![("unseen", unseen)]))
     }
 }

@@ -30,18 +30,12 @@ pub struct Arguments {
 
 impl Definition for FilesDiff {
     const NAME: &'static str = "files_diff";
-    const TITLE: &'static str = "Show a diff";
+    const TITLE: &'static str = "Show a diff of files";
     const DESCRIPTION: &'static str =
-        "Unified diff between two states, or of one step. Names states like files_changes.";
+        "Show the diff, which lines differ between two states, or in one step. Names states like files_changes.";
     const EFFECT: Effect = Effect::Reads;
-    const OUTPUT: &'static [(&'static str, &'static str)] = &[
-        ("additions", "integer"),
-        ("deletions", "integer"),
-        ("files", "array"),
-        ("unseen", "array"),
-        ("diff", "string"),
-        ("diff_lines", "integer"),
-    ];
+    const OUTPUT: &'static [(&'static str, &'static str)] =
+        &[("files", "array"), ("unseen", "array"), ("diff", "string")];
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -82,8 +76,7 @@ impl Definition for FilesDiff {
         let summary =
             format!("{what}: {}, +{} -{}{blind}", words::count(files.len(), "file"), diff.additions, diff.deletions);
         // The list of files comes once, on the first page.
-        let draft = Draft::new(summary).fact("additions", diff.additions).fact("deletions", diff.deletions);
-        let draft = draft.fact("diff_lines", unified.lines().count());
+        let draft = Draft::new(summary);
         let (first, rest) = (start == 0, Next::new("files_changes", again_as_changes(&again)));
         let draft = if first { draft.list("files", files, Some(rest)) } else { draft };
         let draft = lists(draft, vec![("unseen", unseen)]);

@@ -25,11 +25,11 @@ pub struct Arguments {
 
 impl Definition for FilesRead {
     const NAME: &'static str = "files_read";
-    const TITLE: &'static str = "Read a file of a snapshot";
-    const DESCRIPTION: &'static str = "A file's text, or a directory's files, in a snapshot.";
+    const TITLE: &'static str = "Read an old version of a file";
+    const DESCRIPTION: &'static str = "Read a file's text, or list a directory's files, as they were in a snapshot: \
+        an old or deleted version, before an edit.";
     const EFFECT: Effect = Effect::Reads;
-    const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("bytes", "integer"), ("lines", "integer"), ("total", "integer"), ("files", "array"), ("content", "string")];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[("files", "array"), ("content", "string")];
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -54,12 +54,9 @@ fn file(wanted: &RelPath, reference: &str, bytes: &[u8], start: usize, again: Ne
         Ok(text) if !bytes.contains(&0) => {
             let lines = text.lines().count();
             Draft::new(format!("{wanted} at {reference}: {}", words::count(lines, "line")))
-                .fact("bytes", bytes.len())
-                .fact("lines", lines)
                 .body("content", text, start, again)
         }
-        _ => Draft::new(format!("{wanted} at {reference} is binary: {} bytes, not shown", bytes.len()))
-            .fact("bytes", bytes.len()),
+        _ => Draft::new(format!("{wanted} at {reference} is binary: {} bytes, not shown", bytes.len())),
     }
 }
 
@@ -79,5 +76,5 @@ fn listing(call: &Call<'_>, reference: &str, below: Option<&RelPath>, start: usi
     }
     let what = below.map_or_else(|| "the workspace".to_owned(), ToString::to_string);
     let summary = format!("{what} at {reference}: {}", words::count(files.len(), "file"));
-    Ok(Draft::new(summary).fact("total", files.len()).list_from("files", files, start, again))
+    Ok(Draft::new(summary).list_from("files", files, start, again))
 }

@@ -10,8 +10,8 @@ pub struct FilesRedo;
 
 impl Definition for FilesRedo {
     const NAME: &'static str = "files_redo";
-    const TITLE: &'static str = "Redo";
-    const DESCRIPTION: &'static str = "Bring back the step that was undone last (or count steps).";
+    const TITLE: &'static str = "Redo what was undone";
+    const DESCRIPTION: &'static str = "Redo: bring back the change that was undone last (or count of them).";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Steps;

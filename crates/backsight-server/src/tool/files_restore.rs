@@ -32,9 +32,10 @@ pub struct Arguments {
 
 impl Definition for FilesRestore {
     const NAME: &'static str = "files_restore";
-    const TITLE: &'static str = "Go back to a snapshot";
-    const DESCRIPTION: &'static str = "Make the files exactly what they were, others' later edits included: to undo only \
-        your own steps use files_revert. Answers with the plan, like it.";
+    const TITLE: &'static str = "Restore files from a snapshot";
+    const DESCRIPTION: &'static str = "Restore, go back, bring back: make all files, or some paths, exactly what they \
+        were in an earlier snapshot, deleted ones too, without others' later edits; to roll back only your own steps \
+        use files_revert. Answers with the plan, like it.";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Arguments;

@@ -32,9 +32,10 @@ pub struct Arguments {
 
 impl Definition for FilesRevert {
     const NAME: &'static str = "files_revert";
-    const TITLE: &'static str = "Undo steps, keep the rest";
-    const DESCRIPTION: &'static str = "Undo what the named steps changed and keep everybody's other edits. Answers with \
-        the plan; `confirm` in it is the call that carries it out. Can itself be undone.";
+    const TITLE: &'static str = "Revert steps, keep the rest";
+    const DESCRIPTION: &'static str = "Revert, roll back, undo everything that the named steps, messages or sessions \
+        changed, and keep all other edits. Answers with the plan; `confirm` in it is the call that carries it out. \
+        Can itself be undone.";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Arguments;

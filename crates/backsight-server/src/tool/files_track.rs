@@ -69,15 +69,14 @@ impl Policy {
 
 impl Definition for FilesTrack {
     const NAME: &'static str = "files_track";
-    const TITLE: &'static str = "Record a snapshot";
-    const DESCRIPTION: &'static str = "Record the workspace's files. Nothing changed: the same snapshot, created false. \
-        To keep your changes apart from others', call with phase begin before editing and phase finish after.";
+    const TITLE: &'static str = "Record a snapshot of the files";
+    const DESCRIPTION: &'static str = "Save, back up the current state of the workspace's files as a snapshot, a \
+        restore point. Nothing changed: the same snapshot, created false. To keep your changes apart from others', \
+        call with phase begin before editing and phase finish after.";
     const EFFECT: Effect = Effect::RecordsOnce;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("created", "boolean"),
         ("snapshot", "string"),
-        ("id", "string"),
-        ("tree", "string"),
         ("call", "string"),
         ("complete", "boolean"),
         ("integrated", "string"),
@@ -150,14 +149,12 @@ fn tracked(tracked: Tracked) -> Result<Draft> {
         false => format!("nothing changed since {seq}{blind}"),
     };
     let more = |base: backsight::ObjectId| {
-        Next::new("files_changes", json!({ "from": base.to_string(), "to": seq.to_string() }))
+        Next::new("files_changes", json!({ "from": words::short_id(&base), "to": seq.to_string() }))
     };
     let draft = Draft::new(summary)
         .fact("created", created)
         .fact("snapshot", seq.to_string())
-        .fact("id", snapshot.id.as_str())
-        .fact("tree", snapshot.tree.to_string())
-        .fact("complete", complete)
+        .maybe("complete", (!complete).then_some(false))
         .maybe("integrated", integrated.map(|seq| seq.to_string()))
         .list("changes", changes, snapshot.base_tree.map(more));
     let unknown = unknown_changes.iter().map(words::unknown).collect();

@@ -10,9 +10,9 @@ pub struct FilesUndo;
 
 impl Definition for FilesUndo {
     const NAME: &'static str = "files_undo";
-    const TITLE: &'static str = "Undo the newest step";
+    const TITLE: &'static str = "Undo the last change";
     const DESCRIPTION: &'static str =
-        "Take back the newest step (or count steps), whoever made it; edits elsewhere stay.";
+        "Undo, take back, discard the last edit or step (or count of them), whoever made it; edits elsewhere stay.";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Steps;

@@ -38,8 +38,10 @@ const ENVELOPE: usize = 90;
 impl Definition for GetChangesSince {
     const NAME: &'static str = "get_changes_since";
     const TITLE: &'static str = "What happened in the app";
-    const DESCRIPTION: &'static str = "New console errors, failed requests, lost sockets and user actions in the browser \
-        since you last asked, deduplicated. severity: clean, warning, error, or unknown when nobody watched.";
+    const DESCRIPTION: &'static str = "What changed or broke in the app, page or website since you last looked, \
+        deduplicated: new browser console errors, exceptions and warnings, network requests and API calls that fail \
+        (HTTP 404, 500), lost websocket connections, user actions. severity: clean, warning, error, or unknown when \
+        nobody watched.";
     const EFFECT: Effect = Effect::ReadsOn;
     const GROUP: Group = Group::Browser;
     const DEFAULT_TOKENS: usize = 700;

@@ -20,11 +20,12 @@ pub struct Arguments {
 
 impl Definition for GetSessionHealth {
     const NAME: &'static str = "get_session_health";
-    const TITLE: &'static str = "Is the app well";
-    const DESCRIPTION: &'static str = "One verdict about the app: healthy, degraded, broken or unknown, with reasons.";
+    const TITLE: &'static str = "Is the app healthy";
+    const DESCRIPTION: &'static str =
+        "Health check of the app, page or frontend in one verdict: healthy (ok), degraded, broken or unknown, and why.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("verdict", "string"),
         ("checkpoint", "string"),

@@ -16,9 +16,7 @@ use crate::words;
 
 /// The facts of their answers.
 pub const OUTPUT: &[(&str, &str)] = &[
-    ("dry_run", "boolean"),
     ("changed", "boolean"),
-    ("plan", "string"),
     ("confirm", "object"),
     ("snapshot", "string"),
     ("safety", "string"),
@@ -139,15 +137,14 @@ pub fn applied(applied: &Applied, verb: &str, tool: &'static str, again: Value) 
         (true, false, None) => format!("{verb} changed {paths}"),
     };
     let mut draft = Draft::new(summary)
-        .fact("dry_run", applied.dry_run)
-        .fact("changed", applied.changed)
+        .fact("changed", applied.changed && !applied.dry_run)
         .maybe("snapshot", applied.snapshot.as_ref().map(|step| step.sequence_number.to_string()))
-        .maybe("safety", applied.safety.map(|seq| seq.to_string()));
+        .said("safety", applied.safety.map(|seq| seq.to_string()));
     if let (true, Some(token)) = (applied.changed, &applied.plan) {
         let mut arguments = said(again);
         arguments["dry_run"] = json!(false);
         arguments["plan"] = json!(token);
-        draft = draft.fact("plan", token.to_string()).confirm(tool, arguments);
+        draft = draft.confirm(tool, arguments);
     }
     let kept = applied.kept.iter().map(|kept| format!("{}: {}", kept.path, kept.reason)).collect();
     let targets = applied.targets.iter().map(ToString::to_string).collect();

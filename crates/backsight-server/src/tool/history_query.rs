@@ -55,14 +55,12 @@ pub struct Arguments {
 
 impl Definition for HistoryQuery {
     const NAME: &'static str = "history_query";
-    const TITLE: &'static str = "Ask the timeline";
-    const DESCRIPTION: &'static str = "Who changed what and when, newest first, with filters; `ref` shows one step, \
-        `blame` who wrote each line of a file. A row that names no message after `@` is of the row before's.";
+    const TITLE: &'static str = "History of changes";
+    const DESCRIPTION: &'static str = "History, log of past edits and recent activity: who changed what and when, by \
+        agent, session, tool or file, newest first; `ref` shows one step, `blame` who wrote each line. A row that names no message after `@` is of the row before's.";
     const EFFECT: Effect = Effect::Reads;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("rows", "array"),
-        ("id", "string"),
-        ("tree", "string"),
         ("time", "string"),
         ("description", "string"),
         ("changes", "array"),
@@ -88,11 +86,11 @@ fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
     let changes = call.workspace.changes_of(reference)?.iter().map(words::change).collect();
     let unknown = step.unknown_changes.iter().map(words::unknown).collect();
     let more = Next::new("files_diff", json!({ "step": step.sequence_number.to_string() }));
-    let draft = Draft::new(words::snapshot(&step, call.now))
-        .fact("id", step.id.as_str())
-        .fact("tree", step.tree.to_string())
-        .fact("time", step.timestamp.to_string())
-        .list("changes", changes, Some(more));
+    let draft = Draft::new(words::snapshot(&step, call.now)).said("time", Some(step.timestamp.to_string())).list(
+        "changes",
+        changes,
+        Some(more),
+    );
     let draft = lists(draft, vec![("unknown", unknown)]);
     // The summary has all of a description that is one short line.
     Ok(match words::clip(&step.description) == step.description {

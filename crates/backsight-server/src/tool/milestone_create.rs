@@ -29,11 +29,10 @@ pub struct Arguments {
 impl Definition for MilestoneCreate {
     const NAME: &'static str = "milestone_create";
     const TITLE: &'static str = "Create a milestone";
-    const DESCRIPTION: &'static str = "Name the snapshots since the last milestone as one piece of work; the title is then \
-        a reference.";
+    const DESCRIPTION: &'static str = "Tag a version: name the snapshots since the last milestone as one piece of \
+        work; the title is then a reference.";
     const EFFECT: Effect = Effect::Records;
-    const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("id", "string"), ("first", "string"), ("last", "string"), ("files", "integer")];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[("first", "string"), ("last", "string")];
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -51,10 +50,6 @@ impl Definition for MilestoneCreate {
             words::clip(&made.title),
             words::count(files as usize, "file")
         );
-        Ok(Draft::new(summary)
-            .fact("id", made.id.as_str())
-            .fact("first", first)
-            .fact("last", last)
-            .fact("files", files))
+        Ok(Draft::new(summary).fact("first", first).fact("last", last))
     }
 }

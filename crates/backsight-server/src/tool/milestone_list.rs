@@ -24,7 +24,7 @@ pub struct Arguments {
 impl Definition for MilestoneList {
     const NAME: &'static str = "milestone_list";
     const TITLE: &'static str = "List milestones";
-    const DESCRIPTION: &'static str = "The milestones, newest first, or one with its files.";
+    const DESCRIPTION: &'static str = "List the milestones, tagged versions, newest first, or one with its files.";
     const EFFECT: Effect = Effect::Reads;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("milestones", "array"), ("snapshots", "integer"), ("files", "array"), ("tags", "array")];

@@ -38,14 +38,14 @@ pub struct Arguments {
 impl Definition for NoiseRules {
     const NAME: &'static str = "noise_rules";
     const TITLE: &'static str = "Noise rules";
-    const DESCRIPTION: &'static str = "What get_changes_since leaves out and counts: list, add, remove, enable, disable. \
-        401 and 403 are never noise.";
+    const DESCRIPTION: &'static str = "Ignore, filter out, mute, silence known, noisy console errors, messages and \
+        requests: get_changes_since leaves them out and counts them. list, add, remove, enable, disable. 401 and 403 \
+        are never noise.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("rules", "array"), ("added", "array"), ("deleted", "string"), ("rule", "string"), ("warnings", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -20,12 +20,11 @@ pub struct Arguments {
 impl Definition for SnapshotClear {
     const NAME: &'static str = "snapshot_clear";
     const TITLE: &'static str = "Delete all snapshots";
-    const DESCRIPTION: &'static str = "Delete all snapshots.";
+    const DESCRIPTION: &'static str = "Delete all snapshots of variables.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("cleared", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

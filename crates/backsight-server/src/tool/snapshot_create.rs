@@ -48,14 +48,14 @@ pub struct Arguments {
 
 impl Definition for SnapshotCreate {
     const NAME: &'static str = "snapshot_create";
-    const TITLE: &'static str = "Take a snapshot";
-    const DESCRIPTION: &'static str = "Capture the variables of the paused program, to compare them later.";
+    const TITLE: &'static str = "Capture variables";
+    const DESCRIPTION: &'static str =
+        "Capture a snapshot of the variables, the local state, of the paused program, to compare later.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("snapshot", "object"), ("redacted", "integer"), ("warnings", "array"), ("incomplete", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -21,12 +21,11 @@ pub struct Arguments {
 impl Definition for SnapshotDelete {
     const NAME: &'static str = "snapshot_delete";
     const TITLE: &'static str = "Delete a snapshot";
-    const DESCRIPTION: &'static str = "Delete a snapshot, or a snapshot point's by its name.";
+    const DESCRIPTION: &'static str = "Delete a snapshot of variables, or a snapshot point's by its name.";
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("count", "integer"), ("deleted", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -29,13 +29,12 @@ pub struct Arguments {
 impl Definition for SnapshotDiff {
     const NAME: &'static str = "snapshot_diff";
     const TITLE: &'static str = "Compare two snapshots";
-    const DESCRIPTION: &'static str = "What changed between two snapshots.";
+    const DESCRIPTION: &'static str = "Compare, diff two snapshots of variables: what changed between them.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("diff", "object"), ("lines", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

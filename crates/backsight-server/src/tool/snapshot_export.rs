@@ -20,14 +20,13 @@ pub struct Arguments {
 
 impl Definition for SnapshotExport {
     const NAME: &'static str = "snapshot_export";
-    const TITLE: &'static str = "Keep a snapshot";
-    const DESCRIPTION: &'static str = "Write a snapshot into a new file.";
+    const TITLE: &'static str = "Export a snapshot";
+    const DESCRIPTION: &'static str = "Export, write a snapshot of variables into a new file.";
     const EFFECT: Effect = Effect::AddsFile;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("snapshot_id", "string"), ("file", "string"), ("bytes", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -27,13 +27,12 @@ pub struct Arguments {
 impl Definition for SnapshotGet {
     const NAME: &'static str = "snapshot_get";
     const TITLE: &'static str = "Read a snapshot";
-    const DESCRIPTION: &'static str = "The values of a snapshot, all or under a path.";
+    const DESCRIPTION: &'static str = "Values of the variables in a snapshot, all or under a path.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("view", "object"), ("lines", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -45,12 +45,12 @@ pub struct Arguments {
 
 impl Definition for SnapshotOn {
     const NAME: &'static str = "snapshot_on";
-    const TITLE: &'static str = "Snapshots on the way";
-    const DESCRIPTION: &'static str =
-        "Take a snapshot whenever the program passes a place, and go on; without a place, list these.";
+    const TITLE: &'static str = "Tracepoint";
+    const DESCRIPTION: &'static str = "Trace, log, watch variables: take a snapshot each time the program hits a \
+        line, as in a loop, and go on; without a place, list these.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("name", "string"),
         ("breakpoint", "string"),
@@ -58,7 +58,6 @@ impl Definition for SnapshotOn {
         ("max_hits", "integer"),
         ("points", "array"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -24,14 +24,14 @@ pub struct Arguments {
 
 impl Definition for SnapshotSeries {
     const NAME: &'static str = "snapshot_series";
-    const TITLE: &'static str = "A series as a table";
-    const DESCRIPTION: &'static str = "The snapshots of a snapshot_on as a table of what changed.";
+    const TITLE: &'static str = "Variables over time";
+    const DESCRIPTION: &'static str =
+        "The snapshots of a snapshot_on as a table: how a value or variable changed over time, in a loop.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("series", "object"), ("lines", "array")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

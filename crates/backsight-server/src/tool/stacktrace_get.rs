@@ -37,15 +37,14 @@ pub struct Arguments {
 
 impl Definition for StacktraceGet {
     const NAME: &'static str = "stacktrace_get";
-    const TITLE: &'static str = "Read the stack";
-    const DESCRIPTION: &'static str = "The frames of a paused thread, or all threads.";
+    const TITLE: &'static str = "Stack trace";
+    const DESCRIPTION: &'static str = "Call stack, backtrace: the frames of a paused thread, or all threads.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 700;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("frames", "array"), ("threads", "array"), ("thread_id", "integer"), ("epoch", "integer")];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

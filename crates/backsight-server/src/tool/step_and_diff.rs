@@ -42,12 +42,12 @@ pub struct Arguments {
 
 impl Definition for StepAndDiff {
     const NAME: &'static str = "step_and_diff";
-    const TITLE: &'static str = "Step and compare";
-    const DESCRIPTION: &'static str = "What one step, continue or run_to changed, in one call.";
+    const TITLE: &'static str = "Step and see what changed";
+    const DESCRIPTION: &'static str = "Step, continue or run_to and see which variables changed, in one call.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("diff", "object"),
         ("lines", "array"),
@@ -68,7 +68,6 @@ impl Definition for StepAndDiff {
         ("printed_before", "integer"),
         ("note", "string"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

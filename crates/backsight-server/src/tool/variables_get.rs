@@ -38,12 +38,13 @@ pub struct Arguments {
 
 impl Definition for VariablesGet {
     const NAME: &'static str = "variables_get";
-    const TITLE: &'static str = "Read variables";
-    const DESCRIPTION: &'static str = "The variables of a frame, or what is inside one.";
+    const TITLE: &'static str = "Show variables";
+    const DESCRIPTION: &'static str =
+        "Inspect local variables, arguments and their values, or the fields inside an object.";
     const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
-    const COMMON: &'static [&'static str] = &[];
+    const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("variables", "array"),
         ("scopes", "array"),
@@ -52,7 +53,6 @@ impl Definition for VariablesGet {
         ("value", "string"),
         ("incomplete", "array"),
     ];
-    const SHOWS_OUTPUT: bool = false;
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {

@@ -21,8 +21,8 @@ pub struct Arguments {
 impl Definition for WorkspaceReset {
     const NAME: &'static str = "workspace_reset";
     const TITLE: &'static str = "Reset continuity";
-    const DESCRIPTION: &'static str = "Accept the files as they are now: records outside changes, closes open tool calls, \
-        acknowledges problems of the timeline. Changes no file and removes no history.";
+    const DESCRIPTION: &'static str = "Accept the files as they are now: records outside changes, closes open tool \
+        calls, acknowledges problems of the timeline. Changes no file and removes no history.";
     const EFFECT: Effect = Effect::Records;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("row", "string"), ("integrated", "string"), ("acknowledged", "array"), ("closed_calls", "array")];

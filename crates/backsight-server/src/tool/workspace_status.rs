@@ -22,17 +22,14 @@ pub struct Arguments {
 impl Definition for WorkspaceStatus {
     const NAME: &'static str = "workspace_status";
     const TITLE: &'static str = "Workspace status";
-    const DESCRIPTION: &'static str = "What changed on disk since the latest snapshot, and by whom as far as known: \
-        `unknown` changes are nobody's who told us, `pending` ones may be an open tool call's. Letters: A added, M \
-        modified, D deleted, R renamed, X mode, T type.";
+    const DESCRIPTION: &'static str = "Status of the workspace: what changed on disk (dirty, uncommitted) since the \
+        latest snapshot, and by whom as far as known. `unknown` changes are nobody's who told us, `pending` ones may \
+        be an open tool call's. Letters: A added, M modified, D deleted, R renamed, X mode, T type.";
     const EFFECT: Effect = Effect::Reads;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("clean", "boolean"),
         ("latest", "string"),
         ("complete", "boolean"),
-        ("undoable", "integer"),
-        ("redoable", "integer"),
-        ("strategy", "string"),
         ("milestone", "string"),
         ("chain_head", "string"),
         ("problems", "array"),
@@ -70,19 +67,20 @@ impl Definition for WorkspaceStatus {
         });
         let latest = call.workspace.shortened(status.latest.clone())?;
         let latest = latest.map(|latest| words::snapshot(&latest, call.now));
-        let problems = sync.as_ref().map(|sync| sync.problems.iter().map(|found| found.message.clone()).collect());
-        let mut draft = Draft::new(summary)
+        let problems: Option<Vec<String>> =
+            sync.as_ref().map(|sync| sync.problems.iter().map(|found| found.message.clone()).collect());
+        let record = match &problems {
+            None => String::new(),
+            Some(found) if found.is_empty() => "; the record is sound".to_owned(),
+            Some(found) => format!("; the record has {}", words::count(found.len(), "problem")),
+        };
+        let mut draft = Draft::new(summary + &record)
             .fact("clean", status.clean)
-            .fact("complete", complete)
-            .maybe("latest", latest)
-            .fact("undoable", status.undoable)
-            .fact("redoable", status.redoable)
-            .fact("strategy", status.strategy.as_str())
-            .maybe("milestone", status.milestone.map(|milestone| words::clip(&milestone.title)))
-            .maybe("chain_head", sync.as_ref().map(|sync| sync.chain_head.clone()));
-        if let Some(problems) = problems {
-            draft = draft.list("problems", problems, None);
-        }
+            .maybe("complete", (!complete).then_some(false))
+            .said("latest", latest)
+            .said("milestone", status.milestone.map(|milestone| words::clip(&milestone.title)))
+            .said("chain_head", sync.as_ref().map(|sync| sync.chain_head.clone()))
+            .list("problems", problems.unwrap_or_default(), None);
         let more = Next::new("files_changes", json!({ "from": "@" }));
         draft = draft.list("changes", changes, Some(more));
         let lists = [

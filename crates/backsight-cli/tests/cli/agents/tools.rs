@@ -91,7 +91,9 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
         assert!(reviewed != RunsPrograms || hints["idempotentHint"] == false, "{name}");
         // Asking what is new moves the mark of whoever asks: the next answer is another one.
         assert!(reviewed != Looks || hints["idempotentHint"] == (name != "get_changes_since"), "{name}");
-        assert!(hints["idempotentHint"].is_boolean() && hints["title"].is_string(), "{name}");
+        assert!(hints["idempotentHint"].is_boolean() && tool["title"].is_string(), "{name}");
+        // Claude Code looks for it only there.
+        assert_eq!(hints["title"], tool["title"], "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
     }
@@ -109,7 +111,7 @@ fn a_day_of_an_agent() {
     let first = agent.ok("files_track", json!({ "description": "start" }));
     assert_eq!((&first["created"], &first["snapshot"]), (&json!(true), &json!("#1")));
     let again = agent.ok("files_track", json!({}));
-    assert_eq!((&again["created"], &again["id"], &again["tree"]), (&json!(false), &first["id"], &first["tree"]));
+    assert_eq!((&again["created"], &again["snapshot"]), (&json!(false), &first["snapshot"]));
 
     let call = agent.ok("files_track", json!({ "phase": "begin" }))["call"].clone();
     fixture.write("src/a.rs", &numbered(&[(3, "agent")]));
@@ -122,14 +124,17 @@ fn a_day_of_an_agent() {
 
     fixture.write("README.md", "# hello, edited by a person\n");
     let changes = agent.ok("files_changes", json!({}));
-    assert_eq!((&changes["total"], &changes["changes"]), (&json!(1), &json!(["M README.md"])));
+    assert_eq!(
+        (&changes["summary"], &changes["changes"]),
+        (&json!("1 path differs between @ and now"), &json!(["M README.md"]))
+    );
     let diff = agent.ok("files_diff", json!({ "step": "#2", "paths": "src/a.rs" }));
-    assert_eq!((&diff["additions"], &diff["deletions"]), (&json!(1), &json!(1)));
+    assert_eq!((&diff["summary"], &diff["files"]), (&json!("step #2: 1 file, +1 -1"), &json!(["M src/a.rs +1 -1"])));
     assert!(diff["diff"].as_str().unwrap().contains("-line 3\n+agent\n"));
     let between = agent.ok("files_diff", json!({ "from": "#1", "to": "#2", "context": 0 }));
     assert!(between["diff"].as_str().unwrap().contains("@@ -3 +3 @@"), "{between}");
     let old = agent.ok("files_read", json!({ "path": "./src/a.rs", "ref": "#1" }));
-    assert_eq!((old["content"].as_str().unwrap(), &old["lines"]), (numbered(&[]).as_str(), &json!(10)));
+    assert_eq!((&old["content"], &old["summary"]), (&json!(numbered(&[])), &json!("src/a.rs at #1: 10 lines")));
     assert_eq!(agent.ok("files_read", json!({ "path": "src" }))["files"], json!(["src/a.rs", "src/new.rs"]));
     let now = agent.ok("files_read", json!({ "path": "README.md", "ref": "now" }));
     assert_eq!(now["content"], "# hello, edited by a person\n");
@@ -139,7 +144,7 @@ fn a_day_of_an_agent() {
     assert_eq!(plan.structured["reverted"], json!(["M src/a.rs", "D src/new.rs"]));
     assert!(plan.text.contains("to carry it out: files_revert {"), "{}", plan.text);
     let done = agent.ok("files_revert", plan.structured["confirm"]["arguments"].clone());
-    assert_eq!((&done["dry_run"], &done["changed"]), (&json!(false), &json!(true)));
+    assert_eq!((&done["changed"], &done["confirm"]), (&json!(true), &Value::Null));
     assert_eq!(fixture.read("src/a.rs"), numbered(&[]));
     assert_eq!(fixture.read("README.md"), "# hello, edited by a person\n");
     agent.ok("files_undo", json!({}));
@@ -159,7 +164,8 @@ fn a_day_of_an_agent() {
     assert_eq!(agent.ok("milestone_list", json!({ "ref": "first work" }))["tags"], json!(["a", "b"]));
     assert_eq!(agent.ok("workspace_reset", json!({ "reason": "a test" }))["row"], "#8");
     let sound = agent.ok("workspace_status", json!({ "verify": true }));
-    assert_eq!((&sound["clean"], &sound["problems"]), (&json!(true), &json!([])));
+    assert_eq!((&sound["clean"], &sound["problems"]), (&json!(true), &Value::Null));
+    assert_eq!(sound["summary"], "nothing changed since #6; the record is sound");
     fixture.verify();
 }
 

@@ -134,6 +134,7 @@ fn a_question_that_waits_ends_with_the_first_error_with_its_client_and_with_the_
 /// A session of the older handshake over HTTP.
 struct Session<'a> {
     server: &'a Server,
+    name: String,
     id: String,
 }
 
@@ -141,7 +142,7 @@ impl Session<'_> {
     fn open<'a>(server: &'a Server, name: &str) -> Session<'a> {
         let client = json!({ "name": name, "version": "1" });
         let about = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
-        let mut session = Session { server, id: String::new() };
+        let mut session = Session { server, name: name.to_owned(), id: String::new() };
         let reply =
             session.send("POST", &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about }));
         session.id = format!("Mcp-Session-Id: {}\r\n", reply.header("mcp-session-id").unwrap());
@@ -165,8 +166,9 @@ impl Session<'_> {
         let mut answers = messages.filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let said = answers.find(|message| message["id"] == 1).unwrap_or_else(|| panic!("no answer: {text}"));
         let said = &said["result"]["structuredContent"];
-        let word = |name: &str| said[name].as_str().unwrap_or_else(|| panic!("{text}")).to_owned();
-        (word("severity"), word("client"))
+        let severity = said["severity"].as_str().unwrap_or_else(|| panic!("{text}"));
+        // Who is called as it said is not told so.
+        (severity.to_owned(), said["client"].as_str().unwrap_or(&self.name).to_owned())
     }
 }
 

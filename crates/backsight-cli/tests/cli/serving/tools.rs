@@ -13,8 +13,8 @@ fn a_tool_answers_with_lines_of_json() {
     assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/x-ndjson")));
     let text = String::from_utf8(reply.body).unwrap();
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    assert_eq!(last["reply"]["structured"]["ok"], true, "{text}");
-    assert_eq!(last["reply"]["structured"]["client"], "test", "{text}");
+    assert_eq!(last["reply"]["structured"]["clean"], true, "{text}");
+    assert_eq!(last["reply"]["is_error"], false, "{text}");
 
     server.post("/api/tools/nonsense", &json!({ "arguments": {} })).fails(404, "ROUTE_NOT_FOUND");
     server.post("/api/tools/workspace_status", &json!({})).fails(400, "USAGE");

@@ -142,11 +142,14 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
 
 fn facts_of(call: &Call<'_>, frame: &FrameView) -> Value {
     let file = frame.file.as_deref().map(|file| short(call, relative(call, file)));
-    let mut facts = json!({ "function": short(call, &frame.function), "file": file, "line": frame.line });
-    if let Some(source) = &frame.source {
-        facts["source"] = json!(short(call, source));
-    }
-    facts
+    let source = frame.source.as_ref().map(|source| short(call, source));
+    let facts = [
+        ("function", Some(json!(short(call, &frame.function)))),
+        ("file", file.map(Value::from)),
+        ("line", frame.line.map(Value::from)),
+        ("source", source.map(Value::from)),
+    ];
+    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
 }
 
 /// ``total at shop.py:12: `x = x + 1` ``
