@@ -1,0 +1,142 @@
+"""A program in a terminal of its own: what it shows can be read and waited for, keys can be pressed.
+
+The terminal is a real one (a PTY) with a real screen behind it (pyte), which also answers the questions programs ask
+their terminal. Every wait has an end.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import threading
+import time
+from pathlib import Path
+from typing import Callable
+
+import pyte
+
+COLUMNS, ROWS = 120, 40
+ENTER, ESCAPE, DOWN, CONTROL_C = "\r", "\x1b", "\x1b[B", "\x03"
+
+# pyte takes these for letters to show, or fails on them: keyboard protocols, private modes with arguments, colours with colons.
+_UNKNOWN = re.compile(rb"\x1b\[[<>=][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;:$]*[^0-9;:$hl]|\x1b\[[0-9;]*:[0-9;:]*m|\x1b[P_^X].*?\x1b\\", re.S)
+_UNFINISHED = re.compile(rb"\x1b(?:[P_^X\]][^\x07\x1b]*|\[[<>=?]?[0-9;:$]*)?$")
+
+
+class TooLate(Exception):
+    """What was waited for did not come."""
+
+
+class Terminal:
+    def __init__(self, arguments: list[str], environment: dict[str, str], directory: Path):
+        self._screen = _Screen(self._send)
+        self._stream = pyte.ByteStream(self._screen)
+        self._lock = threading.Lock()
+        self._tail = b""
+        self._changed = time.monotonic()
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            os.chdir(directory)
+            os.execvpe(arguments[0], arguments, environment)
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def text(self) -> str:
+        """What the screen shows, without empty lines."""
+        with self._lock:
+            lines = [line.rstrip() for line in self._screen.display]
+        return "\n".join(line for line in lines if line)
+
+    def shows(self, *words: str) -> bool:
+        text = self.text()
+        return any(word in text for word in words)
+
+    def wait(self, what: str, condition: Callable[[], object], seconds: float) -> None:
+        """Waits until the condition holds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end or not self.is_alive():
+                how = "in time" if self.is_alive() else "before the client ended"
+                raise TooLate(f"{what} did not come {how}; the screen:\n{self.text()}")
+            time.sleep(0.05)
+
+    def settle(self, seconds: float = 1.0, at_most: float = 20) -> None:
+        """Waits until the screen has not changed for so long."""
+        end = time.monotonic() + at_most
+        while time.monotonic() - self._changed < seconds and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def press(self, key: str) -> None:
+        self._send(key)
+
+    def type(self, text: str) -> None:
+        """Types a line. Clients take a line that comes at once together with Enter for a paste."""
+        self._send(text)
+        self.settle(0.4, at_most=5)
+        self._send(ENTER)
+
+    def is_alive(self) -> bool:
+        return self._reader.is_alive()
+
+    def end(self) -> None:
+        """Ends the program and those it started."""
+        for name in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self._pid, name)
+            except ProcessLookupError:
+                break
+            self._reader.join(3)
+            if not self.is_alive():
+                break
+        os.close(self._fd)
+        os.waitpid(self._pid, 0)
+
+    def _send(self, text: str) -> None:
+        try:
+            os.write(self._fd, text.encode())
+        except OSError:
+            pass  # The program has ended; what waits for it will say so.
+
+    def _read(self) -> None:
+        while True:
+            try:
+                if not select.select([self._fd], [], [], 1)[0]:
+                    continue
+                data = os.read(self._fd, 65536)
+            except (OSError, ValueError):
+                return
+            if not data:
+                return
+            self._show(data)
+
+    def _show(self, data: bytes) -> None:
+        data = self._tail + data
+        cut = _UNFINISHED.search(data)
+        data, self._tail = (data[: cut.start()], data[cut.start() :]) if cut else (data, b"")
+        with self._lock:
+            self._stream.feed(_UNKNOWN.sub(b"", data))
+        self._changed = time.monotonic()
+
+
+class _Screen(pyte.Screen):
+    """A screen whose answers reach the program."""
+
+    def __init__(self, send: Callable[[str], None]):
+        super().__init__(COLUMNS, ROWS)
+        self._answer = send
+
+    def write_process_input(self, data: str) -> None:
+        self._answer(data)
