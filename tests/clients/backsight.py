@@ -35,7 +35,7 @@ class Backsight:
     def writers(self, path: str) -> set[Writer]:
         """Who wrote the lines of a file as it is now, the lines from before the first session left out."""
         hunks = self.ask("blame", path).get("hunks", [])
-        return {Writer(hunk.get("session"), hunk.get("message")) for hunk in hunks if hunk.get("sequence_number") != 1}
+        return {_writer(hunk) for hunk in hunks if hunk.get("sequence_number") != 1}
 
     def rows(self) -> list[dict]:
         """Every row with the files it touched, oldest first."""
@@ -47,3 +47,8 @@ class Backsight:
 
     def open_calls(self) -> list[dict]:
         return self.ask("status").get("open_calls", [])
+
+
+def _writer(hunk: dict) -> Writer:
+    """A row of a session may also hold what it found changed by others."""
+    return Writer(hunk.get("session"), hunk.get("message")) if hunk["state"] == "recorded" else Writer()

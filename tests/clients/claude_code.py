@@ -15,11 +15,11 @@ class ClaudeCode(Client):
     before_shell = "PreToolUse.Bash"
     dialog = "Do you want to proceed?"
     allow = (ENTER,)
-    refuse = (ESCAPE,)
+    refuse = ("3",)
     interrupt = (ESCAPE,)
 
     def prepare(self, home: Path, project: Path, model: str, asks: bool) -> None:
-        allowed = ["Read", "Agent", "mcp__backsight"] + ([] if asks else ["Bash", "Edit", "Write"])
+        allowed = ["Read", "Edit", "Write", "Agent", "mcp__backsight", *([] if asks else ["Bash"])]
         write_json(home / ".claude/settings.json", {
             "permissions": {"allow": allowed, "deny": ["Bash(touch:*)"], "defaultMode": "default"},
             "enableAllProjectMcpServers": True,

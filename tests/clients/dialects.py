@@ -47,7 +47,9 @@ class Messages:
 
     @staticmethod
     def turns(body: dict) -> list[Turn]:
-        return [Turn(message["role"] == "user", _text(message["content"])) for message in body["messages"]]
+        """Claude Code also puts messages of the system between the others."""
+        said = [message for message in body["messages"] if message["role"] in ("user", "assistant")]
+        return [Turn(message["role"] == "user", _text(message["content"])) for message in said]
 
     @staticmethod
     def offers_tools(body: dict) -> bool:

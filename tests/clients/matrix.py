@@ -46,7 +46,9 @@ def explain(outcome: Outcome) -> str:
     """What is wrong or not possible, and what the client said."""
     lines = [f"{outcome.client}, {outcome.situation}: {outcome.mark.value}"]
     for reason in outcome.reasons:
-        lines += textwrap.wrap(reason, 110, initial_indent="  ", subsequent_indent="    ", replace_whitespace=False)
+        said, *shown = reason.splitlines()
+        lines += textwrap.wrap(said, 110, initial_indent="  ", subsequent_indent="    ")
+        lines += [f"    | {line}" for line in shown]
     if outcome.mark is not Mark.NOT_POSSIBLE and outcome.events:
         heard = "heard: " + ", ".join(outcome.events)
         lines += textwrap.wrap(heard, 110, initial_indent="  ", subsequent_indent="    ")

@@ -107,8 +107,8 @@ def _run_one(kind: type[Client], situation: Situation, options: argparse.Namespa
 
     if situation.name in client.impossible:
         return outcome(Mark.NOT_POSSIBLE, client.impossible[situation.name])
-    below = place / client.name / situation.name.replace(" ", "-").replace(",", "")
-    stage = Stage(client, situation.name.replace(" ", "-").replace(",", ""), below, options.tools.resolve(), options.program.resolve(), model)
+    below = place / client.name / situation.name.replace(" ", "-")
+    stage = Stage(client, situation.name.replace(" ", "-"), below, options.tools.resolve(), options.program.resolve(), model)
     try:
         stage.set_up(situation.asks)
         situation.play(stage)

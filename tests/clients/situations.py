@@ -137,7 +137,7 @@ def interrupt(stage: Stage) -> None:
     stage.goes_back(first, gone=["half.txt", "after.txt"], stays=["user.txt"])
 
 
-@situation("dialog, allowed", asks=True)
+@situation("dialog allowed", asks=True)
 def dialog_allowed(stage: Stage) -> None:
     """The user edits a file while being asked, and then says yes."""
     with stage.open([stage.client.shell("cp app.py copy.txt")]) as terminal:
@@ -151,7 +151,7 @@ def dialog_allowed(stage: Stage) -> None:
     _is_agents_and_goes(stage, "copy.txt", stays=["user.txt"])
 
 
-@situation("dialog, refused", asks=True)
+@situation("dialog refused", asks=True)
 def dialog_refused(stage: Stage) -> None:
     """The user edits a file while being asked, and then says no."""
     with stage.open([stage.client.shell("cp app.py copy.txt")]) as terminal:

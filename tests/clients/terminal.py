@@ -80,6 +80,8 @@ class Terminal:
             time.sleep(0.05)
 
     def press(self, key: str) -> None:
+        import os as o, sys
+        if o.environ.get("DBG"): print("PRESS", repr(key), "\n", self.text(), file=sys.stderr)
         self._send(key)
 
     def type(self, text: str) -> None:
