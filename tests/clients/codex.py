@@ -6,7 +6,7 @@ from pathlib import Path
 
 from client import Client
 from model import Step, call
-from terminal import ENTER, ESCAPE
+from terminal import ENTER, ESCAPE, Terminal
 
 CONFIG = """model = "gpt-5.5"
 model_provider = "scripted"
@@ -45,7 +45,7 @@ class Codex(Client):
     def prepare(self, home: Path, project: Path, model: str, asks: bool) -> None:
         directory = home / ".codex"
         (directory / "rules").mkdir(parents=True)
-        approval = "untrusted" if asks else "never"
+        approval = "on-request" if asks else "never"
         (directory / "config.toml").write_text(CONFIG.format(approval=approval, model=model, project=project))
         (directory / "rules/default.rules").write_text(RULES.format(asked="prompt" if asks else "allow"))
 
@@ -57,6 +57,13 @@ class Codex(Client):
 
     def interactive(self, prompt: str) -> list[str]:
         return ["--dangerously-bypass-hook-trust", prompt]
+
+    def greet(self, terminal: Terminal) -> None:
+        """It offers its vendor's newest model first."""
+        terminal.wait("the offer of a model", lambda: terminal.shows("Use existing model"), 60)
+        terminal.settle()
+        terminal.press("2")
+        terminal.settle()
 
     def edit(self, path: str, old: str, new: str) -> list[Step]:
         return [_patch(f"*** Update File: {path}\n@@\n-{old}\n+{new}")]

@@ -73,7 +73,7 @@ class Terminal:
                 raise TooLate(f"{what} did not come {how}; the screen:\n{self.text()}")
             time.sleep(0.05)
 
-    def settle(self, seconds: float = 1.0, at_most: float = 20) -> None:
+    def settle(self, seconds: float = 1.0, at_most: float = 4) -> None:
         """Waits until the screen has not changed for so long."""
         end = time.monotonic() + at_most
         while time.monotonic() - self._changed < seconds and time.monotonic() < end:
@@ -85,9 +85,11 @@ class Terminal:
         self._send(key)
 
     def type(self, text: str) -> None:
-        """Types a line. Clients take a line that comes at once together with Enter for a paste."""
-        self._send(text)
-        self.settle(0.4, at_most=5)
+        """Types a line, key by key: clients take what comes at once for a paste, and Enter for a part of it."""
+        for key in text:
+            self._send(key)
+            time.sleep(0.02)
+        self.settle(0.5, at_most=2)
         self._send(ENTER)
 
     def is_alive(self) -> bool:
