@@ -15,7 +15,7 @@ class ClaudeCode(Client):
     before_shell = "PreToolUse.Bash"
     dialog = "Do you want to proceed?"
     allow = (ENTER,)
-    refuse = ("3",)
+    refuse = (ESCAPE,)
     interrupt = (ESCAPE,)
 
     def prepare(self, home: Path, project: Path, model: str, asks: bool) -> None:

@@ -39,7 +39,7 @@ class Gemini(Client):
         return ["--approval-mode", "yolo", *(["--resume", "latest"] if resume else []), "-p", prompt]
 
     def interactive(self, prompt: str) -> list[str]:
-        return ["--approval-mode", "default" if self._asks else "yolo", "-i", prompt]
+        return ["--approval-mode", "auto_edit" if self._asks else "yolo", "-i", prompt]
 
     def edit(self, path: str, old: str, new: str) -> list[Step]:
         return [call("replace", {"file_path": path, "instruction": "change it", "old_string": old, "new_string": new})]

@@ -25,8 +25,10 @@ COLUMNS, ROWS = 120, 40
 ENTER, ESCAPE, DOWN, CONTROL_C = "\r", "\x1b", "\x1b[B", "\x03"
 
 # pyte takes these for letters to show, or fails on them: keyboard protocols, private modes with arguments, colours with colons.
-_UNKNOWN = re.compile(rb"\x1b\[[<>=][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;:$]*[^0-9;:$hl]|\x1b\[[0-9;]*:[0-9;:]*m|\x1b[P_^X].*?\x1b\\", re.S)
-_UNFINISHED = re.compile(rb"\x1b(?:[P_^X\]][^\x07\x1b]*|\[[<>=?]?[0-9;:$]*)?$")
+_UNKNOWN = re.compile(
+    rb"\x1b\[[<>=][0-?]*[ -/]*[@-~]|\x1b\[\?[0-?]*[ -/]*[@-gi-km-~]|\x1b\[[0-9;]*:[0-9;:]*m|\x1b[P_^X].*?\x1b\\", re.DOTALL
+)
+_UNFINISHED = re.compile(rb"\x1b(?:[P_^X\]][^\x07\x1b]*\x1b?|\[[0-?]*[ -/]*)?$")
 
 
 class TooLate(Exception):
@@ -74,14 +76,12 @@ class Terminal:
             time.sleep(0.05)
 
     def settle(self, seconds: float = 1.0, at_most: float = 4) -> None:
-        """Waits until the screen has not changed for so long."""
-        end = time.monotonic() + at_most
-        while time.monotonic() - self._changed < seconds and time.monotonic() < end:
+        """Waits until the screen has not changed for so long, from now on."""
+        start = time.monotonic()
+        while time.monotonic() < min(max(self._changed, start) + seconds, start + at_most):
             time.sleep(0.05)
 
     def press(self, key: str) -> None:
-        import os as o, sys
-        if o.environ.get("DBG"): print("PRESS", repr(key), "\n", self.text(), file=sys.stderr)
         self._send(key)
 
     def type(self, text: str) -> None:
