@@ -12,7 +12,6 @@ from terminal import ENTER, ESCAPE
 class ClaudeCode(Client):
     name = "claude-code"
     program = "claude"
-    before_shell = "PreToolUse.Bash"
     dialog = "Do you want to proceed?"
     allow = (ENTER,)
     refuse = (ESCAPE,)

@@ -20,8 +20,6 @@ class Client:
     impossible: dict[str, str] = {}
     # What the client itself writes into a project.
     leaves: set[str] = set()
-    # The hook that comes when the client is about to use its shell, and the one that ends a session.
-    before_shell: str
     # What its permission dialog shows, the keys that allow and refuse, and the keys that interrupt a running tool.
     dialog: str
     allow: tuple[str, ...]

@@ -25,6 +25,9 @@ stream_max_retries = 0
 [analytics]
 enabled = false
 
+[features]
+multi_agent_v2 = true
+
 [projects."{project}"]
 trust_level = "trusted"
 """
@@ -36,7 +39,6 @@ prefix_rule(pattern = ["cp"], decision = "{asked}")
 class Codex(Client):
     name = "codex"
     program = "codex"
-    before_shell = "PreToolUse.Bash"
     dialog = "Would you like to run"
     allow = ("y",)
     refuse = (ESCAPE,)
@@ -79,7 +81,8 @@ class Codex(Client):
         return call("exec_command", {"cmd": command, "yield_time_ms": 250})
 
     def delegate(self, prompt: str) -> list[Step]:
-        return [call("spawn_agent", {"message": prompt, "task_name": "part"})]
+        return [call("collaboration/spawn_agent", {"message": prompt, "task_name": "part", "fork_turns": "none"}),
+                call("collaboration/wait_agent", {"timeout_ms": 20000})]
 
     def mcp(self, tool: str, arguments: dict) -> Step:
         return call(f"mcp__backsight/{tool}", arguments)

@@ -35,9 +35,10 @@ def _id(kind: str) -> str:
 
 
 def _text(content: str | list | None) -> str:
+    """The words of a message. Codex calls those to a sub-agent encrypted, since its own models write them so."""
     if isinstance(content, str):
         return content
-    return "\n".join(part.get("text") or "" for part in content or [])
+    return "\n".join(part.get("text") or part.get("encrypted_content") or "" for part in content or [])
 
 
 class Messages:
@@ -99,8 +100,8 @@ class Responses:
         turns, within_calls = [], False
         for item in body["input"]:
             kind = item.get("type", "message")
-            if kind == "message":
-                turns.append(Turn(item["role"] != "assistant", _text(item["content"])))
+            if kind in ("message", "agent_message"):
+                turns.append(Turn(item.get("role") != "assistant", _text(item["content"])))
             elif kind in cls.CALLS and not within_calls:
                 turns.append(Turn(by_user=False))
             within_calls = kind in cls.CALLS

@@ -14,7 +14,6 @@ DENY = '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "touch"\ndecis
 class Gemini(Client):
     name = "gemini"
     program = "gemini"
-    before_shell = "BeforeTool.run_shell_command"
     dialog = "Allow execution"
     allow = (ENTER,)
     refuse = (ESCAPE,)

@@ -1,6 +1,6 @@
 """A model that says what it was told to say: an HTTP server on loopback that speaks the clients' dialects.
 
-A prompt names its task (`Task codex.edit.1: ...`), and the task has a script: one step for each answer, a step being the
+A prompt names its task (`Scripted task codex.edit.1: ...`), and the task has a script: one step for each answer, a step being the
 tool calls of that answer. The server keeps no conversation: which step is next follows from what the client sends, so
 that retries, resumed sessions and sub-agents need nothing of their own. How an answer is spelled is in dialects.py.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import dialects
 
-TASK = re.compile(r"Task ([\w.-]+):")
+TASK = re.compile(r"Scripted task ([\w.-]+):")
 
 
 @dataclass(frozen=True)

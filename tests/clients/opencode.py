@@ -12,7 +12,7 @@ from terminal import ENTER, ESCAPE
 class OpenCode(Client):
     name = "opencode"
     program = "opencode"
-    before_shell = "tool.execute.before.bash"
+    leaves = {".opencode/", ".opencode/.gitignore", ".opencode/package.json"}
     dialog = "Permission required"
     allow = (ENTER,)
     refuse = (ESCAPE,)

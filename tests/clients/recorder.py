@@ -1,7 +1,8 @@
 """What a client says to Backsight, kept as it comes.
 
 `stand_in` writes a program that keeps what comes on its standard input and then becomes the real one: a client is
-installed with it and sees no difference. `Heard` reads what was kept; `neutral` takes out of it what differs each time.
+installed with it and sees no difference. `Heard` reads what was kept; `Fixtures` writes it down without what differs each
+time.
 """
 
 from __future__ import annotations
@@ -75,38 +76,62 @@ def _name(event: dict) -> str:
     return ".".join(filter(None, (event["hook_event_name"], tool)))
 
 
-def keep(heard: Heard, client: str, situation: str, names: dict[Path, str], into: Path) -> None:
-    """Writes the first of each kind of payload, with ids and paths made neutral, as `CLIENT/NAME.SITUATION.json`."""
-    place = into / client
-    place.mkdir(parents=True, exist_ok=True)
-    for event in heard.events():
-        _keep_once(place / f"{_name(event)}.{situation}.json", neutral(event, names))
-    for question in heard.calls():
-        if question.get("method") in ("initialize", "tools/call"):
-            _keep_once(place / f"mcp.{question['method'].replace('/', '-')}.{situation}.json", neutral(question, names))
-    for environment in heard.environments():
-        _keep_once(place / f"mcp.environment.{situation}.json", neutral(environment, names))
+class Fixtures:
+    """A directory of payloads: for each event and tool the first payload, and each later one of another shape."""
+
+    def __init__(self, into: Path):
+        self._into = into
+        self._shapes: dict[Path, set[str]] = {}
+
+    def add(self, heard: Heard, client: str, situation: str, names: dict[str, str]) -> None:
+        for event in heard.events():
+            self._add(client, _name(event), situation, neutral(event, names))
+        for question in heard.calls():
+            if question.get("method") in ("initialize", "tools/call"):
+                self._add(client, f"mcp.{question['method'].replace('/', '-')}", situation, neutral(question, names))
+        for environment in heard.environments():
+            self._add(client, "mcp.environment", situation, neutral(environment, names))
+
+    def _add(self, client: str, name: str, situation: str, value: object) -> None:
+        place = self._into / client
+        shapes = self._shapes.setdefault(place / name, set())
+        file = place / (f"{name}.{situation}.json" if shapes else f"{name}.json")
+        if _shape(value) not in shapes:
+            shapes.add(_shape(value))
+            place.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(value, indent=2) + "\n")
 
 
-def _keep_once(file: Path, value: object) -> None:
-    if not file.exists():
-        file.write_text(json.dumps(value, indent=2) + "\n")
+def _shape(value: object) -> str:
+    """The keys and types of a value, without what tools are given and answer in words."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_shape(value[key])}" for key in sorted(value)) + "}"
+    return "[" + ",".join(sorted({_shape(part) for part in value})) + "]" if isinstance(value, list) else type(value).__name__
 
 
 _IDS = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "00000000-0000-0000-0000-%012d"),
     (re.compile(r"\b(?:toolu|call|fc)_[0-9a-f]{8}\d{4}\b"), "call_%d"),
-    (re.compile(r"\b(ses|msg|prt)_[0-9A-Za-z]{20,}\b"), "id_%d"),
+    (re.compile(r"\b(?:ses|msg|prt)_[0-9A-Za-z]{20,}\b"), "id_%d"),
+    (re.compile(r"\b[0-9a-f]{40}\b"), "%040d"),
+    (re.compile(r"(?<=127\.0\.0\.1:)\d+"), "1000%d"),
+    (re.compile(r"(?<=PGID: )\d+|(?<=PID: )\d+"), "%d"),
+    (re.compile(r"(?<=_unix_ms\": )\d+"), "17670000000%02d"),
 )
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(\.\d+)?Z?")
+_TIMES = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?"), "2026-01-01T00:00:00.000Z"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d(-\d\d)?(?=-)"), "2026-01-01T00-00"),
+    (re.compile(r"/\d{4}/\d\d/\d\d/"), "/2026/01/01/"),
+)
 
 
-def neutral(value: object, names: dict[Path, str]) -> object:
+def neutral(value: object, names: dict[str, str]) -> object:
     """The same value with its paths named (`{root}`), its ids counted and its times fixed; equal ids stay equal."""
     text = json.dumps(value)
-    for path, name in sorted(names.items(), key=lambda item: -len(str(item[0]))):
-        text = text.replace(str(path), name)
-    text = _TIME.sub("2026-01-01T00:00:00.000Z", text)
+    for path in sorted(names, key=len, reverse=True):
+        text = text.replace(path, names[path])
+    for pattern, fixed in _TIMES:
+        text = pattern.sub(fixed, text)
     for pattern, form in _IDS:
         counted: dict[str, str] = {}
         text = pattern.sub(lambda found: counted.setdefault(found[0], form % (len(counted) + 1)), text)

@@ -25,8 +25,9 @@ from gemini import Gemini
 from matrix import Mark, Outcome
 from model import Model
 from opencode import OpenCode
+from recorder import Fixtures
 from situations import ALL, Situation
-from stage import NotPossible, Stage, clear, files_below
+from stage import Stage, clear
 from terminal import TooLate
 
 CLIENTS: list[type[Client]] = [ClaudeCode, Codex, Gemini, OpenCode]
@@ -74,53 +75,60 @@ def _enter_namespaces() -> int:
 def _run_all(options: argparse.Namespace, place: Path) -> list[Outcome]:
     chosen = [(client, situation) for situation in ALL for client in CLIENTS if _is_chosen(options.only, client, situation)]
     if not chosen:
-        names = ", ".join(situation.name for situation in ALL)
-        sys.exit(f"nothing is called `{options.only}`; situations are: {names}")
+        sys.exit(f"nothing is called `{options.only}`; situations are: {', '.join(map(_slug, ALL))}")
     model = Model(place / "model")
     say = threading.Lock()
 
-    def run(pair: tuple[type[Client], Situation]) -> Outcome:
-        outcome = _run_one(*pair, options, place, model)
+    def run(pair: tuple[type[Client], Situation]) -> tuple[Outcome, Stage | None]:
+        outcome, stage = _run_one(*pair, options, place, model)
         with say:
             print(f"{outcome.client}, {outcome.situation}: {outcome.mark.value} ({outcome.seconds:.0f} s)", file=sys.stderr)
-        return outcome
+        return outcome, stage
 
     with ThreadPoolExecutor(options.jobs) as workers:
-        outcomes = list(workers.map(run, chosen))
+        played = list(workers.map(run, chosen))
     model.close()
-    return outcomes
+    if options.record:
+        fixtures = Fixtures(options.record)
+        for stage in (stage for _, stage in played if stage):
+            stage.record(fixtures)
+    return [outcome for outcome, _ in played]
 
 
 def _is_chosen(only: str, client: type[Client], situation: Situation) -> bool:
     pairs = [choice.partition(":") for choice in only.split(",") if choice]
     return not pairs or any(
-        name in ("", client.name) and wanted in ("", situation.name, situation.name.replace(" ", "-"))
-        for name, _, wanted in pairs
+        name in ("", client.name) and wanted in ("", _slug(situation)) for name, _, wanted in pairs
     )
 
 
-def _run_one(kind: type[Client], situation: Situation, options: argparse.Namespace, place: Path, model: Model) -> Outcome:
+def _slug(situation: Situation) -> str:
+    """The situation's name as it is typed and as its directory is called."""
+    return situation.name.replace(" ", "-")
+
+
+def _run_one(
+    kind: type[Client], situation: Situation, options: argparse.Namespace, place: Path, model: Model
+) -> tuple[Outcome, Stage | None]:
     client, started = kind(), time.monotonic()
 
-    def outcome(mark: Mark, *reasons: str, events: list[str] = []) -> Outcome:
-        return Outcome(client.name, situation.name, mark, reasons, time.monotonic() - started, tuple(events))
+    def outcome(mark: Mark, reasons: list[str], events: list[str]) -> Outcome:
+        seconds = time.monotonic() - started
+        return Outcome(client.name, situation.name, mark, tuple(reasons), seconds, tuple(events))
 
     if situation.name in client.impossible:
-        return outcome(Mark.NOT_POSSIBLE, client.impossible[situation.name])
-    below = place / client.name / situation.name.replace(" ", "-")
-    stage = Stage(client, situation.name.replace(" ", "-"), below, options.tools.resolve(), options.program.resolve(), model)
+        return outcome(Mark.NOT_POSSIBLE, [client.impossible[situation.name]], []), None
+    below = place / client.name / _slug(situation)
+    stage = Stage(client, _slug(situation), below, options.tools.resolve(), options.program.resolve(), model)
     try:
         stage.set_up(situation.asks)
         situation.play(stage)
-    except NotPossible as reason:
-        return outcome(Mark.NOT_POSSIBLE, str(reason))
     except TooLate as late:
         stage.wrong.append(f"could not be driven: {late}")
     except Exception:
         stage.wrong.append(f"could not be driven: {traceback.format_exc()}")
-    if options.record:
-        stage.record(options.record)
-    return outcome(Mark.WRONG if stage.wrong else Mark.RIGHT, *stage.wrong, events=stage.heard.names())
+    mark = Mark.WRONG if stage.wrong else Mark.RIGHT
+    return outcome(mark, stage.wrong, stage.heard.names()), stage
 
 
 def _as_known(outcome: Outcome, known: dict[tuple[str, str], str]) -> Outcome:

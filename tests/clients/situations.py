@@ -183,22 +183,34 @@ def resume(stage: Stage) -> None:
 def revert_of_a_message(stage: Stage) -> None:
     """And back again: every file is as it was before, and then as after."""
     stage.user_writes("user.txt")
-    before = files_below(stage.project)
+    before = stage.work()
     edit = stage.client.edit(stage.path("app.py"), OLD, NEW)
     stage.run([*edit, stage.client.write(stage.path("src/new.txt"), "new\n"), stage.client.shell("mv user.txt src/")])
-    after = files_below(stage.project)
+    after = stage.work()
     message = stage.is_agents("app.py", "src/new.txt")
     stage.goes_back(message, gone=["src/new.txt", "src/user.txt"], stays=["user.txt"])
-    stage.check(files_below(stage.project) == before, "the files are not as before the message")
+    stage.check(stage.work() == before, "the files are not as before the message")
     answer = stage.backsight.ask("session", "unrevert", stage.session())
-    stage.check(answer["ok"] and files_below(stage.project) == after, "the files are not as after the message again")
+    stage.check(answer["ok"] and stage.work() == after, "the files are not as after the message again")
 
 
 @situation("MCP revert")
 def mcp_revert(stage: Stage) -> None:
     """The model takes its own step back over MCP: the revert belongs to the message that asked."""
-    undo = stage.client.mcp("files_revert", {"refs": ["@"], "dry_run": False})
-    stage.run([stage.client.write(stage.path("kept.txt"), "kept\n"), stage.client.write(stage.path("bad.txt"), "bad\n"), undo])
+    _takes_back_over_mcp(stage, resume=False)
+
+
+@situation("resumed MCP revert")
+def resumed_mcp_revert(stage: Stage) -> None:
+    """The same in a resumed session: Claude Code's MCP server is told another session than its hooks."""
+    stage.run([stage.client.write(stage.path("first.txt"), "first\n")])
+    _takes_back_over_mcp(stage, resume=True)
+    stage.is_agents("first.txt")
+
+
+def _takes_back_over_mcp(stage: Stage, resume: bool) -> None:
+    write, undo = stage.client.write, stage.client.mcp("files_revert", {"refs": ["@"], "dry_run": False})
+    stage.run([write(stage.path("kept.txt"), "kept\n"), write(stage.path("bad.txt"), "bad\n"), undo], resume)
     message = stage.is_agents("kept.txt")
     stage.check(not stage.has("bad.txt"), "the step was not taken back")
     whose = [(row.get("session"), row.get("message")) for row in stage.backsight.rows() if row["kind"] == "revert"]

@@ -6,6 +6,7 @@ A stage runs the client and lets the user act; it collects what is wrong instead
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,16 +26,13 @@ APP = "def price(amount):\n    return amount * 1.19\n\n\nprint(price(10))\n"
 RUN_SECONDS = 150
 
 
-class NotPossible(Exception):
-    """The client has no way to be in this situation."""
-
-
 class Stage:
     def __init__(self, client: Client, situation: str, place: Path, tools: Path, program: Path, model: Model):
         self.client, self.situation, self.model = client, situation, model
         self.project, self.home, self._place, self._tools = place / "project", place / "home", place, tools
         self.wrong: list[str] = []
         self.before_install: dict[str, bytes | None] = {}
+        self._settings: set[str] = set()
         self._prompts = 0
         self._program = place / "bin" / "backsight"
         self.heard = recorder.Heard(place / "heard")
@@ -49,6 +47,7 @@ class Stage:
         self.before_install = files_below(self.project)
         self.client.prepare(self.home, self.project, self.model.url, asks)
         self._checked("install", self.client.name, "--yes", "--command", str(self._program))
+        self._settings = files_below(self.project).keys() - self.before_install.keys()
 
     def uninstall(self) -> None:
         self._checked("install", self.client.name, "--uninstall", "--yes", "--command", str(self._program))
@@ -96,7 +95,7 @@ class Stage:
         self._prompts += 1
         task = f"{self.client.name}.{self.situation}.{self._prompts}"
         self.model.teach(task, script)
-        return f"Task {task}: please do it.", task
+        return f"Scripted task {task}: please do it.", task
 
     def played(self) -> bool:
         """Whether the model has said its last word to the newest prompt."""
@@ -111,6 +110,11 @@ class Stage:
 
     def text(self, path: str) -> str:
         return (self.project / path).read_text()
+
+    def work(self) -> dict[str, bytes | None]:
+        """Every file but the client's settings, to which clients add by themselves."""
+        mine = self._settings | self.client.leaves
+        return {path: text for path, text in files_below(self.project).items() if path not in mine}
 
     def has(self, path: str) -> bool:
         return (self.project / path).exists()
@@ -168,9 +172,12 @@ class Stage:
                 raise TooLate(f"{what} did not come in {seconds:g} s")
             time.sleep(0.05)
 
-    def record(self, into: Path) -> None:
-        names = {self.project: "{root}", self.home: "{home}", self._place: "{place}", self._tools: "{tools}"}
-        recorder.keep(self.heard, self.client.name, self.situation, names, into)
+    def record(self, fixtures: recorder.Fixtures) -> None:
+        places = {self.project: "{root}", self.home: "{home}", self._place: "{place}", self._tools: "{tools}"}
+        names = {str(path): name for path, name in places.items()}
+        # Claude Code names directories after the project's path.
+        names |= {re.sub(r"[^a-zA-Z0-9]", "-", path): name for path, name in names.items()}
+        fixtures.add(self.heard, self.client.name, self.situation, names)
 
     def _client_program(self) -> str:
         return str(self._tools / "node_modules" / ".bin" / self.client.program)
