@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,7 @@ from model import Model
 from opencode import OpenCode
 from recorder import Fixtures
 from situations import ALL, Situation
-from stage import Stage, clear
+from stage import Stage
 from terminal import TooLate
 
 CLIENTS: list[type[Client]] = [ClaudeCode, Codex, Gemini, OpenCode]
@@ -40,18 +42,25 @@ def main() -> int:
     options = _options()
     if INSIDE not in os.environ:
         return _enter_namespaces()
+    worker = os.fork()
+    if worker:
+        return _be_the_first_process(worker)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _work(options)
+
+
+def _work(options: argparse.Namespace) -> int:
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     place = Path(tempfile.mkdtemp(prefix="backsight-clients-"))
     started = time.monotonic()
-    outcomes = _run_all(options, place)
     known = matrix.read_known(HERE / "known.txt")
-    outcomes = [_as_known(outcome, known) for outcome in outcomes]
+    outcomes = [_as_known(outcome, known) for outcome in _run_all(options, place)]
     _report(outcomes, time.monotonic() - started)
     failed = any(outcome.mark is Mark.WRONG for outcome in outcomes)
     if options.keep or failed:
         print(f"\nEverything that was said is below {place}", file=sys.stderr)
     else:
-        clear(place)
+        shutil.rmtree(place, ignore_errors=True)
     return 1 if failed else 0
 
 
@@ -61,7 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tools", type=Path, required=True, help="where the clients are installed")
     parser.add_argument("--only", default="", help="CLIENT, CLIENT:SITUATION or :SITUATION, several with commas")
     parser.add_argument("--record", type=Path, help="write the payloads that were heard into this directory")
-    parser.add_argument("--jobs", type=int, default=2, help="how many situations run at once")
+    parser.add_argument("--jobs", type=int, default=3, help="how many situations run at once")
     parser.add_argument("--keep", action="store_true", help="keep what was said also when all is right")
     return parser.parse_args()
 
@@ -69,7 +78,21 @@ def _options() -> argparse.Namespace:
 def _enter_namespaces() -> int:
     become_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     enter = ["unshare", *become_root, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    return subprocess.run([*enter, sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
+    try:
+        return subprocess.run([*enter, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
+    except KeyboardInterrupt:
+        return 130
+
+
+def _be_the_first_process(worker: int) -> int:
+    """Takes leave of processes whose parents are gone, so that they do not look alive; all others end with this one."""
+    try:
+        while True:
+            ended, status = os.wait()
+            if ended == worker:
+                return os.waitstatus_to_exitcode(status)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _run_all(options: argparse.Namespace, place: Path) -> list[Outcome]:

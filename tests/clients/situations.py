@@ -1,8 +1,7 @@
 """The situations: what the model does, what the user does meanwhile, and whose each file must be afterwards.
 
-A situation is a function over a stage; its first line of documentation is its row in the matrix. It says what must hold
-with `check` and its kin, and leaves how a client is driven to the client's own file. Those that need the client in a
-terminal open it; all others run it headless.
+A situation is a function over a stage. It says what must hold with `check` and its kin, and leaves how a client is driven
+to the client's own file. Those that need the client in a terminal open it; all others run it headless.
 """
 
 from __future__ import annotations
@@ -87,8 +86,9 @@ def parallel_tools(stage: Stage) -> None:
 
 @situation("sub-agent")
 def sub_agent(stage: Stage) -> None:
-    inner, _ = stage.prompt([stage.client.shell("echo sub > sub.txt"), stage.client.write(stage.path("sub2.txt"), "sub\n")])
-    stage.run([*stage.client.delegate(inner), stage.client.write(stage.path("own.txt"), "own\n")])
+    shell, write = stage.client.shell, stage.client.write
+    inner = stage.prompt([shell("echo sub > sub.txt"), write(stage.path("sub2.txt"), "sub\n")])
+    stage.run([*stage.client.delegate(inner), write(stage.path("own.txt"), "own\n")])
     message = stage.is_agents("own.txt")
     for path in ("sub.txt", "sub2.txt"):
         writers = stage.backsight.writers(path) if stage.has(path) else set()
@@ -118,16 +118,13 @@ def typed(stage: Stage) -> None:
     first, second = stage.is_agents("made.txt"), stage.is_agents("more.txt")
     stage.check(first != second, "two prompts are one message")
     stage.is_users("user.txt")
+    stage.is_over()
     stage.goes_back(first, gone=["made.txt", "more.txt"], stays=["user.txt"])
 
 
 @situation("interrupt")
 def interrupt(stage: Stage) -> None:
-    with stage.open([stage.client.shell("echo half > half.txt; sleep 60")]) as terminal:
-        terminal.wait("the shell's file", lambda: stage.has("half.txt"), LATE)
-        terminal.settle(0.5, at_most=2)
-        _press(terminal, stage.client.interrupt)
-        terminal.settle(1.5, at_most=6)
+    with _interrupted(stage) as terminal:
         stage.user_writes("user.txt")
         stage.say(terminal, [stage.client.write(stage.path("after.txt"), "after\n")])
     first, second = stage.is_agents("half.txt"), stage.is_agents("after.txt")
@@ -135,6 +132,14 @@ def interrupt(stage: Stage) -> None:
     stage.is_users("user.txt")
     stage.is_over()
     stage.goes_back(first, gone=["half.txt", "after.txt"], stays=["user.txt"])
+
+
+@situation("interrupt and quit")
+def interrupt_and_quit(stage: Stage) -> None:
+    """No prompt follows that could tell how the tool ended."""
+    with _interrupted(stage):
+        pass
+    _is_agents_and_goes(stage, "half.txt")
 
 
 @situation("dialog allowed", asks=True)
@@ -227,6 +232,8 @@ def uninstall(stage: Stage) -> None:
     heard = len(stage.heard.events())
     for path in sorted(left.keys() - stage.before_install.keys() - {"one.txt"}):
         stage.check(path in stage.client.leaves, f"`{path}` is left")
+    for path, text in stage.before_install.items():
+        stage.check(left.get(path) == text, f"`{path}` is not as before")
     stage.run([stage.client.write(stage.path("two.txt"), "2\n")])
     stage.check(len(stage.heard.events()) == heard, "hooks are still called")
     stage.check(not any(writer.session for writer in stage.backsight.writers("two.txt")), "`two.txt` was recorded")
@@ -236,6 +243,20 @@ def _is_agents_and_goes(stage: Stage, *paths: str, stays: list[str] | None = Non
     message = stage.is_agents(*paths)
     stage.is_over()
     stage.goes_back(message, gone=list(paths), stays=stays or ["app.py"])
+
+
+def _interrupted(stage: Stage) -> Terminal:
+    """The client in a terminal, after the user interrupted a shell command that had written `half.txt`."""
+    terminal = stage.open([stage.client.shell("echo half > half.txt; sleep 60")])
+    try:
+        terminal.wait("the shell's file", lambda: stage.has("half.txt"), LATE)
+        terminal.settle(0.5, at_most=2)
+        _press(terminal, stage.client.interrupt)
+        terminal.settle(1.5, at_most=6)
+    except BaseException:
+        terminal.end()
+        raise
+    return terminal
 
 
 def _is_asked(stage: Stage, terminal: Terminal) -> None:

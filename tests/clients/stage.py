@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -22,8 +21,8 @@ from terminal import Terminal, TooLate
 
 USER = Writer()
 APP = "def price(amount):\n    return amount * 1.19\n\n\nprint(price(10))\n"
-# A headless run; opencode takes the longest to start.
-RUN_SECONDS = 150
+# A headless run, where opencode takes the longest to start, and a prompt to a client that runs already.
+RUN_SECONDS, SAY_SECONDS = 150, 60
 
 
 class Stage:
@@ -54,8 +53,7 @@ class Stage:
 
     def run(self, script: list[Step], resume: bool = False) -> None:
         """One prompt, headless, until the client ends."""
-        prompt, task = self.prompt(script)
-        arguments = [self._client_program(), *self.client.headless(prompt, resume)]
+        arguments = [self._client_program(), *self.client.headless(self.prompt(script), resume)]
         output = self._place / f"output-{self._prompts}.txt"
         with output.open("wb") as file:
             process = subprocess.Popen(
@@ -68,13 +66,12 @@ class Stage:
                 raise TooLate(f"the client's end did not come in {RUN_SECONDS} s; it said:\n{_tail(output)}") from None
             finally:
                 _end(process)
-        if not self.model.has_played(task):
+        if not self.played():
             raise TooLate(f"the client did not ask for every answer of the model; it said:\n{_tail(output)}")
 
     def open(self, script: list[Step]) -> Terminal:
         """The client in a terminal, with a first prompt."""
-        prompt, _ = self.prompt(script)
-        arguments = [self._client_program(), *self.client.interactive(prompt)]
+        arguments = [self._client_program(), *self.client.interactive(self.prompt(script))]
         terminal = Terminal(arguments, self._environment(), self.project)
         try:
             self.client.greet(terminal)
@@ -83,23 +80,21 @@ class Stage:
             raise
         return terminal
 
-    def say(self, terminal: Terminal, script: list[Step], seconds: float = 60) -> None:
+    def say(self, terminal: Terminal, script: list[Step]) -> None:
         """A further prompt in the terminal, until the model has said its last word."""
-        prompt, task = self.prompt(script)
-        terminal.type(prompt)
-        terminal.wait("the end of the next prompt", lambda: self.model.has_played(task), seconds)
+        terminal.type(self.prompt(script))
+        terminal.wait("the end of the next prompt", self.played, SAY_SECONDS)
         terminal.settle()
 
-    def prompt(self, script: list[Step]) -> tuple[str, str]:
-        """The next prompt, and its task at the model."""
+    def prompt(self, script: list[Step]) -> str:
+        """The next prompt; the model learns what it does then."""
         self._prompts += 1
-        task = f"{self.client.name}.{self.situation}.{self._prompts}"
-        self.model.teach(task, script)
-        return f"Scripted task {task}: please do it.", task
+        self.model.teach(self._task(), script)
+        return f"Scripted task {self._task()}: please do it."
 
     def played(self) -> bool:
         """Whether the model has said its last word to the newest prompt."""
-        return self.model.has_played(f"{self.client.name}.{self.situation}.{self._prompts}")
+        return self.model.has_played(self._task())
 
     def user_writes(self, path: str) -> None:
         (self.project / path).write_text("mine\n")
@@ -179,6 +174,9 @@ class Stage:
         names |= {re.sub(r"[^a-zA-Z0-9]", "-", path): name for path, name in names.items()}
         fixtures.add(self.heard, self.client.name, self.situation, names)
 
+    def _task(self) -> str:
+        return f"{self.client.name}.{self.situation}.{self._prompts}"
+
     def _client_program(self) -> str:
         return str(self._tools / "node_modules" / ".bin" / self.client.program)
 
@@ -211,10 +209,6 @@ def files_below(directory: Path) -> dict[str, bytes | None]:
             path = Path(root, name)
             found[os.path.relpath(path, directory)] = path.read_bytes()
     return found
-
-
-def clear(place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
 
 
 def _named(writers: set[Writer]) -> str:

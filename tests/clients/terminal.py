@@ -13,6 +13,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import termios
 import threading
 import time
@@ -42,11 +43,13 @@ class Terminal:
         self._lock = threading.Lock()
         self._tail = b""
         self._changed = time.monotonic()
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
-            os.chdir(directory)
-            os.execvpe(arguments[0], arguments, environment)
+        self._fd, inside = pty.openpty()
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        # Not `pty.fork`: other situations have threads in this process. `setsid` becomes the program and keeps its id.
+        self._process = subprocess.Popen(
+            ["setsid", "--ctty", *arguments], cwd=directory, env=environment, stdin=inside, stdout=inside, stderr=inside
+        )
+        os.close(inside)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -99,14 +102,15 @@ class Terminal:
         """Ends the program and those it started."""
         for name in (signal.SIGTERM, signal.SIGKILL):
             try:
-                os.killpg(self._pid, name)
+                os.killpg(self._process.pid, name)
             except ProcessLookupError:
                 break
             self._reader.join(3)
             if not self.is_alive():
                 break
         os.close(self._fd)
-        os.waitpid(self._pid, 0)
+        self._process.kill()
+        self._process.wait()
 
     def _send(self, text: str) -> None:
         try:
