@@ -2,10 +2,10 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test lint bench fuzz docs tools
+.PHONY: help run test lint bench clients fuzz docs tools
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build, show the main job done in a temporary directory, and say what to type next
 	@sed -n 's|^/// \(What changed since.*\)|Backsight: \1|p' crates/backsight-cli/src/cli.rs
@@ -26,6 +26,13 @@ lint: ## formatting and clippy, warnings are errors
 
 bench: tools ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
 	cargo run --release -p backsight-bench -- $(BENCH)
+
+# Not part of `make test`: the clients are 1.2 GB, and starting them some eighty times takes minutes.
+clients: ## run Claude Code, Codex, Gemini CLI and opencode offline, and see whose changes are whose (ONLY=codex:interrupt, RECORD=dir)
+	cargo build --release -p backsight-cli
+	@tests/clients/install
+	@$(TARGET)/tools/clients/venv/bin/python -B tests/clients/run.py --program $(TARGET)/release/backsight \
+	  --tools $(TARGET)/tools/clients $(if $(ONLY),--only "$(ONLY)") $(if $(RECORD),--record "$(RECORD)")
 
 # What `cargo fuzz` does, without it and without nightly Rust: the fuzzer sees which branches an input takes. Only the
 # address sanitizer is left out, which would need nightly; there is no unsafe code. What is found interesting is kept in

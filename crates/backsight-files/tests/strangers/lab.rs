@@ -1,6 +1,6 @@
 //! A workspace to fill with nonsense, and a thread to look at it with.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -132,6 +132,6 @@ pub fn bounded<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T
 
 /// A plan without limits.
 pub fn everything() -> Bounds<'static> {
-    static NONE: BTreeSet<RelPath> = BTreeSet::new();
-    Bounds { selection: &[], busy: &NONE }
+    static NONE: BTreeMap<RelPath, String> = BTreeMap::new();
+    Bounds { selection: &[], left: &NONE }
 }

@@ -1,0 +1,176 @@
+"""`make clients`: runs the real clients through every situation and prints whose changes Backsight says they are.
+
+The whole run is in namespaces of its own: a network with only loopback, so that no client reaches its vendor, and
+processes that end with this one, so that nothing is left running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import matrix
+from claude_code import ClaudeCode
+from client import Client
+from codex import Codex
+from gemini import Gemini
+from matrix import Mark, Outcome
+from model import Model
+from opencode import OpenCode
+from recorder import Fixtures
+from situations import ALL, Situation
+from stage import Stage
+from terminal import TooLate
+
+CLIENTS: list[type[Client]] = [ClaudeCode, Codex, Gemini, OpenCode]
+HERE = Path(__file__).resolve().parent
+# Set for the process inside the namespaces.
+INSIDE = "BACKSIGHT_CLIENTS_INSIDE"
+
+
+def main() -> int:
+    options = _options()
+    if INSIDE not in os.environ:
+        return _enter_namespaces()
+    worker = os.fork()
+    if worker:
+        return _be_the_first_process(worker)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _work(options)
+
+
+def _work(options: argparse.Namespace) -> int:
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    place = Path(tempfile.mkdtemp(prefix="backsight-clients-"))
+    started = time.monotonic()
+    known = matrix.read_known(HERE / "known.txt")
+    outcomes = [_as_known(outcome, known) for outcome in _run_all(options, place)]
+    _report(outcomes, time.monotonic() - started)
+    failed = any(outcome.mark is Mark.WRONG for outcome in outcomes)
+    if options.keep or failed:
+        print(f"\nEverything that was said is below {place}", file=sys.stderr)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+    return 1 if failed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=Path, required=True, help="the backsight to try")
+    parser.add_argument("--tools", type=Path, required=True, help="where the clients are installed")
+    parser.add_argument("--only", default="", help="CLIENT, CLIENT:SITUATION or :SITUATION, several with commas")
+    parser.add_argument("--record", type=Path, help="write the payloads that were heard into this directory")
+    parser.add_argument("--jobs", type=int, default=3, help="how many situations run at once")
+    parser.add_argument("--keep", action="store_true", help="keep what was said also when all is right")
+    return parser.parse_args()
+
+
+def _enter_namespaces() -> int:
+    become_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    enter = ["unshare", *become_root, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    try:
+        return subprocess.run([*enter, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
+    except KeyboardInterrupt:
+        return 130
+
+
+def _be_the_first_process(worker: int) -> int:
+    """Takes leave of processes whose parents are gone, so that they do not look alive; all others end with this one."""
+    try:
+        while True:
+            ended, status = os.wait()
+            if ended == worker:
+                return os.waitstatus_to_exitcode(status)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run_all(options: argparse.Namespace, place: Path) -> list[Outcome]:
+    chosen = [(client, situation) for situation in ALL for client in CLIENTS if _is_chosen(options.only, client, situation)]
+    if not chosen:
+        sys.exit(f"nothing is called `{options.only}`; situations are: {', '.join(map(_slug, ALL))}")
+    model = Model(place / "model")
+    say = threading.Lock()
+
+    def run(pair: tuple[type[Client], Situation]) -> tuple[Outcome, Stage | None]:
+        outcome, stage = _run_one(*pair, options, place, model)
+        with say:
+            print(f"{outcome.client}, {outcome.situation}: {outcome.mark.value} ({outcome.seconds:.0f} s)", file=sys.stderr)
+        return outcome, stage
+
+    with ThreadPoolExecutor(options.jobs) as workers:
+        played = list(workers.map(run, chosen))
+    model.close()
+    if options.record:
+        fixtures = Fixtures(options.record)
+        for stage in (stage for _, stage in played if stage):
+            stage.record(fixtures)
+    return [outcome for outcome, _ in played]
+
+
+def _is_chosen(only: str, client: type[Client], situation: Situation) -> bool:
+    pairs = [choice.partition(":") for choice in only.split(",") if choice]
+    return not pairs or any(
+        name in ("", client.name) and wanted in ("", _slug(situation)) for name, _, wanted in pairs
+    )
+
+
+def _slug(situation: Situation) -> str:
+    """The situation's name as it is typed and as its directory is called."""
+    return situation.name.replace(" ", "-")
+
+
+def _run_one(
+    kind: type[Client], situation: Situation, options: argparse.Namespace, place: Path, model: Model
+) -> tuple[Outcome, Stage | None]:
+    client, started = kind(), time.monotonic()
+
+    def outcome(mark: Mark, reasons: list[str], events: list[str]) -> Outcome:
+        seconds = time.monotonic() - started
+        return Outcome(client.name, situation.name, mark, tuple(reasons), seconds, tuple(events))
+
+    if situation.name in client.impossible:
+        return outcome(Mark.NOT_POSSIBLE, [client.impossible[situation.name]], []), None
+    below = place / client.name / _slug(situation)
+    stage = Stage(client, _slug(situation), below, options.tools.resolve(), options.program.resolve(), model)
+    try:
+        stage.set_up(situation.asks)
+        situation.play(stage)
+    except TooLate as late:
+        stage.wrong.append(f"could not be driven: {late}")
+    except Exception:
+        stage.wrong.append(f"could not be driven: {traceback.format_exc()}")
+    mark = Mark.WRONG if stage.wrong else Mark.RIGHT
+    return outcome(mark, stage.wrong, stage.heard.names()), stage
+
+
+def _as_known(outcome: Outcome, known: dict[tuple[str, str], str]) -> Outcome:
+    why = known.get((outcome.client, outcome.situation))
+    if why is None or outcome.mark is not Mark.WRONG:
+        return outcome
+    return Outcome(outcome.client, outcome.situation, Mark.KNOWN, (f"known: {why}", *outcome.reasons), outcome.seconds,
+                   outcome.events)
+
+
+def _report(outcomes: list[Outcome], seconds: float) -> None:
+    for outcome in outcomes:
+        if outcome.mark is not Mark.RIGHT:
+            print(f"\n{matrix.explain(outcome)}")
+    names = [client.name for client in CLIENTS]
+    print(f"\n{matrix.render(outcomes, [situation.name for situation in ALL], names)}")
+    right = sum(outcome.mark is Mark.RIGHT for outcome in outcomes)
+    print(f"\n{right} of {len(outcomes)} right, in {seconds:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
