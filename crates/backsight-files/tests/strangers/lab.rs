@@ -1,6 +1,6 @@
 //! A workspace to fill with nonsense, and a thread to look at it with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
