@@ -29,6 +29,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .title(&name)
+        .source(concat!("backsight ", env!("CARGO_PKG_VERSION")))
         .render(&mut page)
         .map_err(|error| Error::io("write the manual page", error))?;
     let report = json!({ "name": name, "page": String::from_utf8_lossy(&page) });

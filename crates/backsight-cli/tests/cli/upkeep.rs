@@ -242,7 +242,7 @@ fn a_bad_setting_is_refused() {
 fn every_command_has_a_manual_page() {
     let fixture = Fixture::new();
     let page = fixture.run("man session revert");
-    assert!(page.contains(".TH backsight-session-revert 1") && page.contains("--message"), "{page}");
+    assert!(page.contains(".TH backsight-session-revert 1") && page.contains("\\-\\-message"), "{page}");
     assert!(fixture.run("man").contains("backsight\\-undo(1)"));
     assert_eq!(fixture.ok("man log")["name"], "backsight-log");
     assert!(fixture.run("man nothing").contains("there is no command `nothing`"));
