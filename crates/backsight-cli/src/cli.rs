@@ -7,8 +7,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
-    demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls, mcp, milestone, noise,
-    patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage, verify,
+    demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls, man, mcp, milestone,
+    noise, patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage,
+    verify,
 };
 
 /// What changed since I last looked, and take me back.
@@ -50,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Programs", &["debug"]),
     ("The store", &["usage", "gc", "pin", "unpin", "verify", "doctor", "config", "export", "import"]),
     ("Agents", &["install", "mcp", "serve", "hook"]),
-    ("More", &["demo", "completions", "help"]),
+    ("More", &["demo", "completions", "man", "help"]),
 ];
 
 /// What can be typed, with the commands in groups in the help.
@@ -174,6 +175,7 @@ pub enum Command {
     Serve(serve::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),
+    Man(man::Args),
     Demo(demo::Args),
 }
 

@@ -27,6 +27,7 @@ pub mod install;
 pub mod known;
 pub mod log;
 pub mod ls;
+pub mod man;
 pub mod mcp;
 pub mod milestone;
 pub mod noise;
@@ -125,6 +126,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Serve(args) => serve::run(args, context),
         Command::Mcp(args) => mcp::run(args, context),
         Command::Completions(args) => completions::run(args, context),
+        Command::Man(args) => man::run(args, context),
         Command::Demo(args) => demo::run(args, context),
         Command::Install(args) => install::run(args, context),
         // It needs no context and answers for itself, in `main`.

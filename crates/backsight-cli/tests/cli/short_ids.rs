@@ -170,7 +170,7 @@ fn what_is_shown_can_be_typed_on_every_surface() {
     fixture.done("session start 1c99aaaa-0000-4000-8000-000000000000");
     let refused = server.get("/session/1c99").fails(409, "REF_AMBIGUOUS");
     assert!(refused.to_string().contains(SESSION), "{refused}");
-    let refused = fixture.ask("session show 1c99").fails("REF_AMBIGUOUS", 2).to_string();
+    let refused = fixture.ask("session show 1c99").fails("REF_AMBIGUOUS", 4).to_string();
     assert!(refused.contains("1c99aaaa-0000-4000-8000-000000000000") && refused.contains(SESSION), "{refused}");
     agent.fails("history_query", json!({ "session": "1c99" }), "REF_AMBIGUOUS");
     server.end();
@@ -215,13 +215,15 @@ fn a_shell_completes_references_sessions_messages_and_agents() {
     assert_eq!(values("revert ")[..4], ["@", "now", "21", "20"]);
     assert!(values("log --text ").is_empty() && values("status --ex").is_empty());
     // In a real shell: what the program offers, else what the script knows.
-    let script = piped(&fixture, "completions bash");
+    let script = fixture.base().join("backsight.bash");
+    std::fs::write(&script, piped(&fixture, "completions bash")).unwrap();
     let program = env!("CARGO_BIN_EXE_backsight");
     let press = |words: &str, count: usize| {
         let test = format!(
-            "backsight() {{ {program} \"$@\"; }}\n{script}\nCOMP_WORDS=({words}); COMP_CWORD={count}; \
+            "backsight() {{ {program} \"$@\"; }}\n. {}\nCOMP_WORDS=({words}); COMP_CWORD={count}; \
              _backsight_values backsight \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; \
-             echo \"${{COMPREPLY[@]}}\""
+             echo \"${{COMPREPLY[@]}}\"",
+            script.display()
         );
         let mut command = fixture.command("status");
         let mut bash = Command::new("bash");

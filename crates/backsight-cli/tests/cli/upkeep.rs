@@ -241,6 +241,16 @@ fn a_bad_setting_is_refused() {
 }
 
 #[test]
+fn every_command_has_a_manual_page() {
+    let fixture = Fixture::new();
+    let page = fixture.run("man session revert");
+    assert!(page.contains(".TH backsight-session-revert 1") && page.contains("\\-\\-message"), "{page}");
+    assert!(fixture.run("man").contains("backsight\\-undo(1)"));
+    assert_eq!(fixture.ok("man log")["name"], "backsight-log");
+    assert!(fixture.run("man nothing").contains("there is no command `nothing`"));
+}
+
+#[test]
 fn completions_are_scripts() {
     let fixture = Fixture::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -74,6 +74,40 @@ fn every_agent_is_recorded_without_the_model_doing_anything() {
 }
 
 #[test]
+fn a_session_says_its_client_and_the_first_words_of_its_first_prompt() {
+    for &agent in Agent::ALL {
+        let stage = Stage::new(agent);
+        let [start, prompt, ..] = frame(agent);
+        let [(begin, end), _] = script(agent);
+        for name in [start, prompt, begin] {
+            stage.say(name);
+        }
+        stage.write("src/a.rs", "two\n");
+        stage.say(end);
+        let mut again = stage.payload(prompt);
+        let said = if agent == Agent::OpenCode { &mut again["input"]["prompt"] } else { &mut again["prompt"] };
+        *said = json!("something else");
+        stage.send(&again);
+        let session = stage.workspace.session(stage.last().origin.session.as_deref().unwrap()).unwrap().session;
+        assert_eq!(session.client.as_deref(), Some(agent.as_str()), "{agent}");
+        assert_eq!(session.title.as_deref(), Some("rename the parser"), "{agent}");
+    }
+}
+
+#[test]
+fn a_use_whose_id_begins_like_another_is_another() {
+    let stage = Stage::new(Agent::ClaudeCode);
+    stage.say("UserPromptSubmit");
+    let mut longer = stage.payload("PostToolUse.Edit");
+    longer["tool_use_id"] = json!("toolu_01Edit2");
+    stage.write("src/a.rs", "two\n");
+    stage.send(&longer);
+    stage.write("src/a.rs", "three\n");
+    stage.say("PostToolUse.Edit");
+    assert_eq!((stage.last().sequence_number.0, stage.last().origin.part.as_deref()), (3, Some("toolu_01Edit")));
+}
+
+#[test]
 fn a_step_says_session_message_part_and_tool() {
     let stage = Stage::new(Agent::ClaudeCode);
     for name in ["SessionStart", "UserPromptSubmit", "PreToolUse.Edit"] {

@@ -27,8 +27,8 @@ const ELSEWHERE: [&str; 11] = [
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
 /// which a server does for nobody; over HTTP it is `begin` and `finish`. `run` reports to `/ingest/console`. `export`
 /// and `import` name a file of the user's anywhere. The commands below `debug` are compared in the module of that name.
-const ONLY_TYPED: [&str; 11] =
-    ["call", "completions", "debug", "demo", "export", "hook", "import", "install", "mcp", "run", "serve"];
+const ONLY_TYPED: [&str; 12] =
+    ["call", "completions", "debug", "demo", "export", "hook", "import", "install", "man", "mcp", "run", "serve"];
 
 /// Commands that need a server, or say something else in every process, so that there is nothing to compare with; the
 /// module `changes` tests them.

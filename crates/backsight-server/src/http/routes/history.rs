@@ -15,7 +15,8 @@ const PAGE: u32 = 50;
 
 pub fn operations() -> Vec<Operation> {
     vec![
-        Operation::get("/api/log", "log", "What was recorded, newest first, page by page", log).fails(&[PATH]),
+        Operation::get("/api/log", "log", "What was recorded, newest first, page by page", log)
+            .fails(&[PATH, &[Code::RefAmbiguous]]),
         Operation::get("/api/show", "show", "One snapshot and what it changed", show).fails(&[REFERENCE]),
         Operation::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
             .fails(&[PATH, &[Code::PathNotFound]]),
