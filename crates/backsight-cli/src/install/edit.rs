@@ -230,7 +230,7 @@ impl Piece {
                 remove_empty(document, &steps[..steps.len() - 1], before)
             }
             Piece::Needed { name, value } => {
-                let place = [Step::Key(*name)];
+                let place = [Step::Key(name)];
                 let is_ours = before.is_some_and(|before| before.get(&place).is_none());
                 match is_ours && document.get(&place) == Some(&value.value()) {
                     true => document.remove(&place),

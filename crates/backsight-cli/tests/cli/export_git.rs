@@ -306,7 +306,7 @@ fn a_linked_work_tree_says_where_the_branch_really_goes() {
     let fixture = repository();
     fixture.git("worktree add -q ../linked");
     let seen = fixture.run("milestone export-git 'Login works' --repo ../linked --branch steps");
-    assert!(seen.contains("  really in [TMP]/wsgit\n"), "{seen}");
+    assert!(seen.contains("  really in [TMP]/ws/.git\n"), "{seen}");
     let exported = fixture.ok("milestone export-git 'Login works' --repo . --branch again");
     assert!(exported.get("written_to").is_none(), "{exported}");
     assert_eq!(fixture.git("branch --list steps again").lines().count(), 2);

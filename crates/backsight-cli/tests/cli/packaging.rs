@@ -96,6 +96,8 @@ fn the_plugin_is_one_directory_for_claude_code_and_codex() {
     let plugin = read("plugin/.claude-plugin/plugin.json");
     assert_eq!((&plugin["name"], &plugin["version"]), (&json!("backsight"), &json!(env!("CARGO_PKG_VERSION"))));
     let market = read("plugin/.claude-plugin/marketplace.json");
+    // Without it `claude plugin validate` warns.
+    assert!(market["description"].as_str().is_some_and(|text| text.len() > 20), "{market}");
     assert_eq!((&market["plugins"][0]["name"], &market["plugins"][0]["source"]), (&json!("backsight"), &json!("./")));
     assert_eq!(read("plugin/.mcp.json")["mcpServers"]["backsight"]["command"], "backsight");
     // Codex refuses a file with anything else at its root.
