@@ -47,9 +47,12 @@ def explain(outcome: Outcome) -> str:
     lines = [f"{outcome.client}, {outcome.situation}: {outcome.mark.value}"]
     for reason in outcome.reasons:
         said, *shown = reason.splitlines()
-        lines += textwrap.wrap(said, 110, initial_indent="  ", subsequent_indent="    ")
+        lines += _wrap(said)
         lines += [f"    | {line}" for line in shown]
-    if outcome.mark is not Mark.NOT_POSSIBLE and outcome.events:
-        heard = "heard: " + ", ".join(outcome.events)
-        lines += textwrap.wrap(heard, 110, initial_indent="  ", subsequent_indent="    ")
+    if outcome.events:
+        lines += _wrap("heard: " + ", ".join(outcome.events))
     return "\n".join(lines)
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)

@@ -78,6 +78,9 @@ def _options() -> argparse.Namespace:
 def _enter_namespaces() -> int:
     become_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     enter = ["unshare", *become_root, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*enter, "true"], capture_output=True).returncode != 0:
+        sys.exit("no namespaces can be made here: run it as root, or allow them to users with\n"
+                 "  sudo sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0")
     try:
         return subprocess.run([*enter, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
     except KeyboardInterrupt:
