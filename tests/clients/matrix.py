@@ -25,6 +25,10 @@ class Outcome:
     # The hooks that were heard, in their order.
     events: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        return f"{self.client}, {self.situation}"
+
 
 def read_known(file: Path) -> dict[tuple[str, str], str]:
     """What is known to be wrong: lines of `CLIENT: SITUATION: why`."""
@@ -44,7 +48,7 @@ def render(outcomes: list[Outcome], situations: list[str], clients: list[str]) -
 
 def explain(outcome: Outcome) -> str:
     """What is wrong or not possible, and what the client said."""
-    lines = [f"{outcome.client}, {outcome.situation}: {outcome.mark.value}"]
+    lines = [f"{outcome.title}: {outcome.mark.value}"]
     for reason in outcome.reasons:
         said, *shown = reason.splitlines()
         lines += _wrap(said)
