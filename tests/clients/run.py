@@ -45,7 +45,8 @@ def main() -> int:
     worker = os.fork()
     if worker:
         return _be_the_first_process(worker)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C ends the first process, and with it all others. A handler is not inherited by the clients, as ignoring is.
+    signal.signal(signal.SIGINT, lambda *_: None)
     return _work(options, Path(os.environ[INSIDE]))
 
 
@@ -65,7 +66,7 @@ def _work(options: argparse.Namespace, place: Path) -> int:
     started = time.monotonic()
     known = matrix.read_known(HERE / "known.txt")
     outcomes = [_as_known(outcome, known) for outcome in _run_all(options, place)]
-    _report(outcomes, time.monotonic() - started)
+    _report(outcomes, known, time.monotonic() - started)
     return 1 if any(outcome.mark is Mark.WRONG for outcome in outcomes) else 0
 
 
@@ -175,12 +176,15 @@ def _as_known(outcome: Outcome, known: dict[tuple[str, str], str]) -> Outcome:
                    outcome.events)
 
 
-def _report(outcomes: list[Outcome], seconds: float) -> None:
+def _report(outcomes: list[Outcome], known: dict[tuple[str, str], str], seconds: float) -> None:
     for outcome in outcomes:
         if outcome.mark is not Mark.RIGHT:
             print(f"\n{matrix.explain(outcome)}")
     names = [client.name for client in CLIENTS]
     print(f"\n{matrix.render(outcomes, [situation.name for situation in ALL], names)}")
+    for outcome in outcomes:
+        if outcome.mark is Mark.RIGHT and (outcome.client, outcome.situation) in known:
+            print(f"\n{outcome.title} is right now: take it out of known.txt")
     right = sum(outcome.mark is Mark.RIGHT for outcome in outcomes)
     print(f"\n{right} of {len(outcomes)} right, in {seconds:.0f} s")
 
