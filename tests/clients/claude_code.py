@@ -30,10 +30,12 @@ class ClaudeCode(Client):
             "projects": {str(project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
         })
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self, model: str, temporary: str) -> dict[str, str]:
         quiet = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
                  "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
-        return {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": "dummy-key", **dict.fromkeys(quiet, "1")}
+        # Its own choice for temporary files is a directory that all its runs share.
+        return {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": "dummy-key", "CLAUDE_CODE_TMPDIR": temporary,
+                **dict.fromkeys(quiet, "1")}
 
     def headless(self, prompt: str, resume: bool) -> list[str]:
         return ["-p", prompt, *(["--continue"] if resume else [])]

@@ -30,7 +30,7 @@ class Client:
         """Writes the user's settings. `asks`: the user is asked before a shell command, else everything may be done."""
         raise NotImplementedError
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self, model: str, temporary: str) -> dict[str, str]:
         return {}
 
     def headless(self, prompt: str, resume: bool) -> list[str]:

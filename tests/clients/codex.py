@@ -51,7 +51,7 @@ class Codex(Client):
         (directory / "config.toml").write_text(CONFIG.format(approval=approval, model=model, project=project))
         (directory / "rules/default.rules").write_text(RULES.format(asked="prompt" if asks else "allow"))
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self, model: str, temporary: str) -> dict[str, str]:
         return {"SCRIPTED_KEY": "dummy-key"}
 
     def headless(self, prompt: str, resume: bool) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import time
 from dataclasses import dataclass
 
-MODELS = {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "test"}], "models": []}
+MODELS = {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "test"}]}
 
 _count = itertools.count(1)
 
@@ -62,7 +62,8 @@ class Messages:
 
     @staticmethod
     def whole(step, body: dict) -> dict:
-        uses = [{"type": "tool_use", "id": _id("toolu"), "name": call.tool, "input": call.arguments} for call in step.calls]
+        uses = [{"type": "tool_use", "id": _id("toolu"), "name": call.tool, "input": call.arguments}
+                for call in step.calls]
         usage = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
         return {
             "id": _id("msg"), "type": "message", "role": "assistant", "model": body.get("model"),
@@ -85,8 +86,9 @@ class Messages:
                 {"type": "content_block_delta", "index": index, "delta": delta},
                 {"type": "content_block_stop", "index": index},
             ]
-        end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        return events + [{"type": "message_delta", "delta": end, "usage": {"output_tokens": 5}}, {"type": "message_stop"}]
+        delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+        end = {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}
+        return [*events, end, {"type": "message_stop"}]
 
 
 class Responses:
@@ -175,8 +177,9 @@ class Chat:
         message = {"role": "assistant", "content": None if calls else step.words}
         choice = {"index": 0, "message": {**message, **({"tool_calls": calls} if calls else {})},
                   "finish_reason": "tool_calls" if calls else "stop"}
-        return {"id": _id("chatcmpl"), "object": "chat.completion", "created": int(time.time()), "model": body.get("model"),
-                "choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}
+        return {"id": _id("chatcmpl"), "object": "chat.completion", "created": int(time.time()),
+                "model": body.get("model"), "choices": [choice],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}
 
     @classmethod
     def stream(cls, step, body: dict) -> list[dict | str]:

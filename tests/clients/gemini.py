@@ -30,7 +30,7 @@ class Gemini(Client):
         policies.mkdir()
         (policies / "deny.toml").write_text(DENY)
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self, model: str, temporary: str) -> dict[str, str]:
         return {"GEMINI_API_KEY": "dummy-key", "GOOGLE_GEMINI_BASE_URL": model, "GEMINI_TELEMETRY_ENABLED": "false",
                 "NO_BROWSER": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 

@@ -25,6 +25,10 @@ class Outcome:
     # The hooks that were heard, in their order.
     events: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        return f"{self.client}, {self.situation}"
+
 
 def read_known(file: Path) -> dict[tuple[str, str], str]:
     """What is known to be wrong: lines of `CLIENT: SITUATION: why`."""
@@ -44,12 +48,15 @@ def render(outcomes: list[Outcome], situations: list[str], clients: list[str]) -
 
 def explain(outcome: Outcome) -> str:
     """What is wrong or not possible, and what the client said."""
-    lines = [f"{outcome.client}, {outcome.situation}: {outcome.mark.value}"]
+    lines = [f"{outcome.title}: {outcome.mark.value}"]
     for reason in outcome.reasons:
         said, *shown = reason.splitlines()
-        lines += textwrap.wrap(said, 110, initial_indent="  ", subsequent_indent="    ")
+        lines += _wrap(said)
         lines += [f"    | {line}" for line in shown]
-    if outcome.mark is not Mark.NOT_POSSIBLE and outcome.events:
-        heard = "heard: " + ", ".join(outcome.events)
-        lines += textwrap.wrap(heard, 110, initial_indent="  ", subsequent_indent="    ")
+    if outcome.events:
+        lines += _wrap("heard: " + ", ".join(outcome.events))
     return "\n".join(lines)
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)

@@ -1,8 +1,9 @@
 """A model that says what it was told to say: an HTTP server on loopback that speaks the clients' dialects.
 
-A prompt names its task (`Scripted task codex.edit.1: ...`), and the task has a script: one step for each answer, a step being the
-tool calls of that answer. The server keeps no conversation: which step is next follows from what the client sends, so
-that retries, resumed sessions and sub-agents need nothing of their own. How an answer is spelled is in dialects.py.
+A prompt names its task (`Scripted task codex.edit.1: ...`), and the task has a script: one step for each answer, a step
+being the tool calls of that answer. The server keeps no conversation: which step is next follows from what the client
+sends, so that retries, resumed sessions and sub-agents need nothing of their own. How an answer is spelled is in
+dialects.py.
 """
 
 from __future__ import annotations

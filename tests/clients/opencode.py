@@ -30,7 +30,7 @@ class OpenCode(Client):
                                       "models": models}},
         })
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self, model: str, temporary: str) -> dict[str, str]:
         without = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
         # It looks for its plugins' dependencies in npm's registry before it starts: a registry that says no at once.
         return {**{f"OPENCODE_DISABLE_{name}": "1" for name in without}, "npm_config_registry": f"{model}/npm/"}

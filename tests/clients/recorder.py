@@ -1,8 +1,8 @@
 """What a client says to Backsight, kept as it comes.
 
 `stand_in` writes a program that keeps what comes on its standard input and then becomes the real one: a client is
-installed with it and sees no difference. `Heard` reads what was kept; `Fixtures` writes it down without what differs each
-time.
+installed with it and sees no difference. `Heard` reads what was kept; `Fixtures` writes it down without what differs
+each time.
 """
 
 from __future__ import annotations
@@ -103,10 +103,12 @@ class Fixtures:
 
 
 def _shape(value: object) -> str:
-    """The keys and types of a value, without what tools are given and answer in words."""
+    """The keys and types of a value."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{key}:{_shape(value[key])}" for key in sorted(value)) + "}"
-    return "[" + ",".join(sorted({_shape(part) for part in value})) + "]" if isinstance(value, list) else type(value).__name__
+    if isinstance(value, list):
+        return "[" + ",".join(sorted({_shape(part) for part in value})) + "]"
+    return type(value).__name__
 
 
 _IDS = (

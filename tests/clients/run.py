@@ -34,34 +34,40 @@ from terminal import TooLate
 
 CLIENTS: list[type[Client]] = [ClaudeCode, Codex, Gemini, OpenCode]
 HERE = Path(__file__).resolve().parent
-# Set for the process inside the namespaces.
+# Set for the process inside the namespaces: the directory for everything.
 INSIDE = "BACKSIGHT_CLIENTS_INSIDE"
 
 
 def main() -> int:
     options = _options()
     if INSIDE not in os.environ:
-        return _enter_namespaces()
+        return _outside(options.keep)
     worker = os.fork()
     if worker:
         return _be_the_first_process(worker)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return _work(options)
+    # Ctrl-C ends the first process, and with it all others. A handler is not inherited by the clients, as ignoring is.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    return _work(options, Path(os.environ[INSIDE]))
 
 
-def _work(options: argparse.Namespace) -> int:
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+def _outside(keep: bool) -> int:
+    """Runs everything in namespaces. What was said stays when something is wrong."""
     place = Path(tempfile.mkdtemp(prefix="backsight-clients-"))
-    started = time.monotonic()
-    known = matrix.read_known(HERE / "known.txt")
-    outcomes = [_as_known(outcome, known) for outcome in _run_all(options, place)]
-    _report(outcomes, time.monotonic() - started)
-    failed = any(outcome.mark is Mark.WRONG for outcome in outcomes)
-    if options.keep or failed:
+    status = _enter_namespaces(place)
+    if keep or status == 1:
         print(f"\nEverything that was said is below {place}", file=sys.stderr)
     else:
         shutil.rmtree(place, ignore_errors=True)
-    return 1 if failed else 0
+    return status
+
+
+def _work(options: argparse.Namespace, place: Path) -> int:
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    started = time.monotonic()
+    known = matrix.read_known(HERE / "known.txt")
+    outcomes = [_as_known(outcome, known) for outcome in _run_all(options, place)]
+    _report(outcomes, known, time.monotonic() - started)
+    return 1 if any(outcome.mark is Mark.WRONG for outcome in outcomes) else 0
 
 
 def _options() -> argparse.Namespace:
@@ -75,11 +81,17 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _enter_namespaces() -> int:
+def _enter_namespaces(place: Path) -> int:
     become_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     enter = ["unshare", *become_root, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*enter, "true"], capture_output=True).returncode != 0:
+        print("no namespaces can be made here: run it as root, or allow them to users with\n"
+              "  sudo sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0",
+              file=sys.stderr)
+        return 2
     try:
-        return subprocess.run([*enter, sys.executable, "-B", *sys.argv], env={**os.environ, INSIDE: "1"}).returncode
+        again = [sys.executable, "-B", *sys.argv]
+        return subprocess.run([*enter, *again], env={**os.environ, INSIDE: str(place)}).returncode
     except KeyboardInterrupt:
         return 130
 
@@ -96,16 +108,18 @@ def _be_the_first_process(worker: int) -> int:
 
 
 def _run_all(options: argparse.Namespace, place: Path) -> list[Outcome]:
-    chosen = [(client, situation) for situation in ALL for client in CLIENTS if _is_chosen(options.only, client, situation)]
+    pairs = [(client, situation) for situation in ALL for client in CLIENTS]
+    chosen = [pair for pair in pairs if _is_chosen(options.only, *pair)]
     if not chosen:
-        sys.exit(f"nothing is called `{options.only}`; situations are: {', '.join(map(_slug, ALL))}")
+        print(f"nothing is called `{options.only}`; situations are: {', '.join(map(_slug, ALL))}", file=sys.stderr)
+        sys.exit(2)
     model = Model(place / "model")
     say = threading.Lock()
 
     def run(pair: tuple[type[Client], Situation]) -> tuple[Outcome, Stage | None]:
         outcome, stage = _run_one(*pair, options, place, model)
         with say:
-            print(f"{outcome.client}, {outcome.situation}: {outcome.mark.value} ({outcome.seconds:.0f} s)", file=sys.stderr)
+            print(f"{outcome.title}: {outcome.mark.value} ({outcome.seconds:.0f} s)", file=sys.stderr)
         return outcome, stage
 
     with ThreadPoolExecutor(options.jobs) as workers:
@@ -162,12 +176,15 @@ def _as_known(outcome: Outcome, known: dict[tuple[str, str], str]) -> Outcome:
                    outcome.events)
 
 
-def _report(outcomes: list[Outcome], seconds: float) -> None:
+def _report(outcomes: list[Outcome], known: dict[tuple[str, str], str], seconds: float) -> None:
     for outcome in outcomes:
         if outcome.mark is not Mark.RIGHT:
             print(f"\n{matrix.explain(outcome)}")
     names = [client.name for client in CLIENTS]
     print(f"\n{matrix.render(outcomes, [situation.name for situation in ALL], names)}")
+    for outcome in outcomes:
+        if outcome.mark is Mark.RIGHT and (outcome.client, outcome.situation) in known:
+            print(f"\n{outcome.title} is right now: take it out of known.txt")
     right = sum(outcome.mark is Mark.RIGHT for outcome in outcomes)
     print(f"\n{right} of {len(outcomes)} right, in {seconds:.0f} s")
 

@@ -1,7 +1,7 @@
 """The situations: what the model does, what the user does meanwhile, and whose each file must be afterwards.
 
-A situation is a function over a stage. It says what must hold with `check` and its kin, and leaves how a client is driven
-to the client's own file. Those that need the client in a terminal open it; all others run it headless.
+A situation is a function over a stage. It says what must hold with `check` and its kin, and leaves how a client is
+driven to the client's own file. Those that need the client in a terminal open it; all others run it headless.
 """
 
 from __future__ import annotations
@@ -219,7 +219,8 @@ def _takes_back_over_mcp(stage: Stage, resume: bool) -> None:
     message = stage.is_agents("kept.txt")
     stage.check(not stage.has("bad.txt"), "the step was not taken back")
     whose = [(row.get("session"), row.get("message")) for row in stage.backsight.rows() if row["kind"] == "revert"]
-    stage.check(whose == [(stage.session(), message)], f"the revert is of {whose}, not of the session and message that asked")
+    asked = [(stage.session(), message)]
+    stage.check(whose == asked, f"the revert is of {whose}, not of the session and message that asked")
     stage.is_over()
 
 

@@ -36,7 +36,7 @@ class Stage:
         self._program = place / "bin" / "backsight"
         self.heard = recorder.Heard(place / "heard")
         self.backsight = Backsight(program, self.project, self.home)
-        for directory in (self.project / "src", self.home, self._program.parent):
+        for directory in (self.project / "src", self.home, self._program.parent, place / "tmp"):
             directory.mkdir(parents=True)
         recorder.stand_in(program, self._program, place / "heard")
         self._make_project()
@@ -181,9 +181,10 @@ class Stage:
         return str(self._tools / "node_modules" / ".bin" / self.client.program)
 
     def _environment(self) -> dict[str, str]:
+        temporary = str(self._place / "tmp")
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm-256color",
-            "COLORTERM": "truecolor", **self.client.environment(self.model.url),
+            "COLORTERM": "truecolor", "TMPDIR": temporary, **self.client.environment(self.model.url, temporary),
         }
 
     def _make_project(self) -> None:

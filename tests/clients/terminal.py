@@ -25,9 +25,10 @@ import pyte
 COLUMNS, ROWS = 120, 40
 ENTER, ESCAPE, DOWN, CONTROL_C = "\r", "\x1b", "\x1b[B", "\x03"
 
-# pyte takes these for letters to show, or fails on them: keyboard protocols, private modes with arguments, colours with colons.
+# pyte shows these as letters, or fails on them: keyboard protocols, private modes, colours with colons.
 _UNKNOWN = re.compile(
-    rb"\x1b\[[<>=][0-?]*[ -/]*[@-~]|\x1b\[\?[0-?]*[ -/]*[@-gi-km-~]|\x1b\[[0-9;]*:[0-9;:]*m|\x1b[P_^X].*?\x1b\\", re.DOTALL
+    rb"\x1b\[[<>=][0-?]*[ -/]*[@-~]|\x1b\[\?[0-?]*[ -/]*[@-gi-km-~]|\x1b\[[0-9;]*:[0-9;:]*m|\x1b[P_^X].*?\x1b\\",
+    re.DOTALL,
 )
 _UNFINISHED = re.compile(rb"\x1b(?:[P_^X\]][^\x07\x1b]*\x1b?|\[[0-?]*[ -/]*)?$")
 
