@@ -42,6 +42,12 @@ class Backsight:
         rows = self.ask("log", "--reverse", "--limit", "0")["rows"]
         return [{**row, "files": self.ask("show", row["id"]).get("affected_files", [])} for row in rows]
 
+    def doubtful(self) -> set[str]:
+        """The files that a row calls its session's and marks as perhaps the user's."""
+        rows = self.ask("log", "--limit", "0")["rows"]
+        held = (held for row in rows for held in row.get("may_hold", []) if held["of"] == "the user")
+        return {path for one in held for path in one["paths"]}
+
     def sessions(self) -> list[str]:
         return [session["id"] for session in self.ask("session", "list")["sessions"]]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 class Mark(Enum):
     RIGHT = "right"
+    # The client does not tell whose it is: both are named, and a revert takes nothing without being told to.
+    ASKS = "right (asks)"
     WRONG = "wrong"
     KNOWN = "wrong (known)"
     NOT_POSSIBLE = "not possible"

@@ -164,7 +164,7 @@ def _run_one(
         stage.wrong.append(f"could not be driven: {late}")
     except Exception:
         stage.wrong.append(f"could not be driven: {traceback.format_exc()}")
-    mark = Mark.WRONG if stage.wrong else Mark.RIGHT
+    mark = Mark.WRONG if stage.wrong else Mark.ASKS if stage.asked else Mark.RIGHT
     return outcome(mark, stage.wrong, stage.heard.names()), stage
 
 
@@ -185,7 +185,7 @@ def _report(outcomes: list[Outcome], known: dict[tuple[str, str], str], seconds:
     for outcome in outcomes:
         if outcome.mark is Mark.RIGHT and (outcome.client, outcome.situation) in known:
             print(f"\n{outcome.title} is right now: take it out of known.txt")
-    right = sum(outcome.mark is Mark.RIGHT for outcome in outcomes)
+    right = sum(outcome.mark in (Mark.RIGHT, Mark.ASKS) for outcome in outcomes)
     print(f"\n{right} of {len(outcomes)} right, in {seconds:.0f} s")
 
 

@@ -30,6 +30,8 @@ class Stage:
         self.client, self.situation, self.model = client, situation, model
         self.project, self.home, self._place, self._tools = place / "project", place / "home", place, tools
         self.wrong: list[str] = []
+        # Whether something could not be told, and was asked about.
+        self.asked = False
         self.before_install: dict[str, bytes | None] = {}
         self._settings: set[str] = set()
         self._prompts = 0
@@ -138,8 +140,11 @@ class Stage:
         return next(iter(messages), None)
 
     def is_users(self, path: str) -> None:
-        writers = self.backsight.writers(path)
-        self.check(self.has(path) and writers == {USER}, f"`{path}` is of {_named(writers)}, not the user's")
+        """Checks that it is the user's, or marked as perhaps the user's."""
+        writers, doubtful = self.backsight.writers(path), path in self.backsight.doubtful()
+        self.asked |= doubtful
+        holds = self.has(path) and (writers == {USER} or doubtful)
+        self.check(holds, f"`{path}` is of {_named(writers)}, not the user's")
 
     def is_over(self) -> None:
         """Checks that no call is open any more, and that Backsight knows of no session but the client's."""
@@ -152,9 +157,15 @@ class Stage:
         """Takes a message back, and checks what is gone and what stays."""
         if message is None:
             return
-        answer = self.backsight.ask("session", "revert", self.session(), "--message", message)
+        revert = ("session", "revert", self.session(), "--message", message)
+        doubtful = self.backsight.doubtful()
+        answer = self.backsight.ask(*revert)
+        asked = {conflict["path"] for conflict in answer.get("error", {}).get("details", {}).get("conflicts", [])}
+        if asked and asked <= doubtful:
+            self.asked = True
+            answer = self.backsight.ask(*revert, "--on-conflict", "skip")
         self.check(answer["ok"], f"the revert said: {answer.get('error', {}).get('message')}")
-        for path in gone:
+        for path in set(gone) - asked:
             self.check(not self.has(path), f"`{path}` is still there after its message was taken back")
         for path in stays:
             self.check(self.has(path), f"`{path}` went with a message that is not its own")

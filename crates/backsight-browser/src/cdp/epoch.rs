@@ -309,8 +309,7 @@ impl<'a> Epoch<'a> {
         }
         let described = answer.as_ref().ok().and_then(|answer| serde_json::from_str::<Described>(answer.get()).ok());
         if let Some(described) = described {
-            let steps = self.targets.told(described.info);
-            self.take_steps(steps);
+            self.targets.titled(described.info);
         }
     }
 

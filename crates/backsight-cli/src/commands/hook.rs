@@ -11,11 +11,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use backsight::{Settings, Workspace};
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Result, Timestamp};
 use backsight_server::hook::{self, Agent, Reply, Way};
+use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -197,7 +198,18 @@ fn deliver(agent: Agent, payload: &Value, global: &Global, headway: &Shared) -> 
     };
     lock(headway).root = Some(root.clone());
     let workspace = Workspace::open_with(root, settings)?;
-    Ok(hook::deliver(&workspace, agent, payload, |way| lock(headway).way = Some(way)))
+    let heard = started().unwrap_or_else(|| workspace.now());
+    Ok(hook::deliver(&workspace, agent, payload, heard, |way| lock(headway).way = Some(way)))
+}
+
+/// When the client called: on a busy machine it takes a while from there to here.
+fn started() -> Option<Timestamp> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the program's name, which may hold anything, it is the twentieth; in ticks since the machine started.
+    let ticks: u64 = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()?;
+    let since_boot = Duration::try_from(rustix::time::clock_gettime(ClockId::Boottime)).ok()?;
+    let age = since_boot.checked_sub(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))?;
+    Some(Timestamp::from_system(SystemTime::now()).before(age))
 }
 
 /// The directory the agent works in: `-C`, else what it says itself, else the current one.

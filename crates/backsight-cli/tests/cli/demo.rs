@@ -60,6 +60,7 @@ fn make_run_says_what_it_is_and_that_it_builds() {
     assert!(lines[1].starts_with("Building it first: ") && lines[1].contains("minutes"), "{said}");
     assert_eq!(lines[2..4], ["cargo build --release -p backsight-cli", "backsight demo"], "{said}");
     assert!(lines[4].contains("cargo install --path crates/backsight-cli"), "{said}");
+    assert_eq!(lines.last(), Some(&"backsight serve"), "{said}");
 }
 
 #[test]

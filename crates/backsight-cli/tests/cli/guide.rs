@@ -108,6 +108,10 @@ impl<'a> Reader<'a> {
                 self.wait_for_the_port();
                 continue;
             }
+            if line.starts_with("backsight changes") {
+                // A user types it when the page has done what it does.
+                std::thread::sleep(Duration::from_secs(2));
+            }
             let output = self.shell(line).output().unwrap();
             let said =
                 [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();

@@ -25,7 +25,7 @@ const LONGEST_CALL: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// How long after a tool's end its hook may be heard. What was written by so much before the tool seems to have begun was
 /// written before it ran.
-const LATEST: Duration = Duration::from_secs(2);
+const LATEST: Duration = Duration::from_secs(1);
 /// How long that takes at most when nothing holds it up. No user saves a file and answers a dialog in less.
 const LATE: Duration = Duration::from_millis(300);
 /// The same for an answer that the agent tells us of when it is given.
@@ -41,7 +41,8 @@ pub fn run(workspace: &Workspace, agent: Agent, payload: &Value, heard: Timestam
         Err(error) => return Reply::failed(agent, &error),
     };
     let transcript = payload.get("transcript_path").and_then(Value::as_str).filter(|_| agent == Agent::ClaudeCode);
-    let when = When { heard, transcript: transcript.map(PathBuf::from) };
+    let transcript = transcript.map(PathBuf::from);
+    let when = When { heard, transcript, tells_interrupts: matches!(agent, Agent::Gemini | Agent::OpenCode) };
     let outcome = act(workspace, agent, &event, &when);
     // Afterwards, since the first event makes the store.
     heard::note(workspace, agent);
@@ -67,6 +68,9 @@ struct When {
     heard: Timestamp,
     /// What the agent writes down of the conversation.
     transcript: Option<PathBuf>,
+    /// The agent tells the end of a tool that is interrupted: one that the user was asked about and that has none was
+    /// refused.
+    tells_interrupts: bool,
 }
 
 /// Does what the event asks for; the answer is what the user should hear.
@@ -308,7 +312,11 @@ enum Over {
 fn close_all(workspace: &Workspace, session: &str, over: Over, when: &When) -> Result<Vec<String>> {
     // Calls that people and programs began by hand have no part: they are theirs to finish.
     let calls = open_calls(workspace, session, |call| call.origin.part.is_some())?;
-    let closed = calls.iter().map(|call| finish(workspace, call, &unended(call, over, when)));
+    let is_refused = |call: &Call| call.run.asked.is_some() && call.run.background.is_none();
+    let (refused, interrupted): (Vec<Call>, Vec<Call>) =
+        calls.into_iter().partition(|call| when.tells_interrupts && is_refused(call));
+    abandon(workspace, &refused)?;
+    let closed = interrupted.iter().map(|call| finish(workspace, call, &unended(call, over, when)));
     Ok(closed.collect::<Result<Vec<_>>>()?.concat())
 }
 

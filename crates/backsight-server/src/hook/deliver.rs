@@ -14,10 +14,9 @@ use crate::place;
 /// An agent waits: a server that is silent is soon asked whether it lives, so that there is time left to work without it.
 const PATIENCE: Patience = Patience { glance: Duration::from_millis(700), alive: Duration::from_millis(800) };
 
-/// Takes a payload to the workspace. A server that goes away meanwhile is no loss: what it did not finish is done again.
+/// Takes a payload that was heard at a moment to the workspace. A server that goes away meanwhile is no loss: what it did not finish is done again.
 /// `at` hears who is at work.
-pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value, at: impl Fn(Way)) -> Reply {
-    let heard = workspace.now();
+pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value, heard: Timestamp, at: impl Fn(Way)) -> Reply {
     let store = workspace.store().ok().flatten();
     let server = store.and_then(|store| place::find_ready(&store)).as_ref().and_then(Client::new);
     let server = server.filter(|server| !server.is_stopped()).map(|server| server.with_patience(PATIENCE));

@@ -19,7 +19,7 @@ use crate::stage::{Stage, fixture};
 const CASES: u64 = 48;
 const ACTS: usize = 14;
 /// So long the user thinks about a dialog; longer than a hook may be late.
-const THOUGHT: Duration = Duration::from_millis(2400);
+const THOUGHT: Duration = Duration::from_millis(1400);
 /// Between an interrupt and what the user does next.
 const PAUSE: Duration = Duration::from_millis(400);
 
@@ -228,7 +228,8 @@ impl Play {
         match self.players[player].agent {
             Agent::ClaudeCode => self.stage.transcribe_end(&used.part),
             Agent::Codex => self.say(player, "Interrupt", &[]),
-            Agent::Gemini => {}
+            Agent::Gemini if used.is_asked => {}
+            Agent::Gemini => self.say(player, "AfterTool.run_shell_command", &[("/tool_input", used.input)]),
             _ => {
                 self.say(player, "session.idle", &[("/input/running", json!(true))]);
                 let waiting = json!(used.is_asked);

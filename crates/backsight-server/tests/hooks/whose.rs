@@ -17,7 +17,7 @@ const CLAUDE_SESSION: &str = "7f1c2a30-5a3e-4a43-9a55-0d2d0c2f5a01";
 const CLAUDE_MESSAGE: &str = "0b7a1d6e-44cf-4b0a-8a55-b1c0d3f1e201";
 
 /// So long the user thinks about a dialog.
-const THOUGHT: Duration = Duration::from_millis(2600);
+const THOUGHT: Duration = Duration::from_millis(1400);
 
 /// Takes the message of Claude Code's fixtures back.
 fn revert(stage: &Stage, on_conflict: OnConflict) -> Result<()> {
@@ -140,7 +140,7 @@ fn a_tool_that_nobody_was_asked_about_needs_no_evidence() {
     stage.say("UserPromptSubmit");
     stage.say("PreToolUse.Bash");
     stage.write("src/b.rs", "at once\n");
-    sleep(Duration::from_millis(1200));
+    sleep(Duration::from_millis(700));
     // Its end is heard late.
     stage.say_with("PostToolUse.Bash", &[("/duration_ms", json!(5))]);
     revert(&stage, OnConflict::Refuse).unwrap();
@@ -192,6 +192,17 @@ fn a_dialog_without_a_duration_is_asked_about() {
     stage.say("AfterTool.run_shell_command");
     stage.workspace.undo(&Undo::default()).unwrap();
     assert_eq!(stage.read("src/b.rs"), "by the tool\n");
+}
+
+#[test]
+fn an_agent_that_tells_interrupts_leaves_no_doubt_of_a_refusal() {
+    let stage = Stage::live(Agent::Gemini);
+    stage.say("BeforeAgent");
+    stage.say("BeforeTool.run_shell_command");
+    stage.say("Notification.ToolPermission");
+    stage.write("src/a.rs", "by the user, asked\n");
+    stage.say("BeforeAgent");
+    assert!(stage.rows().ends_with("external - [src/a.rs] changed outside: src/a.rs"), "{}", stage.rows());
 }
 
 #[test]
