@@ -281,7 +281,7 @@ fn a_workspace_below_the_top_of_a_repository_obeys_the_rules_above() {
     plant(&fixture, "", 1);
     fs::write(outer.join(".gitignore"), "*.log\n/sub/ws/a\nws/foo/b.txt\n/a\n").unwrap();
     fs::write(outer.join("sub/.gitignore"), "!keep.log\n/ws/doc/\n").unwrap();
-    fixture.run("init .");
+    fixture.done("init .");
     agrees(&fixture, "parent rules");
     let captured = captured(&fixture);
     assert!(!captured.contains("c.log") && captured.contains("keep.log") && !captured.contains("a"));

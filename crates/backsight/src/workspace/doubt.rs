@@ -109,7 +109,7 @@ fn when(at: Option<Timestamp>, ran: &Ran) -> When {
     match at {
         Some(at) if at.after(TICK) < ran.from => When::Earlier,
         Some(at) if ran.until.is_some_and(|until| at > until) => When::Later,
-        Some(at) if ran.surely.is_some_and(|surely| at >= surely) => When::Surely,
+        Some(at) if ran.surely.is_some_and(|surely| at.after(TICK) >= surely) => When::Surely,
         _ => When::Perhaps,
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         use When::{Earlier, Later, Perhaps, Surely};
         let ran = Ran { from: Timestamp(100), surely: Some(Timestamp(200)), until: Some(Timestamp(300)) };
         let of = |at: i64| when(Some(Timestamp(at)), &ran);
-        assert_eq!([79, 80, 199, 200, 300, 301].map(of), [Earlier, Perhaps, Perhaps, Surely, Surely, Later]);
+        assert_eq!([79, 80, 179, 180, 300, 301].map(of), [Earlier, Perhaps, Perhaps, Surely, Surely, Later]);
         assert_eq!(when(None, &ran), When::Perhaps);
         let open = Ran { surely: None, until: None, ..ran };
         assert_eq!(when(Some(Timestamp(i64::MAX)), &open), When::Perhaps);

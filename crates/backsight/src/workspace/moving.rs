@@ -2,7 +2,7 @@
 //! are taken, nothing that acts.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,6 +37,7 @@ impl Workspace {
         // Holding the lock keeps everything from being written, joined or removed meanwhile.
         let (opened, _lock) = self.writing()?;
         let store = opened.store.directory();
+        check_objects(store)?;
         let rows = Scratch::of(store)?;
         let (count, _) = timeline::copy_rows(&store.join("timeline.db").path(), &rows.file())?;
         let partial = beside(file)?;
@@ -191,6 +192,27 @@ fn write(file: &Path, rows: &AnchoredPath, store: &AnchoredPath) -> io::Result<(
     let (output, sha256, bytes) = writer.finish()?;
     output.sync_all()?;
     Ok((sha256, bytes, objects.len() as u64))
+}
+
+/// Refuses to carry along what is not what its name says, which may also be without end.
+fn check_objects(store: &AnchoredPath) -> Result<()> {
+    let failed = |error| Error::io("look at the store's objects", error);
+    for (name, file) in object_files(store).map_err(failed)? {
+        let mut start = Vec::new();
+        file.open().and_then(|file| file.take(4).read_to_end(&mut start)).map_err(failed)?;
+        let is_right = match name.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("pack") => start == *b"PACK",
+            Some("idx") => start == *b"\xfftOc",
+            // Deflated, as everything loose is.
+            _ => start.first().is_some_and(|byte| byte & 0x0f == 8),
+        };
+        if !is_right {
+            let message = format!("`{}` in the store is damaged", quote(name.as_bytes()));
+            return Err(Error::new(Code::Damaged, message)
+                .with_hint("see what else is with `backsight verify`; nothing was exported"));
+        }
+    }
+    Ok(())
 }
 
 /// A new name in the same directory.
