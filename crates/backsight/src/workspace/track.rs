@@ -377,7 +377,7 @@ impl Workspace {
             execution_ms: Some(self.elapsed(recording.since)),
             files,
             unknown: if is_shared { found.to_vec() } else { Vec::new() },
-            details: details(recording.call, &apart),
+            details: details(recording.call, apart),
             pinned: recording.pinned,
             ..self.new_step(Kind::Track, capture, &recording.text(&described), recording.origin)?
         };
