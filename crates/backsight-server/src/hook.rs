@@ -13,6 +13,7 @@ mod heard;
 mod parse;
 mod place;
 mod reply;
+mod small_file;
 mod tools;
 mod transcript;
 mod turns;

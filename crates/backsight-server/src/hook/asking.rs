@@ -2,7 +2,6 @@
 //! server, in another process; so that the server knows which conversation calls, one small file a call is left in the
 //! store until it comes.
 
-use std::io::Write;
 use std::time::Duration;
 
 use backsight::{AnchoredPath, Workspace};
@@ -11,11 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::event::{Ours, ToolCall};
-use super::{tools, turns};
+use super::{small_file, tools, turns};
 use crate::asker::Asker;
 
-/// Larger notes are none.
-const MAX_SIZE: u64 = 8 << 10;
 /// So many are kept; a call takes its own away.
 const MOST: usize = 64;
 /// An older one belongs to a call that never came.
@@ -40,16 +37,11 @@ pub(super) fn note(workspace: &Workspace, call: &ToolCall, ours: &Ours) -> Optio
         part: Some(call.part.clone()),
     };
     let note = Note { at: workspace.now().0, name: ours.name.clone(), print: ours.print, asker };
-    let text = serde_json::to_vec(&note).ok().filter(|text| text.len() as u64 <= MAX_SIZE)?;
-    directory.make_directories().ok()?;
+    let text = serde_json::to_string(&note).ok()?;
     let notes = notes(&directory);
     let surplus = (notes.len() + 1).saturating_sub(MOST);
     notes.iter().take(surplus).for_each(|(file, _)| drop(file.remove()));
-    let file = file_of(&directory, &call.part)?;
-    let temporary = directory.join(format!("{}.{}", file.file_name().display(), std::process::id()));
-    temporary.remove().ok()?;
-    temporary.create().and_then(|mut new| new.write_all(&text)).ok()?;
-    temporary.rename(&file).ok()
+    small_file::write(&directory, file_of(&directory, &call.part)?.file_name().to_str()?, &text)
 }
 
 /// Takes such a word back: the tool has ended.
@@ -93,7 +85,7 @@ fn notes(directory: &AnchoredPath) -> Vec<(AnchoredPath, Note)> {
 }
 
 fn read(file: &AnchoredPath) -> Option<Note> {
-    serde_json::from_slice(&file.read(MAX_SIZE).ok()?).ok()
+    serde_json::from_str(&small_file::read(file)?).ok()
 }
 
 fn file_of(directory: &AnchoredPath, part: &str) -> Option<AnchoredPath> {

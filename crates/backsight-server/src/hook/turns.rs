@@ -2,18 +2,16 @@
 //! session in the store, so that hooks, each a process of its own, agree; without it steps would still be recorded, only
 //! without their message.
 
-use std::io::Write;
-
 use backsight::{AnchoredPath, Workspace};
 
-/// Ids are short.
-const MAX_SIZE: u64 = 2 << 10;
+use super::small_file;
+
 /// What stands before an id that the agent gave, so that none is taken for a number of ours.
 const GIVEN: char = '=';
 
 /// The message the session is at: what the agent called it, or `SESSION:3`.
 pub(super) fn current(workspace: &Workspace, session: &str) -> Option<String> {
-    let text = read(&directory(workspace)?.join(file_name(session)?))?;
+    let text = small_file::read(&directory(workspace)?.join(file_name(session)?))?;
     match text.strip_prefix(GIVEN) {
         Some(given) => Some(given.to_owned()),
         None => number(&text).map(|number| format!("{session}:{number}")),
@@ -25,9 +23,9 @@ pub(super) fn advance(workspace: &Workspace, session: &str, given: Option<&str>)
     let (directory, name) = (directory(workspace)?, file_name(session)?);
     let text = match given {
         Some(given) => format!("{GIVEN}{given}"),
-        None => (read(&directory.join(&name)).and_then(|text| number(&text)).unwrap_or(0) + 1).to_string(),
+        None => (small_file::read(&directory.join(&name)).and_then(|text| number(&text)).unwrap_or(0) + 1).to_string(),
     };
-    write(&directory, &name, &text).ok()
+    small_file::write(&directory, &name, &text)
 }
 
 pub(super) fn directory(workspace: &Workspace) -> Option<AnchoredPath> {
@@ -44,19 +42,6 @@ pub(super) fn file_name(session: &str) -> Option<String> {
     (name.len() <= 200).then_some(name)
 }
 
-fn read(file: &AnchoredPath) -> Option<String> {
-    let bytes = file.read(MAX_SIZE).ok()?;
-    String::from_utf8(bytes).ok().map(|text| text.trim().to_owned())
-}
-
 fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number > 0)
-}
-
-fn write(directory: &AnchoredPath, name: &str, text: &str) -> std::io::Result<()> {
-    directory.make_directories()?;
-    let temporary = directory.join(format!("{name}.{}", std::process::id()));
-    temporary.remove()?;
-    writeln!(temporary.create()?, "{text}")?;
-    temporary.rename(&directory.join(name))
 }
