@@ -117,10 +117,6 @@ enum Answered {
     Arrived {
         target: String,
     },
-    /// What a page that has loaded is called now: browsers do not tell when a title comes after the address.
-    Loaded {
-        answer: Answer,
-    },
     /// A session was let run, or will not be.
     Runs,
     /// It is time to end this session.
@@ -286,31 +282,10 @@ impl<'a> Epoch<'a> {
                 self.targets.becomes(session, PageState::Watching);
             }
             "Page.javascriptDialogOpening" => self.targets.becomes(session, PageState::Dialog),
-            "Page.loadEventFired" => self.ask_for_the_title(session),
             _ => self.targets.speaks(session),
         }
         let told = self.translator.hear(session, method, params, self.now());
         self.carry_out(told);
-    }
-
-    fn ask_for_the_title(&mut self, session: &str) {
-        self.targets.speaks(session);
-        let Some(target) = self.targets.target_of(session) else { return };
-        let answer = self.connection.send(None, "Target.getTargetInfo", &json!({ "targetId": target }), PATIENCE);
-        self.questions.spawn(async move { Answered::Loaded { answer: answer.await } });
-    }
-
-    /// A page that has gone meanwhile has no title any more.
-    fn loaded(&mut self, answer: &Answer) {
-        #[derive(Deserialize)]
-        struct Described {
-            #[serde(rename = "targetInfo")]
-            info: Info,
-        }
-        let described = answer.as_ref().ok().and_then(|answer| serde_json::from_str::<Described>(answer.get()).ok());
-        if let Some(described) = described {
-            self.targets.titled(described.info);
-        }
     }
 
     fn hear_of_targets(&mut self, parent: Option<&str>, method: &str, params: &RawValue) {
@@ -414,7 +389,7 @@ impl<'a> Epoch<'a> {
     fn take_answer(&mut self, answered: Option<Answered>) {
         let is_beginning = match &answered {
             None | Some(Answered::Translator { .. } | Answered::Left { .. }) => false,
-            Some(Answered::Checked { .. } | Answered::Arrived { .. } | Answered::Loaded { .. }) => false,
+            Some(Answered::Checked { .. } | Answered::Arrived { .. }) => false,
             Some(_) => true,
         };
         if is_beginning {
@@ -437,7 +412,6 @@ impl<'a> Epoch<'a> {
                 Err(refused) => self.not_sent(&url, &refused.to_string(), to),
             },
             Some(Answered::Arrived { target }) => self.arrived(&target),
-            Some(Answered::Loaded { answer }) => self.loaded(&answer),
             Some(Answered::Create { url, answer, to }) => self.created(url, answer, to),
             Some(Answered::Checked { silent, to }) => self.is_checked(&silent, to),
             Some(Answered::Runs) => {}

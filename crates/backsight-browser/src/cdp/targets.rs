@@ -136,15 +136,6 @@ impl Targets {
         }
     }
 
-    /// What a page is called now that it has loaded; what was said of an address it has left since is not about it.
-    pub(crate) fn titled(&mut self, info: Info) {
-        let info = info.bounded();
-        if let Some(known) = self.known.get_mut(&info.id).filter(|known| known.info.url == info.url) {
-            self.changed |= known.session.is_some() && known.info.title != info.title;
-            known.info.title = info.title;
-        }
-    }
-
     /// A session begins, because it was asked for or because it belongs to a page that is watched.
     pub(crate) fn attached(&mut self, session: &str, parent: Option<&str>, info: Info, now: Timestamp) -> Vec<Step> {
         let info = info.bounded();
