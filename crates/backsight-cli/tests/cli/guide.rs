@@ -109,8 +109,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             if line.starts_with("backsight changes") {
-                // A user types it when the page has done what it does.
-                std::thread::sleep(Duration::from_secs(2));
+                self.wait_for_the_app(line, expected);
             }
             let output = self.shell(line).output().unwrap();
             let said =
@@ -127,6 +126,19 @@ impl<'a> Reader<'a> {
             }
             let is_whole = !expected.lines().any(|line| line == "...");
             assert!(!is_whole || came.is_empty(), "`{line}` says more: {came:?}");
+        }
+    }
+
+    /// A user types it when the page has done what it does: until then it is only peeked at.
+    fn wait_for_the_app(&self, line: &str, expected: &str) {
+        let began = Instant::now();
+        let verdict = self.plain(expected.lines().next().unwrap_or_default());
+        while began.elapsed() < Duration::from_secs(20) {
+            let output = self.shell(&format!("{line} --peek")).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            if said.lines().next().is_some_and(|first| self.plain(first) == verdict) {
+                return;
+            }
         }
     }
 
