@@ -76,6 +76,11 @@ pub(crate) enum Heard {
         /// Which.
         session: String,
     },
+    /// A session answered the command of [`Connection::send_in_order`]: what it said before stands before this.
+    Answered {
+        /// Which.
+        session: String,
+    },
 }
 
 /// Why a command has no answer.
@@ -131,6 +136,8 @@ struct Shared {
 struct Waiting {
     session: Option<String>,
     answer: oneshot::Sender<Answer>,
+    /// Whether the queue says when the answer came.
+    is_in_order: bool,
 }
 
 impl Connection {
@@ -189,9 +196,31 @@ impl Connection {
         params: &Value,
         patience: Duration,
     ) -> impl Future<Output = Answer> + Send + use<> {
+        self.send_and(false, session, method, params, patience)
+    }
+
+    /// Sends a command of which the queue says when it was answered.
+    pub(crate) fn send_in_order(
+        &self,
+        session: &str,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> impl Future<Output = Answer> + Send + use<> {
+        self.send_and(true, Some(session), method, params, patience)
+    }
+
+    fn send_and(
+        &self,
+        is_in_order: bool,
+        session: Option<&str>,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> impl Future<Output = Answer> + Send + use<> {
         let id = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting { session: session.map(str::to_owned), answer };
+        let waiting = Waiting { session: session.map(str::to_owned), answer, is_in_order };
         self.shared.waiting().insert(id, waiting);
         let forget = Forget { id, shared: Arc::clone(&self.shared) };
         let sent = self.outgoing.try_send(command(id, session, method, params));
@@ -279,7 +308,7 @@ impl Heard {
     fn bytes(&self) -> usize {
         match self {
             Heard::Event { params, method, .. } => params.get().len() + method.len(),
-            Heard::Late { session } => session.len(),
+            Heard::Late { session } | Heard::Answered { session } => session.len(),
         }
     }
 }
@@ -383,8 +412,13 @@ fn sort(bytes: &[u8], shared: &Shared, queue: &mpsc::UnboundedSender<Heard>) {
         Head { id: Some(id), result, error, session, .. } => {
             let waiting = shared.waiting().remove(&id);
             match (waiting, session) {
-                // The receiver may be gone: it gave up at this very moment.
-                (Some(waiting), _) => drop(waiting.answer.send(answer(result, error))),
+                (Some(waiting), session) => {
+                    if let Some(session) = session.filter(|_| waiting.is_in_order) {
+                        enqueue(Heard::Answered { session }, shared, queue);
+                    }
+                    // The receiver may be gone: it gave up at this very moment.
+                    drop(waiting.answer.send(answer(result, error)));
+                }
                 (None, Some(session)) => match has_room(session.len(), false, shared) {
                     true => enqueue(Heard::Late { session }, shared, queue),
                     false => _ = shared.dropped.fetch_add(1, Ordering::Relaxed),

@@ -14,6 +14,7 @@ use backsight_core::{Result, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use futures_util::future::Either;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -21,7 +22,7 @@ use self::navigation::{Departure, Wish, first_blank_page};
 use super::capture::{PageState, Watching, lock};
 use super::connection::{Answer, Connection, Heard, Incoming, Refused};
 use super::targets::{Hears, Info, Step, Targets};
-use super::translate::{Target, Told, TranslateOptions, Translator};
+use super::translate::{self, Target, Told, TranslateOptions, Translator};
 use super::watch::{Order, Orders, Reply, Watch};
 use crate::event::Event;
 
@@ -86,7 +87,7 @@ struct Losses {
     misread: u64,
     /// Messages of sessions of which nothing is known.
     unclaimed: u64,
-    told: [u64; 6],
+    told: [u64; 7],
 }
 
 /// An answer, with what was asked.
@@ -258,6 +259,7 @@ impl<'a> Epoch<'a> {
         let (session, method, params) = match heard {
             Heard::Event { session, method, params } => (session, method, params),
             Heard::Late { session } => return self.targets.speaks(&session),
+            Heard::Answered { session } => return self.translator.replayed(&session),
         };
         if method.starts_with("Target.") {
             return self.hear_of_targets(session.as_deref(), &method, &params);
@@ -353,9 +355,9 @@ impl<'a> Epoch<'a> {
         let theirs = Translator::greeting(&kind, &self.options).into_iter().filter(|(method, _)| !is_ours(method));
         let mut answers = Vec::new();
         for (method, params) in ours.into_iter().chain(theirs) {
-            answers.push((method, self.connection.send(Some(&session), method, &params, PATIENCE)));
+            answers.push((method, self.say_hello(&session, method, &params)));
         }
-        answers.push((RUN, self.connection.send(Some(&session), RUN, &json!({}), PATIENCE)));
+        answers.push((RUN, self.say_hello(&session, RUN, &json!({}))));
         self.beginnings += 1;
         let early = self.early.remove(&session).unwrap_or_default();
         let name = session.clone();
@@ -370,6 +372,14 @@ impl<'a> Epoch<'a> {
         self.early_bytes -= early.iter().map(|(_, params)| params.get().len()).sum::<usize>();
         for (method, params) in early {
             self.hear_session(&name, &method, &params);
+        }
+    }
+
+    /// Sends one command of a greeting; where the replay of what was said before ends is to be known.
+    fn say_hello(&self, session: &str, method: &str, params: &Value) -> impl Future<Output = Answer> + Send + use<> {
+        match method == translate::REPLAYS {
+            true => Either::Left(self.connection.send_in_order(session, method, params, PATIENCE)),
+            false => Either::Right(self.connection.send(Some(session), method, params, PATIENCE)),
         }
     }
 
@@ -514,6 +524,7 @@ impl<'a> Epoch<'a> {
             ("requests that were open for too long to be remembered", counts.requests_forgotten),
             ("sockets that were open for too long to be remembered", counts.sockets_forgotten),
             ("pages that came and went before they were watched", self.targets.unheard()),
+            ("or more console messages of before the attach, of which a page keeps 1,000,", counts.histories_cut),
         ];
         for ((what, count), told) in lost.into_iter().zip(&mut self.losses.told) {
             if count > *told {

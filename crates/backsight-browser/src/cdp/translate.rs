@@ -35,7 +35,7 @@ use self::context::{Asked, Commands, Context};
 use self::earlier::Earlier;
 use self::log::Announcements;
 use self::maps::Maps;
-use self::replays::Replayed;
+use self::replays::{Histories, Replayed};
 use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
@@ -48,6 +48,8 @@ const WORLD: &str = "backsight";
 const ACTIONS_BINDING: &str = "__backsightActions";
 /// The function `sockets.js` reports through; the script takes it away before the page runs.
 const SOCKETS_BINDING: &str = "__backsightSockets";
+/// The command upon which a target tells again what was said before it; the answer comes after all of that.
+pub(super) const REPLAYS: &str = "Runtime.enable";
 const ACTIONS_SCRIPT: &str = include_str!("actions.js");
 const SOCKETS_SCRIPT: &str = include_str!("sockets.js");
 
@@ -111,6 +113,8 @@ pub struct Counts {
     pub earlier_unknown: u64,
     /// Source maps that did not come in time, were too large, or could not be read.
     pub maps_missed: u64,
+    /// Targets that had said more before the attach than browsers keep to tell again.
+    pub histories_cut: u64,
 }
 
 /// Translates the messages of one connection to one browser.
@@ -120,6 +124,7 @@ pub struct Translator {
     sessions: Sessions,
     replays: Replays,
     replayed: HashMap<String, Replayed>,
+    histories: Histories,
     counts: Counts,
     commands: Commands,
     voices: Voices,
@@ -167,7 +172,13 @@ impl Translator {
     pub fn attached(&mut self, session: &str, target: Target, now: Timestamp) {
         self.replays.begin(&target.id, now);
         self.earlier.attached(session, &target.kind, now);
+        self.histories.begin(session);
         self.sessions.attached(session, target, now);
+    }
+
+    /// A session has told again what was said before the attach.
+    pub fn replayed(&mut self, session: &str) {
+        self.counts.histories_cut += u64::from(self.histories.told(session));
     }
 
     /// A session ends, and with it whatever was under way in it.
@@ -175,6 +186,7 @@ impl Translator {
         let told = self.pass(now, Some(session));
         self.sessions.detached(session);
         self.replayed.remove(session);
+        self.histories.told(session);
         self.maps.detached(session);
         self.commands.asked.retain(|_, (asked_of, _)| asked_of != session);
         told
@@ -253,7 +265,7 @@ impl Translator {
         let limits =
             json!({ "maxTotalBufferSize": 20_000_000, "maxResourceBufferSize": 5_000_000, "maxPostDataSize": 65_536 });
         let mut commands = Vec::new();
-        commands.push(("Runtime.enable", json!({})));
+        commands.push((REPLAYS, json!({})));
         commands.push(("Network.enable", limits));
         if document {
             commands.push(("Log.enable", json!({})));
@@ -296,6 +308,7 @@ impl Translator {
             self.know_world(session, &read::<page::ContextCreated>(params)?);
             return Some(());
         }
+        let known = self.counts.replays_dropped;
         let mut context = context!(self, session, now, told);
         match name {
             "consoleAPICalled" => self.voices.called(&mut context, read(params)?),
@@ -310,6 +323,9 @@ impl Translator {
                 }
             }
             _ => {}
+        }
+        if matches!(name, "consoleAPICalled" | "exceptionThrown") {
+            self.histories.said(session, params.get().len(), self.counts.replays_dropped > known);
         }
         Some(())
     }

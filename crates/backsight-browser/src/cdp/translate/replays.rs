@@ -24,6 +24,47 @@ pub struct Replays {
 /// What one session has replayed so far.
 pub type Replayed = HashMap<u64, u32>;
 
+/// A page keeps this many calls and exceptions,
+const KEPT: usize = 1_000;
+/// and fewer when they are long: 10 MB, in which an ASCII text takes three times its length.
+const KEPT_BYTES: usize = 3 << 20;
+
+/// What sessions tell again after their attach, to know where it does not go back to the beginning.
+#[derive(Debug, Default)]
+pub struct Histories(HashMap<String, History>);
+
+#[derive(Debug, Default)]
+struct History {
+    said: usize,
+    bytes: usize,
+    /// Whether some of it was known: then nothing is missing before it.
+    reaches_back: bool,
+}
+
+impl Histories {
+    /// A session begins to tell again.
+    pub fn begin(&mut self, session: &str) {
+        self.0.insert(session.to_owned(), History::default());
+    }
+
+    /// Something was said, after which it may still tell again.
+    pub fn said(&mut self, session: &str, bytes: usize, is_known: bool) {
+        if let Some(history) = self.0.get_mut(session) {
+            history.said += 1;
+            history.bytes += bytes;
+            history.reaches_back |= is_known;
+        }
+    }
+
+    /// It has told everything it knows; whether it may have known more once.
+    pub fn told(&mut self, session: &str) -> bool {
+        let history = self.0.remove(session);
+        history.is_some_and(|history| {
+            (history.said >= KEPT || history.bytes >= KEPT_BYTES) && !history.reaches_back
+        })
+    }
+}
+
 impl Replays {
     /// Something is told as it happens.
     pub fn live(&mut self, key: u64) {

@@ -74,6 +74,46 @@ fn a_rejection_is_told_when_its_page_goes() {
     assert!(!desk.translator.pending());
 }
 
+/// Attaches to a page that tells `calls` again, beginning with this number, and says whether more is known to be missing.
+fn replay(desk: &mut Desk, from: usize, calls: usize) -> bool {
+    let before = desk.translator.counts().histories_cut;
+    desk.attach("P", "page", "http://app/");
+    for number in from..from + calls {
+        let call = called("log", &number.to_string(), 900_000.0 + number as f64);
+        desk.hear("P", "Runtime.consoleAPICalled", call);
+    }
+    desk.translator.replayed("P");
+    desk.translator.counts().histories_cut > before
+}
+
+#[test]
+fn a_history_that_does_not_go_back_to_the_beginning_is_known_to_be_cut() {
+    let mut desk = Desk::new();
+    assert!(!replay(&mut desk, 0, 999), "a page keeps 1,000");
+    assert!(replay(&mut Desk::new(), 1, 1_000), "there was a first one");
+    desk.detach("P");
+    assert!(!replay(&mut desk, 500, 1_000), "what came before was told then");
+    desk.detach("P");
+    assert!(replay(&mut desk, 5_000, 1_000), "nobody heard what was said in between");
+    // What is said afterwards is no history.
+    for number in 0..2_000 {
+        desk.hear("P", "Runtime.consoleAPICalled", called("log", "live", 1_000_001.0 + f64::from(number)));
+    }
+    desk.translator.replayed("P");
+    assert_eq!(desk.translator.counts().histories_cut, 1);
+}
+
+#[test]
+fn long_messages_leave_room_for_fewer_of_them() {
+    let mut desk = Desk::page();
+    for number in 0..4 {
+        let call = called("log", &"x".repeat(1 << 20), 900_000.0 + f64::from(number));
+        desk.hear("P", "Runtime.consoleAPICalled", call);
+    }
+    desk.translator.replayed("P");
+    assert_eq!(desk.translator.counts().histories_cut, 1);
+}
+
 #[test]
 fn exceptions_without_an_object_keep_their_text() {
     let mut desk = Desk::page();
