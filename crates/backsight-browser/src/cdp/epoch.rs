@@ -11,10 +11,10 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use backsight_core::{Result, Timestamp};
+use futures_util::future::Either;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use futures_util::future::Either;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 

@@ -59,9 +59,7 @@ impl Histories {
     /// It has told everything it knows; whether it may have known more once.
     pub fn told(&mut self, session: &str) -> bool {
         let history = self.0.remove(session);
-        history.is_some_and(|history| {
-            (history.said >= KEPT || history.bytes >= KEPT_BYTES) && !history.reaches_back
-        })
+        history.is_some_and(|history| (history.said >= KEPT || history.bytes >= KEPT_BYTES) && !history.reaches_back)
     }
 }
 
