@@ -187,6 +187,7 @@ pub fn load(seed: u64) -> Vec<Event> {
             operation: None,
             request_body: None,
             response_body: None,
+            exchange: None,
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
         })
@@ -210,6 +211,7 @@ pub fn load(seed: u64) -> Vec<Event> {
             target: "#save".to_owned(),
             detail: String::new(),
             page: None,
+            frame: None,
         })
     });
     console.into_iter().chain(requests).chain([socket(SocketEvent::Open)]).chain(frames).chain(clicks).collect()

@@ -92,6 +92,7 @@ impl Cut {
         self.text(&mut action.target, ADDRESS);
         self.text(&mut action.detail, NAME);
         self.optional(&mut action.page, ADDRESS);
+        self.optional(&mut action.frame, ADDRESS);
     }
 
     fn text(&mut self, text: &mut String, most: usize) {

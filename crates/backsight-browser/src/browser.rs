@@ -194,6 +194,16 @@ impl Browser {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Looks at everything that is known.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Telemetry) -> T) -> T {
+        look(&self.lock().telemetry)
+    }
+
+    /// Where a window since a reference begins, for a client.
+    pub(crate) fn start_of(&self, client: &str, reference: &str) -> Result<Start> {
+        self.lock().resolve(client, Some(reference), (self.clock)()).map(|resolved| resolved.start)
+    }
+
     /// Takes note of what happened.
     pub fn record(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) {
         let events = self.prepared(events);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint;
 use crate::event::{Category, Level};
 use crate::fingerprint;
+use crate::log::{self, Log};
 use crate::report::{
     ActionEntry, ActionsChanges, Changes, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry, DisconnectionEntry,
     FailureEntry, Gap, MessageEntry, NetworkChanges, RecoveredEntry, Severity, SocketErrorEntry, WebsocketChanges,
@@ -59,7 +60,8 @@ pub(crate) struct Frame<'a> {
 
 /// What happened within a window.
 pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'_>) -> Changes {
-    let mut found = Found { suppressed: BTreeMap::new(), home: telemetry.page().map(endpoint::origin) };
+    let mut found =
+        Found { suppressed: BTreeMap::new(), log: &telemetry.log, home: telemetry.page().map(endpoint::origin) };
     let (console, console_counts) = found.console(telemetry, window);
     let network = found.network(telemetry, window);
     let websocket = found.websocket(telemetry, window);
@@ -151,6 +153,8 @@ fn select(changes: &mut Changes, include: &[Category], filter: Filter) {
 /// What is gathered on the way.
 struct Found<'a> {
     suppressed: BTreeMap<Category, u64>,
+    /// Where entries are found in full.
+    log: &'a Log,
     /// The origin of the page.
     home: Option<&'a str>,
 }
@@ -183,8 +187,11 @@ impl Found<'_> {
         }
         let said = Said { errors: errors.len(), warnings: warnings.len() };
         let (total_new, _) = window.totals(Category::Console);
-        let console =
-            ConsoleChanges { total_new, errors: messages(errors, window), warnings: messages(warnings, window) };
+        let console = ConsoleChanges {
+            total_new,
+            errors: messages(errors, window, self.log),
+            warnings: messages(warnings, window, self.log),
+        };
         (console, said)
     }
 
@@ -206,6 +213,7 @@ impl Found<'_> {
             let path = || known.endpoint.shown(self.home);
             match before {
                 Some(before) if before.failing && !now.failing => found.recovered.push(RecoveredEntry {
+                    id: self.log.newest(Category::Network, known.key),
                     method: known.endpoint.method.clone(),
                     path: path(),
                     status: now.status,
@@ -221,6 +229,7 @@ impl Found<'_> {
                 && since - earlier >= SLOWER_BY
             {
                 found.degraded.push(DegradedEntry {
+                    id: self.log.newest(Category::Network, known.key),
                     method: known.endpoint.method.clone(),
                     path: path(),
                     duration_ms: since.into(),
@@ -254,6 +263,7 @@ impl Found<'_> {
             let status = counted.outcome.status;
             let was_failing_so = before.is_some_and(|before| before.failing && before.status == status);
             let entry = FailureEntry {
+                id: self.log.id_of(Category::Network, log::thing(known.key, counted.outcome)),
                 method: known.endpoint.method.clone(),
                 path: known.endpoint.shown(self.home),
                 status,
@@ -298,29 +308,38 @@ impl Found<'_> {
             let opened = window.opened(address);
             let is_noise = |way: &Way| address.noise.is_some() || way.noise.is_some();
             let endings = address.endings.iter().enumerate();
-            let endings = endings.map(|(at, way)| (way, window.went(address, What::Ended(at), way)));
+            let endings = endings.map(|(at, way)| (What::Ended(at), way, window.went(address, What::Ended(at), way)));
             let errors = address.errors.iter().enumerate();
-            let errors = errors.map(|(at, way)| (way, window.went(address, What::Failed(at), way)));
-            let some = |(_, count): &(&Way, u64)| *count > 0;
-            let (hidden_endings, endings): (Vec<_>, Vec<_>) = endings.filter(some).partition(|(way, _)| is_noise(way));
-            let (hidden_errors, errors): (Vec<_>, Vec<_>) = errors.filter(some).partition(|(way, _)| is_noise(way));
-            let hidden = hidden_endings.iter().chain(&hidden_errors).map(|(_, count)| count).sum::<u64>();
+            let errors = errors.map(|(at, way)| (What::Failed(at), way, window.went(address, What::Failed(at), way)));
+            let some = |(_, _, count): &(What, &Way, u64)| *count > 0;
+            let (hidden_endings, endings): (Vec<_>, Vec<_>) =
+                endings.filter(some).partition(|(_, way, _)| is_noise(way));
+            let (hidden_errors, errors): (Vec<_>, Vec<_>) = errors.filter(some).partition(|(_, way, _)| is_noise(way));
+            let hidden = hidden_endings.iter().chain(&hidden_errors).map(|(_, _, count)| count).sum::<u64>();
             let hidden = hidden + if address.noise.is_some() { opened } else { 0 };
             if hidden > 0 {
                 self.suppress(Category::Websocket, hidden);
             }
             let url = || address.url.clone();
+            let log = self.log;
+            let id = |what: What| log.id_of(Category::Websocket, log::thing(address.key, what));
             if opened > 0 && address.noise.is_none() {
-                found.connections.push(ConnectionEntry { url: url(), count: opened });
+                found.connections.push(ConnectionEntry { id: id(What::Opened), url: url(), count: opened });
             }
-            found.disconnections.extend(endings.into_iter().map(|(way, count)| DisconnectionEntry {
+            found.disconnections.extend(endings.into_iter().map(|(what, way, count)| DisconnectionEntry {
+                id: id(what),
                 url: url(),
                 close_code: way.code,
                 close_reason: way.text.clone(),
                 count,
                 reconnected: address.open_now > 0 && opened > 0,
             }));
-            let error = |(way, count): (&Way, u64)| SocketErrorEntry { url: url(), message: way.text.clone(), count };
+            let error = |(what, way, count): (What, &Way, u64)| SocketErrorEntry {
+                id: id(what),
+                url: url(),
+                message: way.text.clone(),
+                count,
+            };
             found.errors.extend(errors.into_iter().map(error));
         }
         found
@@ -336,16 +355,21 @@ impl Found<'_> {
             }
             let action = &acted.action;
             match actions.last_mut() {
-                Some(last) if last.kind == action.kind && last.target == action.target => {
+                Some(last)
+                    if last.kind == action.kind && last.target == action.target && last.frame == action.frame =>
+                {
                     last.count = Some(last.count.unwrap_or(1) + 1);
                     last.detail.clone_from(&action.detail);
+                    last.id = log::id(Category::Actions, acted.number);
                 }
                 _ => actions.push(ActionEntry {
+                    id: log::id(Category::Actions, acted.number),
                     kind: action.kind,
                     target: action.target.clone(),
                     detail: action.detail.clone(),
                     after_ms: action.time.0 - from.0,
                     count: None,
+                    frame: action.frame.clone(),
                 }),
             }
         }
@@ -355,11 +379,12 @@ impl Found<'_> {
 
 /// Messages as they are listed: new ones first, in the order in which they were first said, and many that differ in one
 /// word together.
-fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>) -> Vec<MessageEntry> {
+fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>, log: &Log) -> Vec<MessageEntry> {
     said.sort_by_key(|(message, _)| (window.is_recurring(message), message.first));
     let templates: Vec<&str> = said.iter().map(|(message, _)| message.template.as_str()).collect();
     let families = fingerprint::families(&templates);
     let entry = |(message, count): &(&Message, u64)| MessageEntry {
+        id: log.id_of(Category::Console, log::thing(message.key, ())),
         message: message.shown.clone(),
         source: message.source.clone(),
         count: *count,

@@ -7,6 +7,8 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::exchange::Exchange;
+
 /// The four kinds of things that happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -189,6 +191,9 @@ pub struct Request {
     /// The body that came back, if the source saw it; its shape is kept, and a failure's first words.
     #[serde(default)]
     pub response_body: Option<String>,
+    /// Heads, timing and who asked, as only a browser's protocol tells them.
+    #[serde(skip)]
+    pub exchange: Option<Box<Exchange>>,
     /// The page it belongs to.
     #[serde(default)]
     pub page: Option<String>,
@@ -273,6 +278,9 @@ pub struct Action {
     /// The page.
     #[serde(default)]
     pub page: Option<String>,
+    /// The address of the frame in the page, when it was done in one: origin and path.
+    #[serde(default)]
+    pub frame: Option<String>,
 }
 
 /// What a user can do.

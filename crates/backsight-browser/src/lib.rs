@@ -15,12 +15,15 @@ mod checkpoint;
 pub mod corpus;
 mod doubles;
 pub mod endpoint;
+pub mod entry;
 pub mod event;
+pub mod exchange;
 pub mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hash;
 mod health;
+mod log;
 mod marked;
 pub mod name;
 pub mod noise;

@@ -4,6 +4,7 @@
 //! What is replaced is decided by names (`password=...`), by the form of what stands there (tokens, keys, card numbers), and
 //! in doubt in favour of replacing. A marker is `[REDACTED:kind:tag]`. Redacting twice is redacting once.
 
+mod headers;
 pub(crate) mod marker;
 mod names;
 mod scan;
@@ -13,6 +14,7 @@ mod value;
 use std::borrow::Cow;
 
 use crate::event::{Console, Event, Request, Socket, SocketEvent};
+use crate::exchange::Exchange;
 
 /// Takes secrets out.
 #[derive(Clone, Debug)]
@@ -36,6 +38,7 @@ impl Redactor {
                 self.replace(&mut action.target);
                 self.replace(&mut action.detail);
                 self.optional(&mut action.page);
+                self.optional(&mut action.frame);
             }
         }
     }
@@ -64,6 +67,22 @@ impl Redactor {
             &mut request.page,
         ] {
             self.optional(text);
+        }
+        if let Some(exchange) = &mut request.exchange {
+            self.exchange(exchange);
+        }
+    }
+
+    fn exchange(&self, exchange: &mut Exchange) {
+        for header in exchange.request.headers.iter_mut().chain(&mut exchange.response.headers) {
+            match headers::redacted(self, &header.name, &header.value) {
+                Some(redacted) => header.value = redacted,
+                None => self.replace(&mut header.value),
+            }
+        }
+        for frame in &mut exchange.stack {
+            self.replace(&mut frame.file);
+            self.replace(&mut frame.function);
         }
     }
 

@@ -5,6 +5,7 @@
 //! cursor, hide or reorder, and without markup that would do something.
 
 mod compact;
+mod entry;
 mod escape;
 mod markdown;
 mod terminal;
@@ -14,6 +15,7 @@ mod wrap;
 
 use std::fmt;
 
+use crate::entry::{Entry, LogRow};
 use crate::report::{Changes, CheckpointEntry};
 
 /// The widest a terminal's line becomes, in columns.
@@ -90,6 +92,16 @@ pub fn markdown(changes: &Changes) -> String {
 /// Changes in the fewest words that say all of them.
 pub fn compact(changes: &Changes) -> String {
     compact::changes(changes)
+}
+
+/// One entry in full.
+pub fn entry(entry: &Entry) -> String {
+    entry::entry(entry)
+}
+
+/// A row of the log, on one line.
+pub fn log_row(row: &LogRow) -> String {
+    entry::row(row)
 }
 
 /// Checkpoints as the story of a session: `session_start   → clean`.

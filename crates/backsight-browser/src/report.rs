@@ -102,6 +102,9 @@ pub struct ConsoleChanges {
 /// One thing that was said, however often.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct MessageEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// As first said, at most 200 characters.
     pub message: String,
     /// `file:line` or who said it.
@@ -142,6 +145,9 @@ pub struct NetworkChanges {
 /// An endpoint that fails in one way.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct FailureEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// `GET` and so on.
     pub method: String,
     /// The endpoint's path, after its origin unless that is the page's own.
@@ -164,6 +170,9 @@ pub struct FailureEntry {
 /// An endpoint that failed and succeeds again.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RecoveredEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// `GET` and so on.
     pub method: String,
     /// As in a failure.
@@ -177,6 +186,9 @@ pub struct RecoveredEntry {
 /// An endpoint that became slow.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DegradedEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// `GET` and so on.
     pub method: String,
     /// As in a failure.
@@ -206,6 +218,9 @@ pub struct WebsocketChanges {
 /// Connections to one address that ended in one way.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DisconnectionEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Where to.
     pub url: String,
     /// The code, when the source can know it.
@@ -224,6 +239,9 @@ pub struct DisconnectionEntry {
 /// Connections to one address.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ConnectionEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Where to.
     pub url: String,
     /// How many.
@@ -233,6 +251,9 @@ pub struct ConnectionEntry {
 /// Something that went wrong with connections to one address.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SocketErrorEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Where to.
     pub url: String,
     /// What.
@@ -254,6 +275,9 @@ pub struct ActionsChanges {
 /// Something the user did, perhaps several times in a row.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ActionEntry {
+    /// To ask for all of it with; absent when it is no longer kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// What.
     #[serde(rename = "type")]
     pub kind: ActionKind,
@@ -268,6 +292,9 @@ pub struct ActionEntry {
     /// How often in a row; absent when once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// The address of the frame it was done in, when that is not the page itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<String>,
 }
 
 /// A time when something was not seen.

@@ -36,6 +36,11 @@ impl<T> Ring<T> {
         self.end
     }
 
+    /// The newest.
+    pub fn last(&self) -> Option<&T> {
+        self.kept.back().map(|(_, thing)| thing)
+    }
+
     /// How many things from `position` on are gone.
     pub fn lost_since(&self, position: u64) -> u64 {
         self.first.saturating_sub(position)

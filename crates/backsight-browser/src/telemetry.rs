@@ -17,6 +17,7 @@ use backsight_core::Timestamp;
 use crate::bounds;
 use crate::event::{Action, ActionKind, Category, Event, Repeated};
 use crate::hash;
+use crate::log::{self, Log};
 use crate::marked::Marked;
 use crate::noise::Rules;
 use crate::notable::Notables;
@@ -135,6 +136,8 @@ impl Prepared {
 #[derive(Clone, Debug)]
 pub(crate) struct Acted {
     pub(crate) action: Action,
+    /// Its number in the log, of its last time.
+    pub(crate) number: u64,
     pub(crate) noise: bool,
 }
 
@@ -147,6 +150,7 @@ pub struct Telemetry {
     pub(crate) actions: Ring<Acted>,
     pub(crate) rules: Rules,
     pub(crate) notables: Notables,
+    pub(crate) log: Log,
     sequence: u64,
     latest_mark: u64,
     oldest_mark: u64,
@@ -183,6 +187,7 @@ impl Telemetry {
             actions: Ring::new(limits.actions),
             rules: Rules::builtin(),
             notables: Notables::default(),
+            log: Log::new(limits),
             sequence: 0,
             latest_mark: 0,
             oldest_mark: 0,
@@ -223,15 +228,33 @@ impl Telemetry {
             self.page = page.clone().map(|page| (page, teller));
         }
         self.sequence += moment.count();
-        let is_error = match event {
-            Event::Console(console) => self.messages.record(moment, &console, &self.rules, &mut self.notables),
-            Event::Network(request) => self.endpoints.record(moment, &request, &self.rules, &mut self.notables),
-            Event::Websocket(socket) => self.sockets.record(moment, &socket, &self.rules),
-            Event::Action(action) => self.act(moment, action),
+        let is_error = match &event {
+            Event::Console(console) => self.messages.record(moment, console, &self.rules, &mut self.notables),
+            Event::Network(request) => self.endpoints.record(moment, request, &self.rules, &mut self.notables),
+            Event::Websocket(socket) => self.sockets.record(moment, socket, &self.rules),
+            Event::Action(action) => self.act(moment, action.clone()),
         };
+        let (key, thing) = self.newest(event.category());
+        self.log.record(moment, key, thing, event);
         if is_error {
             self.error_end = self.sequence;
         }
+    }
+
+    /// To which group the newest event of a category went, and to which thing in it.
+    fn newest(&self, category: Category) -> (u64, u64) {
+        let newest = match category {
+            Category::Console => self.messages.ring.last().map(|said| (said.key, log::thing(said.key, ()))),
+            Category::Network => {
+                let newest = self.endpoints.ring.last();
+                newest.map(|requested| (requested.key, log::thing(requested.key, requested.outcome)))
+            }
+            Category::Websocket => {
+                self.sockets.ring.last().map(|happened| (happened.key, log::thing(happened.key, happened.what)))
+            }
+            Category::Actions => None,
+        };
+        newest.unwrap_or_default()
     }
 
     fn act(&mut self, moment: Moment, action: Action) -> bool {
@@ -261,7 +284,8 @@ impl Telemetry {
             status: None,
         });
         let noise = noise.is_some();
-        self.actions.push(Acted { action, noise }, moment.times);
+        let number = self.log.next(Category::Actions) + moment.count() - 1;
+        self.actions.push(Acted { action, number, noise }, moment.times);
         false
     }
 

@@ -6,10 +6,12 @@
   globalThis.__backsightListening = true;
 
   const SETTLE = 500; // One report for each field in this many milliseconds.
+  // Where a frame of the page is: a query may hold anything.
+  const frame = window === window.top ? "" : location.origin + location.pathname;
   const waiting = new Map(); // Fields that were typed into, with their timers.
 
   const report = (kind, target, detail, trusted) => {
-    tell(JSON.stringify({ kind, target: describe(target), detail, trusted, at: Date.now() }));
+    tell(JSON.stringify({ kind, target: describe(target), detail, trusted, at: Date.now(), frame }));
   };
 
   const isField = (element) => /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName) || element.isContentEditable;

@@ -11,6 +11,7 @@ mod earlier;
 mod flight;
 mod format;
 mod graphql;
+mod heads;
 mod log;
 mod maps;
 mod page;
@@ -338,8 +339,10 @@ impl Translator {
         now: Timestamp,
         told: &mut Vec<Told>,
     ) -> Option<()> {
+        let name = method.strip_prefix("Network.").unwrap_or_default();
+        self.requests.heads.hear(name, params);
         let mut context = context!(self, session, now, told);
-        match method.strip_prefix("Network.").unwrap_or_default() {
+        match name {
             "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
             "responseReceived" => self.requests.received(&mut context, read(params)?),
             "responseReceivedExtraInfo" => self.requests.received_extra(&mut context, read(params)?),

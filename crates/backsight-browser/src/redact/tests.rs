@@ -269,6 +269,7 @@ fn every_text_of_every_event_is_redacted() {
         operation: some(),
         request_body: some(),
         response_body: some(),
+        exchange: None,
         page: some(),
         backfilled: false,
     };
@@ -288,6 +289,7 @@ fn every_text_of_every_event_is_redacted() {
         target: secret.to_owned(),
         detail: secret.to_owned(),
         page: some(),
+        frame: some(),
     };
     for mut event in [
         Event::Console(console),

@@ -6,7 +6,8 @@ use backsight_core::Timestamp;
 use super::escape::safe;
 use super::words::{self, action, by_category, list};
 use crate::report::{
-    ActionsChanges, Changes, ConsoleChanges, FailureEntry, MessageEntry, NetworkChanges, WebsocketChanges,
+    ActionsChanges, Changes, ConsoleChanges, DegradedEntry, FailureEntry, MessageEntry, NetworkChanges, RecoveredEntry,
+    WebsocketChanges,
 };
 
 /// See [`super::compact`].
@@ -76,7 +77,7 @@ fn say_console(page: &mut Page, changes: &ConsoleChanges) {
         let source = if entry.source.is_empty() { String::new() } else { format!(" @ {}", safe(&entry.source)) };
         let remarks = words::remarks(entry);
         let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
-        format!("{}x {}{source}{remarks}", entry.count, safe(&entry.message))
+        format!("{}{}x {}{source}{remarks}", id(&entry.id), entry.count, safe(&entry.message))
     };
     page.list("errors", &changes.errors, message);
     page.list("warnings", &changes.warnings, message);
@@ -86,16 +87,19 @@ fn say_network(page: &mut Page, changes: &NetworkChanges) {
     page.list("failures", &changes.failures, failure);
     page.list("still failing", &changes.still_failing, failure);
     page.list("recovered", &changes.recovered, |entry| {
-        format!("{} {} {} was {}", entry.status, safe(&entry.method), safe(&entry.path), entry.previous_status)
+        let RecoveredEntry { id: own, method, path, status, previous_status } = entry;
+        format!("{}{status} {} {} was {previous_status}", id(own), safe(method), safe(path))
     });
     page.list("slow", &changes.degraded, |entry| {
-        format!("{} {} {} ms was {} ms", safe(&entry.method), safe(&entry.path), entry.duration_ms, entry.baseline_ms)
+        let DegradedEntry { id: own, method, path, duration_ms, baseline_ms } = entry;
+        format!("{}{} {} {duration_ms} ms was {baseline_ms} ms", id(own), safe(method), safe(path))
     });
     page.list("new endpoints", &changes.new_endpoints, |endpoint| safe(endpoint));
 }
 
 fn failure(entry: &FailureEntry) -> String {
-    let mut said = format!("{}x {} {} {}", entry.count, entry.status, safe(&entry.method), safe(&entry.path));
+    let FailureEntry { count, status, .. } = entry;
+    let mut said = format!("{}{count}x {status} {} {}", id(&entry.id), safe(&entry.method), safe(&entry.path));
     if let Some(previous) = entry.previous_status {
         said += &format!(" was {previous}");
     }
@@ -110,26 +114,34 @@ fn failure(entry: &FailureEntry) -> String {
 
 fn say_websocket(page: &mut Page, changes: &WebsocketChanges) {
     page.list("socket errors", &changes.errors, |entry| {
-        format!("{}x {}: {}", entry.count, safe(&entry.url), safe(&entry.message))
+        format!("{}{}x {}: {}", id(&entry.id), entry.count, safe(&entry.url), safe(&entry.message))
     });
     page.list("disconnections", &changes.disconnections, |entry| {
         let code = entry.close_code.map(|code| format!(" {code}")).unwrap_or_default();
         let again = if entry.reconnected { " (reconnected)" } else { "" };
         let reason =
             if entry.close_reason.is_empty() { String::new() } else { format!(": {}", safe(&entry.close_reason)) };
-        format!("{}x {}{code}{again}{reason}", entry.count, safe(&entry.url))
+        format!("{}{}x {}{code}{again}{reason}", id(&entry.id), entry.count, safe(&entry.url))
     });
-    page.list("connections", &changes.connections, |entry| format!("{}x {}", entry.count, safe(&entry.url)));
+    page.list("connections", &changes.connections, |entry| {
+        format!("{}{}x {}", id(&entry.id), entry.count, safe(&entry.url))
+    });
 }
 
 fn say_actions(page: &mut Page, changes: &ActionsChanges) {
     page.list("actions, seconds after the start", &changes.actions, |entry| {
         let after = entry.after_ms as f64 / 1000.0;
         let count = entry.count.map(|count| format!("{count}x ")).unwrap_or_default();
-        let words = [safe(&entry.target), safe(&entry.detail)];
+        let frame = entry.frame.as_ref().map(|frame| format!("in {}", safe(frame))).unwrap_or_default();
+        let words = [safe(&entry.target), safe(&entry.detail), frame];
         let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-        format!("{after} {count}{} {}", action(entry.kind), words.join(" ")).trim_end().to_owned()
+        format!("{}{after} {count}{} {}", id(&entry.id), action(entry.kind), words.join(" ")).trim_end().to_owned()
     });
+}
+
+/// The id of an entry before it.
+fn id(id: &str) -> String {
+    if id.is_empty() { String::new() } else { format!("{id} ") }
 }
 
 /// What was hidden, lost, cut or not watched, and by whom the rest was.

@@ -86,7 +86,7 @@ fn say_websocket(page: &mut String, changes: &WebsocketChanges) {
         format!("{}× {}: {}", thousands(entry.count), code(&entry.url), code(&entry.message))
     });
     entries(page, "Disconnections", &changes.disconnections, |entry| {
-        let DisconnectionEntry { url, close_code, close_reason, count, reconnected } = entry;
+        let DisconnectionEntry { url, close_code, close_reason, count, reconnected, .. } = entry;
         let number = close_code.map(|number| format!(", code {number}")).unwrap_or_default();
         let reason = if close_reason.is_empty() { String::new() } else { format!(", {}", code(close_reason)) };
         let again = if *reconnected { ", connected again" } else { "" };
@@ -98,7 +98,7 @@ fn say_websocket(page: &mut String, changes: &WebsocketChanges) {
 }
 
 fn action(entry: &ActionEntry, from: Timestamp) -> String {
-    let ActionEntry { kind, target, detail, after_ms, count } = entry;
+    let ActionEntry { kind, target, detail, after_ms, count, .. } = entry;
     let at = Timestamp(from.0.saturating_add(*after_ms));
     let shown = |text: &String| if text.is_empty() { String::new() } else { format!(" {}", code(text)) };
     let times = count.map(|count| format!(" {}×", thousands(count))).unwrap_or_default();

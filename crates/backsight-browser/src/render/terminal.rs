@@ -80,7 +80,7 @@ impl Row {
 fn console(changes: &ConsoleChanges) -> Vec<Row> {
     let message = |role, label, entry: &MessageEntry| {
         let source = (!entry.source.is_empty()).then(|| safe(&entry.source));
-        let remarks: Vec<String> = source.into_iter().chain(words::remarks(entry)).collect();
+        let remarks: Vec<String> = source.into_iter().chain(words::remarks(entry)).chain(id(&entry.id)).collect();
         Row::new(role, label, Some(entry.count), safe(&entry.message), &remarks)
     };
     let errors = changes.errors.iter().map(|entry| message(Role::Error, "error", entry));
@@ -91,14 +91,14 @@ fn network(changes: &NetworkChanges) -> Vec<Row> {
     let mut rows: Vec<Row> = changes.failures.iter().map(|entry| failure(Role::Error, "failed", entry)).collect();
     rows.extend(changes.still_failing.iter().map(|entry| failure(Role::Warning, "still", entry)));
     rows.extend(changes.degraded.iter().map(|entry| {
-        let DegradedEntry { method, path, duration_ms, baseline_ms } = entry;
+        let DegradedEntry { id: own, method, path, duration_ms, baseline_ms } = entry;
         let what = format!("{} {} → {}", safe(method), safe(path), milliseconds(*duration_ms));
-        Row::new(Role::Warning, "slow", None, what, &[format!("was {}", milliseconds(*baseline_ms))])
+        Row::new(Role::Warning, "slow", None, what, &with_id(format!("was {}", milliseconds(*baseline_ms)), own))
     }));
     rows.extend(changes.recovered.iter().map(|entry| {
-        let RecoveredEntry { method, path, status, previous_status } = entry;
+        let RecoveredEntry { id: own, method, path, status, previous_status } = entry;
         let what = format!("{} {} → {}", safe(method), safe(path), answer(*status));
-        Row::new(Role::Good, "recovered", None, what, &[format!("was {}", answer(*previous_status))])
+        Row::new(Role::Good, "recovered", None, what, &with_id(format!("was {}", answer(*previous_status)), own))
     }));
     rows.extend(changes.new_endpoints.iter().map(|endpoint| Row::new(Role::Dim, "new", None, safe(endpoint), &[])));
     rows
@@ -114,7 +114,17 @@ fn failure(role: Role, label: &'static str, entry: &FailureEntry) -> Row {
     if !entry.detail.is_empty() {
         remarks.push(safe(&entry.detail));
     }
+    remarks.extend(id(&entry.id));
     Row::new(role, label, Some(entry.count), what, &remarks)
+}
+
+/// The id of an entry, which `backsight browser entry` takes.
+fn id(id: &str) -> Option<String> {
+    (!id.is_empty()).then(|| safe(id))
+}
+
+fn with_id(remark: String, own: &str) -> Vec<String> {
+    [remark].into_iter().chain(id(own)).collect()
 }
 
 /// A status, in words when there is none.
@@ -132,27 +142,32 @@ fn websocket(changes: &WebsocketChanges) -> Vec<Row> {
         changes
             .errors
             .iter()
-            .map(|entry| Row::new(Role::Error, "error", Some(entry.count), safe(&entry.url), &[safe(&entry.message)])),
+            .map(|entry| (entry, with_id(safe(&entry.message), &entry.id)))
+            .map(|(entry, remarks)| Row::new(Role::Error, "error", Some(entry.count), safe(&entry.url), &remarks)),
     );
     rows.extend(changes.disconnections.iter().map(|entry| {
-        let DisconnectionEntry { url, close_code, close_reason, count, reconnected } = entry;
+        let DisconnectionEntry { id: own, url, close_code, close_reason, count, reconnected } = entry;
         let mut remarks: Vec<String> = close_code.iter().map(u16::to_string).collect();
         remarks.extend((!close_reason.is_empty()).then(|| safe(close_reason)));
         remarks.extend(reconnected.then(|| "connected again".to_owned()));
+        remarks.extend(id(own));
         Row::new(Role::Warning, "closed", Some(*count), safe(url), &remarks)
     }));
-    rows.extend(
-        changes.connections.iter().map(|entry| Row::new(Role::Dim, "opened", Some(entry.count), safe(&entry.url), &[])),
-    );
+    rows.extend(changes.connections.iter().map(|entry| {
+        let remarks: Vec<String> = id(&entry.id).into_iter().collect();
+        Row::new(Role::Dim, "opened", Some(entry.count), safe(&entry.url), &remarks)
+    }));
     rows
 }
 
 fn actions(changes: &ActionsChanges, from: Timestamp) -> Vec<Row> {
     let row = |entry: &ActionEntry| {
-        let ActionEntry { kind, target, detail, after_ms, count } = entry;
+        let ActionEntry { id: own, kind, target, detail, after_ms, count, frame } = entry;
         let mut remarks: Vec<String> = Vec::new();
         remarks.extend((!detail.is_empty()).then(|| safe(detail)));
+        remarks.extend(frame.as_ref().map(|frame| format!("in {}", safe(frame))));
         remarks.push(clock(Timestamp(from.0.saturating_add(*after_ms))));
+        remarks.extend(id(own));
         Row::new(Role::Plain, words::action(*kind), Some(count.unwrap_or(1)), safe(target), &remarks)
     };
     changes.actions.iter().map(row).collect()

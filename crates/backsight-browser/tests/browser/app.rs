@@ -107,6 +107,7 @@ impl App {
             operation: None,
             request_body: None,
             response_body: None,
+            exchange: None,
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
         })
@@ -135,6 +136,7 @@ impl App {
             target: target.to_owned(),
             detail: String::new(),
             page: None,
+            frame: None,
         }));
     }
 

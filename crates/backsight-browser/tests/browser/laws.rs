@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use backsight_browser::event::{Action, ActionKind, Event, Level, Repeated, SocketEvent};
-use backsight_browser::report::Severity;
+use backsight_browser::report::{Changes, Severity};
 use backsight_browser::{Ask, Limits, Verdict};
 use backsight_core::Timestamp;
 use proptest::prelude::*;
+use serde_json::Value;
 
 use crate::app::App;
 
@@ -68,9 +69,28 @@ fn event(app: &App, step: Step) -> Option<Event> {
             target: format!("http://localhost/{number}"),
             detail: String::new(),
             page: None,
+            frame: None,
         })),
         Step::Name(_) | Step::AskName(_) => None,
     }
+}
+
+/// An answer without the ids of its entries, and its size that depends on them: which of several events is shown in full
+/// is another matter than how many there were.
+fn without_ids(changes: &Changes) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.retain(|name, _| !matches!(name.as_str(), "id" | "token_count" | "est_tokens"));
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(changes).unwrap();
+    strip(&mut value);
+    value
 }
 
 proptest! {
@@ -146,7 +166,8 @@ proptest! {
         }
         for checkpoint in ["start", "auto", &time.to_string()] {
             let ask = Ask { checkpoint: Some(checkpoint.to_owned()), peek: true, ..Ask::default() };
-            prop_assert_eq!(one.ask(&ask).unwrap(), many.ask(&ask).unwrap(), "{}", checkpoint);
+            let (one, many) = (without_ids(&one.ask(&ask).unwrap()), without_ids(&many.ask(&ask).unwrap()));
+            prop_assert_eq!(one, many, "{}", checkpoint);
         }
         prop_assert_eq!(one.browser.kept(), many.browser.kept());
     }

@@ -7,6 +7,7 @@ mod app;
 mod corpus;
 mod cursors;
 mod driver;
+mod entries;
 mod fake_browser;
 mod fake_server;
 mod laws;

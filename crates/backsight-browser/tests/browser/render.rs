@@ -16,12 +16,19 @@ use proptest::prelude::*;
 const START: i64 = 1_794_747_731_000;
 
 fn message(message: &str, source: &str, count: u64) -> MessageEntry {
-    MessageEntry { message: message.into(), source: source.into(), count, recurring: false, variants: None }
+    MessageEntry {
+        id: String::new(),
+        message: message.into(),
+        source: source.into(),
+        count,
+        recurring: false,
+        variants: None,
+    }
 }
 
 fn failure(path: &str, status: u16, previous_status: Option<u16>, count: u64, detail: &str) -> FailureEntry {
     let (method, path, detail) = ("GET".into(), path.into(), detail.into());
-    FailureEntry { method, path, status, previous_status, count, now: None, detail }
+    FailureEntry { id: String::new(), method, path, status, previous_status, count, now: None, detail }
 }
 
 fn empty() -> Changes {
@@ -65,12 +72,14 @@ fn full() -> Changes {
         failures: vec![orders, failure("https://cdn.example.com/a.js", 0, None, 1, "net::ERR_NAME_NOT_RESOLVED")],
         still_failing: vec![failure("/api/avatar", 404, Some(404), 5, "")],
         recovered: vec![RecoveredEntry {
+            id: String::new(),
             method: "POST".into(),
             path: "/api/cart".into(),
             status: 201,
             previous_status: 503,
         }],
         degraded: vec![DegradedEntry {
+            id: String::new(),
             method: "GET".into(),
             path: "/api/search".into(),
             duration_ms: 1_850,
@@ -80,6 +89,7 @@ fn full() -> Changes {
     };
     let url = "ws://localhost:8080/live";
     let closed = DisconnectionEntry {
+        id: String::new(),
         url: url.into(),
         close_code: Some(1006),
         close_reason: "going away".into(),
@@ -89,10 +99,12 @@ fn full() -> Changes {
     let websocket = WebsocketChanges {
         total_new: 498,
         disconnections: vec![closed],
-        connections: vec![ConnectionEntry { url: url.into(), count: 3 }],
-        errors: vec![SocketErrorEntry { url: url.into(), message: "refused".into(), count: 1 }],
+        connections: vec![ConnectionEntry { id: String::new(), url: url.into(), count: 3 }],
+        errors: vec![SocketErrorEntry { id: String::new(), url: url.into(), message: "refused".into(), count: 1 }],
     };
     let action = |kind, target: &str, detail: &str, after: i64, count| ActionEntry {
+        id: String::new(),
+        frame: None,
         kind,
         target: target.into(),
         detail: detail.into(),
@@ -425,7 +437,7 @@ fn hostile() -> Changes {
         network.new_endpoints = vec![text()];
     }
     if let Some(websocket) = &mut changes.websocket {
-        websocket.errors = vec![SocketErrorEntry { url: text(), message: text(), count: 1 }];
+        websocket.errors = vec![SocketErrorEntry { id: String::new(), url: text(), message: text(), count: 1 }];
         websocket.disconnections[0].close_reason = text();
     }
     if let Some(actions) = &mut changes.actions {

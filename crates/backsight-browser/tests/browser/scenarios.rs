@@ -624,6 +624,7 @@ fn request(status: u16) -> Request {
         operation: None,
         request_body: None,
         response_body: None,
+        exchange: None,
         page: None,
         backfilled: false,
     }
@@ -689,6 +690,7 @@ fn a_page_that_is_watched_otherwise_is_not_told_twice() {
             target: "#save".to_owned(),
             detail: String::new(),
             page: None,
+            frame: None,
         });
         let watched_by = mark.map(str::to_owned);
         let source = "page http://localhost:3000".to_owned();

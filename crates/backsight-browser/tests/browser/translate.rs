@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 mod bounds;
 mod console;
 mod earlier;
+mod heads;
 mod maps;
 mod order;
 mod requests;

@@ -197,6 +197,7 @@ impl FailedLoad {
             operation: None,
             request_body: None,
             response_body: None,
+            exchange: None,
             page: self.page,
             backfilled: self.backfilled,
         }

@@ -464,6 +464,7 @@ fn blank(time: Timestamp, page: Option<String>) -> Request {
         operation: None,
         request_body: None,
         response_body: None,
+        exchange: None,
         page,
         backfilled: false,
     }

@@ -124,6 +124,9 @@ struct Reported {
     at: f64,
     #[serde(default)]
     trusted: bool,
+    /// Where, when it is a frame of the page: origin and path.
+    #[serde(default)]
+    frame: String,
 }
 
 /// What the page's user did, or a script in their place.
@@ -137,14 +140,15 @@ pub fn action(context: &mut Context<'_>, payload: &str) -> Option<()> {
     let at = Timestamp(reported.at as i64);
     let time = if context.now.0.abs_diff(at.0) < 60_000 { at } else { context.now };
     let (target, page) = (cut(reported.target, 200), context.page());
-    context.tell(Event::Action(Action { time, kind: reported.kind, target, detail, page }));
+    let frame = Some(address(&reported.frame)).filter(|frame| !frame.is_empty());
+    context.tell(Event::Action(Action { time, kind: reported.kind, target, detail, page, frame }));
     Some(())
 }
 
 /// The page of a session is another one, or has another address.
 pub fn went(context: &mut Context<'_>, kind: ActionKind, target: String) {
     let page = Some(target.clone());
-    context.tell(Event::Action(Action { time: context.now, kind, target, detail: String::new(), page }));
+    context.tell(Event::Action(Action { time: context.now, kind, target, detail: String::new(), page, frame: None }));
 }
 
 /// A dialog opened; the page stands still until somebody answers it.

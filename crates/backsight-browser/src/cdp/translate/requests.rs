@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use backsight_core::Timestamp;
 
 use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent};
+use super::heads::Heads;
 use super::wire::{address, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
@@ -51,6 +52,8 @@ pub struct Requests {
     /// Which directive of a policy blocked which address.
     reasons: VecDeque<(String, String)>,
     bodies: usize,
+    /// What requests and answers carry beside their bodies.
+    pub heads: Heads,
     /// Whether other requests are under way than when it was last asked.
     changed: bool,
 }
@@ -68,7 +71,8 @@ impl Requests {
             flight.expected_extras += usize::from(sent.redirect_has_extra_info);
             let told = flight.redirected(redirect, &next, context.page());
             flight.hop = Some(next);
-            if let Some(request) = told {
+            if let Some(mut request) = told {
+                request.exchange = self.heads.take_redirected(&id);
                 self.tell(context, request);
             }
         } else if flight.hop.as_ref().is_none_or(|hop| hop.url != next.url) {
@@ -269,7 +273,9 @@ impl Requests {
         let page = context.sessions.page(&flight.last_session);
         let served_by_worker = flight.is_from_worker();
         let in_worker = flight.hop.as_ref().is_some_and(|hop| context.sessions.is_service_worker(&hop.session));
-        match flight.told(context.now, page) {
+        let exchange = self.heads.take(id);
+        let told = flight.told(context.now, page).map(|request| Request { exchange, ..request });
+        match told {
             Some(request) if served_by_worker && self.worker_told(&request, context.now) => {
                 context.counts.folded += 1;
                 self.note_failure(&request.url);
