@@ -23,7 +23,7 @@ TIMELINE = "backsight://timeline"
 def server():
     url = os.environ.get("BACKSIGHT_URL")
     if url is None:
-        return StdioServerParameters(command=os.environ["BACKSIGHT"], args=["mcp"], cwd=str(ROOT))
+        return StdioServerParameters(command=os.environ["BACKSIGHT"], args=["mcp", "--tools", "all"], cwd=str(ROOT))
     headers = {"Authorization": f"Bearer {os.environ['BACKSIGHT_TOKEN']}"}
     return streamable_http_client(url, http_client=create_mcp_http_client(headers=headers))
 
@@ -47,7 +47,9 @@ async def main():
         assert client.server_info.name == "backsight" and "files_track" in client.instructions
 
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools[:2] == ["workspace_status", "files_track"] and len(tools) == 44, tools
+        assert tools[:2] == ["workspace_status", "files_track"], tools
+        # Over HTTP the list is by need.
+        assert len(tools) == 16 if "BACKSIGHT_URL" in os.environ else len(tools) > 40, tools
 
         async def ok(tool, **arguments):
             result = await client.call_tool(tool, arguments, progress_callback=on_progress)

@@ -30,7 +30,7 @@ pub use wrong_tokens::RemoteAddress;
 
 use crate::door::Door;
 use crate::mcp::Mcp;
-use crate::tool::Groups;
+use crate::offer::Offer;
 
 /// What every handler needs.
 #[derive(Clone)]
@@ -44,9 +44,9 @@ struct Shared {
 }
 
 /// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
-pub fn router(door: Arc<Door>, guard: Guard, groups: Groups, ending: CancellationToken) -> Router {
+pub fn router(door: Arc<Door>, guard: Guard, offer: Offer, ending: CancellationToken) -> Router {
     let handler = door.clone();
-    router_with(door, guard, ending, move || Mcp::new(handler.clone(), groups.clone()))
+    router_with(door, guard, ending, move || Mcp::new(handler.clone(), offer.clone()))
 }
 
 /// The same with another MCP handler, which tests use to add tools.

@@ -19,8 +19,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::asker::Asker;
 use crate::door::Door;
+use crate::offer::{Listing, Needs, Offer, Present};
 use crate::office::{Caller, Session};
-use crate::tool::{self, Effect, Group, Groups};
+use crate::tool::{self, Effect, Group};
 use crate::words;
 use instructions::Recorder;
 use resources::Debugged;
@@ -29,6 +30,8 @@ type McpError = ErrorData;
 
 /// How long a client may keep a list that changes only with the version of Backsight.
 const LIST_TTL_MS: u64 = 3_600_000;
+/// How long it may keep one that changes with what there is.
+const LIVE_LIST_TTL_MS: u64 = 5_000;
 
 /// Where Claude Code says for which conversation it starts a server.
 const CONVERSATION: &str = "CLAUDE_CODE_SESSION_ID";
@@ -44,33 +47,68 @@ pub struct Mcp {
     /// The conversation that the client said it starts this process for.
     conversation: Option<String>,
     /// The tools it offers.
-    groups: Groups,
+    offer: Offer,
+    /// What there was when the client was last told of tools. What it was shown once stays in the list: a list that changes
+    /// costs its model everything that it had cached.
+    shown: Arc<Mutex<Present>>,
     /// What a client of the older handshake subscribed to; the protocol ties that to its connection, and so does this.
     subscriptions: Arc<Mutex<HashMap<String, DropGuard>>>,
 }
 
 impl Mcp {
-    /// Answers through `door`, with some groups of tools.
-    pub fn new(door: Arc<Door>, groups: Groups) -> Self {
+    /// Answers through `door`, with some of the tools.
+    pub fn new(door: Arc<Door>, offer: Offer) -> Self {
         let (process, session, conversation) = (None, Session::default(), None);
-        Mcp { door, process, session, conversation, groups, subscriptions: Arc::default() }
+        Mcp { door, process, session, conversation, offer, shown: Arc::default(), subscriptions: Arc::default() }
     }
 
     /// The same for the one client whose stdin and stdout this process has.
-    pub fn for_this_process(door: Arc<Door>, groups: Groups) -> Self {
+    pub fn for_this_process(door: Arc<Door>, offer: Offer) -> Self {
         let conversation = std::env::var(CONVERSATION).ok().filter(|session| !session.is_empty());
-        Mcp { process: Some(std::process::id()), conversation, ..Mcp::new(door, groups) }
+        Mcp { process: Some(std::process::id()), conversation, ..Mcp::new(door, offer) }
     }
 
     /// What a client of this name is told at the beginning.
     async fn instructions(&self, client: Option<String>) -> Result<String, McpError> {
         let recorder = self.door.local(move |workspace| Ok::<_, McpError>(Recorder::of(workspace, client.as_deref())));
-        Ok(instructions::text(&self.groups, recorder.await?))
+        Ok(instructions::text(&self.offer, recorder.await?))
     }
 
-    /// The tools it offers.
-    fn offered(&self) -> impl Iterator<Item = &'static Tool> {
-        tools().iter().filter(|(group, _)| self.groups.has(*group)).map(|(_, tool)| tool)
+    /// The tools that can be called.
+    fn offered(&self) -> impl Iterator<Item = &'static Listed> {
+        tools().iter().filter(|listed| self.offer.groups.has(listed.group))
+    }
+
+    /// The tools that are listed, given what there is.
+    fn listed(&self, present: Present) -> Vec<Tool> {
+        match self.offer.listing {
+            Listing::Whole => self.offered().map(|listed| listed.whole.clone()).collect(),
+            Listing::ByNeed => {
+                self.offered().filter(|listed| present.meets(listed.needs)).map(Listed::without_output).collect()
+            }
+        }
+    }
+
+    /// What there is now or was when the client was last told, and whether that is more than it was told.
+    async fn look_for_more(&self) -> (Present, bool) {
+        let now = self.door.present().await;
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *shown;
+        *shown = before.or(now);
+        (*shown, *shown != before)
+    }
+
+    /// Tells a client of the older handshake when there are more tools than it was shown. One that only read changed
+    /// nothing, and so need not wait for this.
+    async fn tell_of_more(&self, tool: &str, peer: &Peer<RoleServer>) {
+        let reads = tools().iter().any(|listed| listed.whole.name == tool && listed.reads);
+        if self.offer.listing == Listing::Whole || reads || peer.peer_info().is_none() {
+            return;
+        }
+        if self.look_for_more().await.1 {
+            // A client that is gone is told nothing.
+            let _ = peer.notify_tool_list_changed().await;
+        }
     }
 }
 
@@ -87,35 +125,53 @@ fn is_in_session(context: &RequestContext<RoleServer>) -> bool {
     parts.is_some_and(|parts| parts.headers.contains_key("mcp-session-id"))
 }
 
-/// The tools as the protocol wants them, with their groups.
-fn tools() -> &'static [(Group, Tool)] {
+/// A tool as the protocol wants it.
+struct Listed {
+    group: Group,
+    needs: Needs,
+    reads: bool,
+    whole: Tool,
+}
+
+impl Listed {
+    fn of(tool: tool::Tool) -> Listed {
+        let mut whole = Tool::new(tool.name, tool.description, Arc::new(tool.input));
+        whole.title = Some(tool.title.to_owned());
+        whole.output_schema = Some(Arc::new(tool.output));
+        whole.annotations = Some(annotations(tool.title, tool.effect));
+        Listed { group: tool.group, needs: tool.needs, reads: tool.effect.reads_only(), whole }
+    }
+
+    /// It without the schema of its answers, which costs more than the rest. A client that makes types of schemas takes
+    /// answers as they are then, and drops nothing.
+    fn without_output(&self) -> Tool {
+        let mut lean = self.whole.clone();
+        lean.output_schema = None;
+        lean
+    }
+}
+
+/// Every tool.
+fn tools() -> &'static [Listed] {
     // Their schemas never change, and the SDK asks for a tool with every call.
-    static TOOLS: OnceLock<Vec<(Group, Tool)>> = OnceLock::new();
-    TOOLS.get_or_init(shown)
+    static TOOLS: OnceLock<Vec<Listed>> = OnceLock::new();
+    TOOLS.get_or_init(|| tool::all().into_iter().map(Listed::of).collect())
 }
 
-fn shown() -> Vec<(Group, Tool)> {
-    let shown = tool::all().into_iter().map(|tool| {
-        let group = tool.group;
-        let mut shown = Tool::new(tool.name, tool.description, Arc::new(tool.input));
-        shown.title = Some(tool.title.to_owned());
-        shown.output_schema = Some(Arc::new(tool.output));
-        shown.annotations = Some(annotations(tool.title, tool.effect));
-        (group, shown)
-    });
-    shown.collect()
-}
-
+/// The hints of a tool. What the protocol takes for granted is not said: whether a tool that only reads destroys or may be
+/// repeated means nothing, and a tool that says nothing cannot be repeated.
 fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
-    let (reads, destroys) = (effect.reads_only(), effect.destroys());
-    let (repeats, reaches) = (effect.repeats_harmlessly(), effect.reaches_out());
-    ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), Some(destroys), Some(repeats), Some(reaches))
+    let (reads, reaches) = (effect.reads_only(), effect.reaches_out());
+    let destroys = (!reads).then(|| effect.destroys());
+    let repeats = (!reads && effect.repeats_harmlessly()).then_some(true);
+    ToolAnnotations::from_raw(Some(title.to_owned()), Some(reads), destroys, repeats, Some(reaches))
 }
 
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe();
@@ -146,13 +202,17 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, McpError> {
-        let mut result = ListToolsResult::with_all_items(self.offered().cloned().collect());
-        result.ttl_ms = Some(LIST_TTL_MS);
+        let (present, ttl) = match self.offer.listing {
+            Listing::Whole => (Present::default(), LIST_TTL_MS),
+            Listing::ByNeed => (self.look_for_more().await.0, LIVE_LIST_TTL_MS),
+        };
+        let mut result = ListToolsResult::with_all_items(self.listed(present));
+        result.ttl_ms = Some(ttl);
         Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offered().find(|tool| tool.name == name).cloned()
+        self.offered().find(|listed| listed.whole.name == name).map(|listed| listed.whole.clone())
     }
 
     async fn call_tool(
@@ -166,7 +226,7 @@ impl ServerHandler for Mcp {
         let name = context.client_info().map(|info| info.name);
         let session = is_in_session(&context).then(|| self.session.clone());
         let asker = Asker::of_meta(&context.meta).within(self.conversation.clone());
-        let caller = Caller { name, process: self.process, session, groups: self.groups.clone(), asker };
+        let caller = Caller { name, process: self.process, session, groups: self.offer.groups.clone(), asker };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
         let work = self.door.call(&request.name, arguments, caller, says);
@@ -175,6 +235,7 @@ impl ServerHandler for Mcp {
             (reply, ()) = async { tokio::join!(work, telling) } => reply,
             () = context.ct.cancelled() => return Err(McpError::internal_error("the call was cancelled", None)),
         };
+        self.tell_of_more(&request.name, &context.peer).await;
         let mut result = CallToolResult::structured(reply.structured);
         result.content = vec![ContentBlock::text(reply.text)];
         result.is_error = Some(reply.is_error);
@@ -207,7 +268,7 @@ impl ServerHandler for Mcp {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, McpError> {
         let cursor = request.and_then(|request| request.cursor);
-        let of_app = match cursor.is_none() && self.groups.has(Group::Browser) {
+        let of_app = match cursor.is_none() && self.offer.groups.has(Group::Browser) {
             // Where the server cannot say, the rest of the list is still true.
             true => resources::of_app(&self.door.checkpoints().await.unwrap_or_default()),
             false => Vec::new(),
@@ -224,8 +285,8 @@ impl ServerHandler for Mcp {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, McpError> {
         let mut result = ListResourceTemplatesResult::with_all_items(resources::templates(
-            self.groups.has(Group::Browser),
-            self.groups.has(Group::Debug),
+            self.offer.groups.has(Group::Browser),
+            self.offer.groups.has(Group::Debug),
         ));
         result.ttl_ms = Some(LIST_TTL_MS);
         Ok(result)
@@ -266,6 +327,13 @@ impl ServerHandler for Mcp {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 changed = now.changed() => if changed.is_err() { return Ok(()) },
+            }
+            if context.accepted().tools_list_changed == Some(true)
+                && self.offer.listing == Listing::ByNeed
+                && self.look_for_more().await.1
+                && context.sink().notify_tool_list_changed().await.is_err()
+            {
+                return Ok(());
             }
             let wanted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
             for uri in wanted.into_iter().filter(|uri| resources::changes(uri)) {

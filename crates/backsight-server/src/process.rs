@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::place::Address;
 use crate::serve::{self, Options, Served};
-use crate::tool::Groups;
+use crate::offer::Offer;
 
 /// Serves the workspace over HTTP until a signal ends the process. `ready` hears where.
 pub fn serve(workspace: Workspace, options: &Options, ready: impl FnOnce(&Address)) -> Result<Served> {
@@ -15,8 +15,8 @@ pub fn serve(workspace: Workspace, options: &Options, ready: impl FnOnce(&Addres
 }
 
 /// Speaks MCP on stdin and stdout until the client closes stdin or a signal ends the process.
-pub fn mcp(workspace: Workspace, groups: Groups) -> Result<()> {
-    run(async |ending| serve::mcp(workspace, groups, ending).await)?
+pub fn mcp(workspace: Workspace, offer: Offer) -> Result<()> {
+    run(async |ending| serve::mcp(workspace, offer, ending).await)?
 }
 
 /// Threads for work that blocks, such as a look at the files. Whoever waits for others waits without one (`Door::turn`),

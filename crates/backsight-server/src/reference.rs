@@ -97,7 +97,10 @@ const TOOLS: &str = "\
 
 Generated from the tools' own definitions by `make docs`; a test keeps it true. `backsight mcp` offers them on stdin and
 stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)). There are
-three groups, `files`, `browser` and `debug`; `--tools files,browser` offers some of them.
+three groups, `files`, `browser` and `debug`; `--tools files,browser` lists some of them at once and in full, `--tools all`
+every tool. Without `--tools` a client is shown what makes sense now, without the schemas of answers: `milestone_list` once
+there is a milestone, most of `browser` once something is watched, most of `debug` once a program is debugged. It is told so by
+`notifications/tools/list_changed`, or by its next `tools/list`. Every tool can be called at any time, listed or not.
 
 Every answer begins with `summary`, one sentence, and fits `max_tokens`; what was cut is counted in `left_out`, and `next`
 is the call that fetches it. When others changed files since this client last asked, `external_changes` counts them and
@@ -105,7 +108,8 @@ is the call that fetches it. When others changed files since this client last as
 by another name than the one it gave, as when two have the same. A failure has `ok`, which is false, and `error` with a code,
 a message, a hint and, where it helps, the `next` call. A list without items is left out.
 
-Every tool of the group `debug` also takes `session`, the name of one of several programs that are debugged; without it the
+`files_track` also takes `tool`, `message` and `part`, `files_revert` and `files_restore` take `session`: for whom a step is
+recorded, where the client does not say it by itself. Every tool of the group `debug` also takes `session`, the name of one of several programs that are debugged; without it the
 only one, or the one called `main`, is meant. `debug_control`, `variables_get` and `evaluate` take `thread`, `debug_attach`
 takes `host`, `breakpoints` and `wait_ms`, and `debug_launch` and `debug_attach` take `options`, which the debugger gets as
 they are. A breakpoint in `breakpoints` may be an object with the arguments of `breakpoint_set`.

@@ -63,6 +63,11 @@ fn shorten(schema: &mut Schema) {
         object.insert("type".into(), json!("string"));
         object.insert("enum".into(), json!(names));
     }
+    // What an argument means is said without a full stop; a sentence is the documentation of its type, for people.
+    let is_sentence = object.get("description").and_then(Value::as_str).is_some_and(|text| text.ends_with('.'));
+    if is_sentence && object.contains_key("enum") {
+        object.remove("description");
+    }
     let single = object.get("anyOf").and_then(Value::as_array).and_then(|choices| match choices.as_slice() {
         [choice, null] if null == &json!({ "type": "null" }) => choice.as_object().cloned(),
         _ => None,

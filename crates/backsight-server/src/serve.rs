@@ -26,7 +26,7 @@ use crate::mcp::{Mcp, flow};
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
 use crate::stalled::Stalled;
-use crate::tool::Groups;
+use crate::offer::Offer;
 
 /// Connections served at once, if the system grants that many descriptors; others are told to come back.
 const CONNECTIONS: usize = 4096;
@@ -60,13 +60,13 @@ pub struct Options {
     /// Names beside loopback's under which the server may be addressed.
     pub hosts: Vec<String>,
     /// The tools to offer over MCP.
-    pub groups: Groups,
+    pub offer: Offer,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let groups = Groups::default();
-        Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new(), groups }
+        let offer = Offer::default();
+        Options { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, token: None, hosts: Vec::new(), offer }
     }
 }
 
@@ -120,7 +120,7 @@ pub async fn serve(
 
 /// Speaks MCP on stdin and stdout until the client closes stdin or `ending`; on the way it is, joins or becomes the
 /// workspace's server.
-pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken) -> Result<()> {
+pub async fn mcp(workspace: Workspace, offer: Offer, ending: CancellationToken) -> Result<()> {
     // A directory that may not be tracked still gets answers: each tool says what is wrong.
     let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
     let door = Door::new(Office::new(workspace));
@@ -135,7 +135,7 @@ pub async fn mcp(workspace: Workspace, groups: Groups, ending: CancellationToken
     };
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
     let service =
-        Mcp::for_this_process(door, groups).serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
+        Mcp::for_this_process(door, offer).serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
@@ -222,7 +222,7 @@ impl Listening {
         let tasks = TaskTracker::new();
         tasks.spawn(accept(
             listener,
-            router(door.clone(), guard, options.groups.clone(), ending.clone()),
+            router(door.clone(), guard, options.offer.clone(), ending.clone()),
             tasks.clone(),
             ending.clone(),
         ));

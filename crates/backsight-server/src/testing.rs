@@ -9,7 +9,7 @@ use crate::door::Door;
 use crate::http::{Guard, Limits, router_with};
 pub use crate::mcp::Mcp;
 use crate::office::Office;
-use crate::tool::Groups;
+use crate::offer::Offer;
 
 /// Every route behind the guard, with the handler that `wrap` makes of ours.
 pub fn router<H: ServerHandler>(
@@ -22,5 +22,5 @@ pub fn router<H: ServerHandler>(
     let door = Door::new(Office::new(workspace));
     let guard = Guard::new(token.to_owned(), authorities, Limits::default());
     let handler = door.clone();
-    router_with(door, guard, ending, move || wrap(Mcp::new(handler.clone(), Groups::default())))
+    router_with(door, guard, ending, move || wrap(Mcp::new(handler.clone(), Offer::default())))
 }

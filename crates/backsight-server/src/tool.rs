@@ -62,6 +62,7 @@ use serde_json::{Map, Value, json};
 
 use crate::asker::Asker;
 use crate::door::Threads;
+use crate::offer::Needs;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
 
@@ -194,6 +195,8 @@ pub struct Tool {
     pub effect: Effect,
     /// What it belongs to.
     pub group: Group,
+    /// What must be there before it makes sense.
+    pub needs: Needs,
     /// How long its answer may be when the caller does not say.
     pub default_tokens: usize,
     /// The schema of its arguments.
@@ -269,6 +272,8 @@ trait Definition {
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
     const GROUP: Group = Group::Files;
+    /// What must be there before it makes sense.
+    const NEEDS: Needs = Needs::of(Self::GROUP);
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
     /// Whether its schema names `max_tokens`, which every tool takes; where it changes little, it need not be paid for.
     const SHOWS_BUDGET: bool = true;
@@ -349,6 +354,7 @@ impl Tool {
             description: D::DESCRIPTION,
             effect: D::EFFECT,
             group: D::GROUP,
+            needs: D::NEEDS,
             default_tokens: D::DEFAULT_TOKENS,
             input: schema::input::<D::Arguments>(D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
             facts: D::OUTPUT,
@@ -452,7 +458,10 @@ fn cursor(text: Option<&str>) -> Result<usize> {
 
 /// Adds what every tool takes and a model may want to say to a schema of arguments.
 pub(crate) fn add_common(properties: &mut Map<String, Value>, shows_budget: bool, default_tokens: usize) {
-    let max_tokens = json!({ "type": "integer", "minimum": FEWEST_TOKENS, "default": default_tokens });
+    let mut max_tokens = json!({ "type": "integer" });
+    if default_tokens != DEFAULT_TOKENS {
+        max_tokens["description"] = json!(format!("default {default_tokens}"));
+    }
     properties.extend(shows_budget.then(|| ("max_tokens".to_owned(), max_tokens)));
 }
 

@@ -1,7 +1,7 @@
 //! `backsight mcp`: the Model Context Protocol on stdin and stdout.
 
 use backsight_core::Result;
-use backsight_server::Group;
+use backsight_server::Choice;
 
 use crate::commands::Verdict;
 use crate::context::Context;
@@ -14,9 +14,10 @@ use crate::context::Context;
     after_help = "Example, in an agent's configuration:\n  {\"mcpServers\": {\"backsight\": {\"command\": \"backsight\", \"args\": [\"mcp\"]}}}"
 )]
 pub struct Args {
-    /// Offer only these groups of tools: files, browser, debug
+    /// List these groups of tools at once and in full: files, browser, debug, or all; without it, tools are listed when
+    /// they make sense
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
-    tools: Vec<Group>,
+    tools: Vec<Choice>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use backsight_core::Result;
-use backsight_server::{Address, Group, Options, Served};
+use backsight_server::{Address, Choice, Options, Served};
 use serde::Serialize;
 
 use crate::commands::Verdict;
@@ -26,9 +26,10 @@ pub struct Args {
     /// Another HOST:PORT under which clients may address it (repeatable)
     #[arg(long, value_name = "HOST:PORT")]
     allow_host: Vec<String>,
-    /// Offer only these groups of tools over MCP: files, browser, debug
+    /// List these groups of tools over MCP at once and in full: files, browser, debug, or all; without it, tools are listed
+    /// when they make sense
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
-    tools: Vec<Group>,
+    tools: Vec<Choice>,
     /// Say where the server is and how to reach it, and start none
     #[arg(long)]
     show: bool,
@@ -63,8 +64,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         return Ok(Verdict::no_if(found.is_none()));
     }
     let token = std::env::var("BACKSIGHT_TOKEN").ok().filter(|token| !token.is_empty());
-    let (hosts, groups) = (args.allow_host.clone(), args.tools.clone().into());
-    let options = Options { address: args.listen, port: args.port, token, hosts, groups };
+    let (hosts, offer) = (args.allow_host.clone(), args.tools.clone().into());
+    let options = Options { address: args.listen, port: args.port, token, hosts, offer };
     let workspace = context.workspace()?;
     let ready = |address: &Address| drop(show(context, Some(address), false));
     let served = backsight_server::serve(workspace, &options, ready)?;

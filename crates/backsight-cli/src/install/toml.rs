@@ -9,6 +9,8 @@ use toml_edit::{DocumentMut, Item, Table, Value, value};
 use super::edit::Remainder;
 
 const SERVERS: &str = "mcp_servers";
+/// Codex reads the list of tools once, and shows a model what its own search finds in it.
+const ARGUMENTS: [&str; 3] = ["mcp", "--tools", "all"];
 const NAME: &str = "backsight";
 const HEADER: &str = "[mcp_servers.backsight]";
 /// Tables of our server; all of them are ours.
@@ -64,7 +66,7 @@ impl Server {
         let mut lines = vec![
             HEADER.to_owned(),
             format!("command = {}", value(self.program.as_str())),
-            "args = [\"mcp\"]".to_owned(),
+            format!("args = {}", Value::from_iter(ARGUMENTS)),
         ];
         if !self.approved.is_empty() {
             lines.extend([String::new(), format!("{OWN_HEADERS}tools]")]);
@@ -165,10 +167,10 @@ fn set(document: &mut DocumentMut, server: &Server) -> Result<()> {
         entry.insert("command", value(server.program.as_str()));
     }
     let is_right = |item: &Item| {
-        item.as_array().is_some_and(|list| list.len() == 1 && list.get(0).and_then(Value::as_str) == Some("mcp"))
+        item.as_array().is_some_and(|list| list.iter().map(Value::as_str).eq(ARGUMENTS.map(Some)))
     };
     if !entry.get("args").is_some_and(is_right) {
-        entry.insert("args", value(Value::from_iter(["mcp"])));
+        entry.insert("args", value(Value::from_iter(ARGUMENTS)));
     }
     if server.approved.is_empty() {
         return Ok(());

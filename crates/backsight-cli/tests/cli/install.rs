@@ -46,7 +46,7 @@ fn installing_is_shown_written_and_explained() {
     @@ -1,3 +0,0 @@
     -[mcp_servers.backsight]
     -command = "backsight"
-    -args = ["mcp"]
+    -args = ["mcp", "--tools", "all"]
     ---- exit 0
     "#);
 }
@@ -69,7 +69,7 @@ fn every_client_gets_what_its_format_wants() {
     assert_eq!(json_in("opencode.json")["mcp"]["backsight"], local);
     assert_eq!(
         fixture.read(".codex/config.toml"),
-        "[mcp_servers.backsight]\ncommand = \"backsight\"\nargs = [\"mcp\"]\n"
+        "[mcp_servers.backsight]\ncommand = \"backsight\"\nargs = [\"mcp\", \"--tools\", \"all\"]\n"
     );
     assert!(fixture.read(".opencode/plugins/backsight.js").contains("const PROGRAM = \"backsight\""));
     let handler = json!({"type": "command", "command": "backsight hook claude-code", "timeout": 30});

@@ -5,7 +5,8 @@ use std::time::Duration;
 use backsight::Workspace;
 
 use crate::hook::{Agent, last_heard};
-use crate::tool::{Group, Groups};
+use crate::offer::{Listing, Offer};
+use crate::tool::Group;
 
 /// How long ago hooks may have been heard that are taken to record still: a weekend and a day.
 const RECENT: Duration = Duration::from_secs(3 * 24 * 60 * 60);
@@ -24,6 +25,9 @@ const DEBUG: &str = "Backsight also debugs programs: debug_launch with breakpoin
     snapshot_create and one snapshot_diff tell what changed, without reading variables one by one. Every debug tool takes \
     `session`, for when several programs are debugged, and those that look or step take `thread`; snapshots live as long \
     as their session.";
+
+/// What a client is told that is shown the tools which make sense now.
+const MORE: &str = "More tools are listed once a program is debugged (debug_launch) or an app is watched (browser_attach).";
 
 /// Who records a client's edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +62,10 @@ impl Recorder {
 }
 
 /// The instructions for a client that is offered these tools.
-pub fn text(groups: &Groups, recorder: Recorder) -> String {
+pub fn text(offer: &Offer, recorder: Recorder) -> String {
     let texts =
         [(Group::Files, recorder.sentence()), (Group::Files, FILES), (Group::Browser, BROWSER), (Group::Debug, DEBUG)];
-    let offered = texts.into_iter().filter(|(group, _)| groups.has(*group)).map(|(_, text)| text);
-    offered.chain([UNTRUSTED]).collect::<Vec<&str>>().join(" ")
+    let offered = texts.into_iter().filter(|(group, _)| offer.groups.has(*group)).map(|(_, text)| text);
+    let more = (offer.listing == Listing::ByNeed).then_some(MORE);
+    offered.chain(more).chain([UNTRUSTED]).collect::<Vec<&str>>().join(" ")
 }

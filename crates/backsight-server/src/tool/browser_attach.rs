@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::browser_status::{WATCHED, watched};
-use super::{Call, Definition, Effect, Group, one_or_many};
+use super::{Call, Definition, Effect, Group, Needs, one_or_many};
 use crate::reply::Draft;
 use crate::words;
 
@@ -51,6 +51,7 @@ impl Definition for BrowserAttach {
         none) to watch its pages, or launch one.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Browser;
+    const NEEDS: Needs = Needs::Nothing;
     const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
     type Arguments = Arguments;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::debugging::{MOVED, moved, points};
-use super::{Call, Definition, Effect, Group, one_or_many};
+use super::{Call, Definition, Effect, Group, Needs, one_or_many};
 use crate::debug_limits;
 use crate::reply::Draft;
 
@@ -49,6 +49,7 @@ impl Definition for DebugAttach {
     const DESCRIPTION: &'static str = "Attach the debugger to a running process of the user.";
     const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
+    const NEEDS: Needs = Needs::Nothing;
     const SHOWS_BUDGET: bool = false;
     const OUTPUT: &'static [(&'static str, &'static str)] = MOVED;
     type Arguments = Arguments;

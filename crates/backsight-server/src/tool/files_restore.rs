@@ -27,6 +27,7 @@ pub struct Arguments {
     dry_run: Option<bool>,
     /// the token of the plan you saw
     plan: Option<String>,
+    #[schemars(skip)]
     session: Option<String>,
 }
 

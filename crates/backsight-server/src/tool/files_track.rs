@@ -27,9 +27,12 @@ pub struct Arguments {
     /// paths you write; other changes are then not yours
     #[serde(default, deserialize_with = "one_or_many")]
     declare: Vec<String>,
+    #[schemars(skip)]
     tool: Option<String>,
     session: Option<String>,
+    #[schemars(skip)]
     message: Option<String>,
+    #[schemars(skip)]
     part: Option<String>,
     /// what to do about changes that are not yours; default: the workspace's setting
     unknown: Option<Policy>,

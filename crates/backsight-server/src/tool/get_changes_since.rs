@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, Definition, Effect, Group, one_or_many};
+use super::{Call, Definition, Effect, Group, Needs, one_or_many};
 use crate::ask::Question;
 use crate::reply::Draft;
 
@@ -44,6 +44,7 @@ impl Definition for GetChangesSince {
         nobody watched.";
     const EFFECT: Effect = Effect::ReadsOn;
     const GROUP: Group = Group::Browser;
+    const NEEDS: Needs = Needs::Nothing;
     const DEFAULT_TOKENS: usize = 700;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("severity", "string"),

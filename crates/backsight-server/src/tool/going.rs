@@ -69,6 +69,7 @@ impl From<Policy> for OnConflict {
 pub struct Steps {
     /// default 1
     count: Option<u16>,
+    /// default refuse
     #[serde(default)]
     on_conflict: Policy,
     /// only the plan; default false

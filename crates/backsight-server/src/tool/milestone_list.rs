@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, cursor};
+use super::{Call, Definition, Effect, Needs, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -26,6 +26,7 @@ impl Definition for MilestoneList {
     const TITLE: &'static str = "List milestones";
     const DESCRIPTION: &'static str = "List the milestones, tagged versions, newest first, or one with its files.";
     const EFFECT: Effect = Effect::Reads;
+    const NEEDS: Needs = Needs::Milestone;
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("milestones", "array"), ("snapshots", "integer"), ("files", "array"), ("tags", "array")];
     type Arguments = Arguments;

@@ -11,8 +11,8 @@ use crate::fixture::Fixture;
 use crate::serving::server::Server;
 use crate::serving::site::Site;
 
-/// What a page reports to whoever serves the workspace.
-fn report(fixture: &Fixture, category: &str, events: Value) {
+/// What a page reports to the server of the workspace.
+pub fn report(fixture: &Fixture, category: &str, events: Value) {
     let file = fixture.root().join(".backsight/store/server.json");
     let start = Instant::now();
     // Whoever has just become the server needs a moment to say where it is.

@@ -10,6 +10,7 @@ mod hostile;
 mod inspector;
 mod instructions;
 mod looks;
+mod need;
 mod news;
 mod plans;
 mod progress;
