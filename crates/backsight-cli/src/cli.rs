@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
+    abandon, agent_help, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
     demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls, man, mcp, milestone,
     noise, patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage,
     verify,
@@ -42,7 +42,7 @@ Examples:
 Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not found, 5 damaged store, 6 I/O, 7 busy.";
 
 /// The commands by what they are for, as the help lists them.
-const GROUPS: &[(&str, &[&str])] = &[
+pub const GROUPS: &[(&str, &[&str])] = &[
     ("Record", &["init", "status", "track", "begin", "finish", "abandon", "call"]),
     ("Look", &["log", "show", "ls", "cat", "diff", "patch", "blame"]),
     ("Go back", &["undo", "redo", "revert", "restore"]),
@@ -50,14 +50,20 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("The app", &["run", "changes", "health", "checkpoint", "baseline", "noise", "browser"]),
     ("Programs", &["debug"]),
     ("The store", &["usage", "gc", "pin", "unpin", "verify", "doctor", "config", "export", "import"]),
-    ("Agents", &["install", "mcp", "serve", "hook"]),
+    ("Agents", &["install", "mcp", "serve", "hook", "agent-help"]),
     ("More", &["demo", "completions", "man", "help"]),
 ];
 
-/// What can be typed, with the commands in groups in the help.
-pub fn command() -> clap::Command {
+/// What can be typed, complete with what the parser adds.
+pub fn whole() -> clap::Command {
     let mut command = Cli::command();
     command.build();
+    command
+}
+
+/// What can be typed, with the commands in groups in the help.
+pub fn command() -> clap::Command {
+    let mut command = whole();
     let commands = groups(&command);
     let usage = command.render_usage().to_string();
     // Hidden, so that the one long list does not stand below the groups.
@@ -174,6 +180,7 @@ pub enum Command {
     Hook(hook::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
+    AgentHelp(agent_help::Args),
     Completions(completions::Args),
     Man(man::Args),
     Demo(demo::Args),

@@ -76,6 +76,33 @@ fn the_readme_says_how_to_run_and_how_to_test() {
 }
 
 #[test]
+fn every_file_that_a_document_points_to_exists() {
+    let mut wrong = Vec::new();
+    for document in files().into_iter().filter(|path| path.ends_with(".md") && !path.contains("/fixtures/")) {
+        let text = read(&document);
+        let directory = Path::new(&document).parent().unwrap_or(Path::new(""));
+        for target in links_in(&text) {
+            if !root().join(directory).join(target).exists() {
+                wrong.push(format!("{document}: the link to `{target}`"));
+            }
+        }
+        let is_ours = |word: &&str| word.starts_with("crates/") && !word.contains(['*', ' ']) && !word.contains("NAME");
+        for path in text.split('`').skip(1).step_by(2).filter(is_ours) {
+            if !root().join(path).exists() {
+                wrong.push(format!("{document}: `{path}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The targets of the links in a document that lead to files of the repository.
+fn links_in(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains(':'))
+}
+
+#[test]
 fn the_tables_of_codes_are_generated() {
     let text = read(ARCHITECTURE);
     let expected = with_codes(&text);

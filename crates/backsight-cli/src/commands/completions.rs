@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::{self, Cli};
 use crate::commands::Verdict;
 use crate::complete;
 use crate::context::Context;
@@ -96,8 +96,7 @@ complete -c backsight -k -a '(backsight completions --values (commandline -opc)[
 
 /// One line each, with what a person reads beside it after a tab. Who presses a key wants no errors.
 fn values(words: &[String], context: &Context) -> Result<()> {
-    let mut command = Cli::command();
-    command.build();
+    let command = cli::whole();
     let found = complete::wanted(&command, words)
         .and_then(|wanted| complete::offers(&context.workspace().ok()?, wanted, words).ok())
         .unwrap_or_default();

@@ -2,10 +2,10 @@
 //! help.
 
 use backsight_core::{Code, Error, Result, quote};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli;
 use crate::commands::Verdict;
 use crate::context::Context;
 
@@ -22,9 +22,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let mut whole = Cli::command();
-    // Every command then has its full name and the global flags.
-    whole.build();
+    let whole = cli::whole();
     let (name, command) = find(&whole, &args.words)?;
     let mut page = Vec::new();
     clap_mangen::Man::new(command)

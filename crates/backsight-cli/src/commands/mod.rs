@@ -1,6 +1,7 @@
 //! One file a command, named as the user types it: its arguments, one call to the library, how the answer looks.
 
 pub mod abandon;
+pub mod agent_help;
 pub mod baseline;
 pub mod begin;
 pub mod blame;
@@ -125,6 +126,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Config(args) => config::run(args, context),
         Command::Serve(args) => serve::run(args, context),
         Command::Mcp(args) => mcp::run(args, context),
+        Command::AgentHelp(args) => agent_help::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Man(args) => man::run(args, context),
         Command::Demo(args) => demo::run(args, context),

@@ -49,6 +49,24 @@ fn the_tools_of_a_group_cost_no_more_than_its_budget() {
     }
 }
 
+/// What an agent reads that has only a shell.
+#[test]
+fn the_page_for_agents_without_mcp_is_short_and_true() {
+    let fixture = Fixture::new();
+    let page = fixture.run("agent-help");
+    let cost = tokens(std::slice::from_ref(&page))[0];
+    assert!(cost <= 1200, "{cost} tokens:\n{page}");
+    let help = fixture.run("--help");
+    let commands: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let named = page.split("backsight ").skip(1).filter_map(|rest| rest.split([' ', '`', ';', ')', '\n']).next());
+    for name in named.filter(|name| *name != "COMMAND") {
+        assert!(commands.contains(&name), "there is no command `{name}`:\n{page}");
+    }
+    for name in ["status", "revert", "changes", "debug launch|"] {
+        assert!(page.contains(&format!("\n  {name}")), "{name}:\n{page}");
+    }
+}
+
 /// Texts of every kind that a workspace may hold.
 fn materials() -> Vec<(&'static str, String)> {
     let mut random = crate::random::Random::new(7);
