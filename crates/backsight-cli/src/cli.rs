@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, agent_help, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config, continuity, debug,
-    demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls, man, mcp, milestone,
-    noise, patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo, unknown, unpin, usage,
-    verify,
+    abandon, agent_help, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config,
+    continuity, debug, demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls,
+    man, mcp, milestone, noise, patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo,
+    unknown, unpin, usage, verify,
 };
 
 /// What changed since I last looked, and take me back.

@@ -32,8 +32,8 @@ mod words;
 
 pub use client::{Client, Patience};
 pub use http::document as openapi;
+pub use offer::{Choice, Offer};
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};
 pub use serve::{Options, Served, find};
-pub use offer::{Choice, Offer};
 pub use tool::{Group, reading_tools};

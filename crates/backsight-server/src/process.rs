@@ -5,9 +5,9 @@ use backsight_core::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::offer::Offer;
 use crate::place::Address;
 use crate::serve::{self, Options, Served};
-use crate::offer::Offer;
 
 /// Serves the workspace over HTTP until a signal ends the process. `ready` hears where.
 pub fn serve(workspace: Workspace, options: &Options, ready: impl FnOnce(&Address)) -> Result<Served> {

@@ -23,10 +23,10 @@ use crate::connections::{Connections, Place};
 use crate::door::Door;
 use crate::http::{Guard, Limits, RemoteAddress, router};
 use crate::mcp::{Mcp, flow};
+use crate::offer::Offer;
 use crate::office::Office;
 use crate::place::{self, Address, Seat};
 use crate::stalled::Stalled;
-use crate::offer::Offer;
 
 /// Connections served at once, if the system grants that many descriptors; others are told to come back.
 const CONNECTIONS: usize = 4096;

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use crate::door::Door;
 use crate::http::{Guard, Limits, router_with};
 pub use crate::mcp::Mcp;
-use crate::office::Office;
 use crate::offer::Offer;
+use crate::office::Office;
 
 /// Every route behind the guard, with the handler that `wrap` makes of ours.
 pub fn router<H: ServerHandler>(

@@ -56,8 +56,7 @@ fn page() -> String {
 
 /// `revert REF... [-- PATH...]`, or `session start|list|show`.
 fn usage(command: &Command) -> String {
-    let below: Vec<&str> =
-        command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
+    let below: Vec<&str> = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
     let places = command.get_positionals().map(|argument| {
         let name = argument.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
         if argument.is_required_set() { name.to_owned() } else { format!("[{name}]") }

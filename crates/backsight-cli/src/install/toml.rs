@@ -166,9 +166,8 @@ fn set(document: &mut DocumentMut, server: &Server) -> Result<()> {
     if entry.get("command").and_then(Item::as_str) != Some(&server.program) {
         entry.insert("command", value(server.program.as_str()));
     }
-    let is_right = |item: &Item| {
-        item.as_array().is_some_and(|list| list.iter().map(Value::as_str).eq(ARGUMENTS.map(Some)))
-    };
+    let is_right =
+        |item: &Item| item.as_array().is_some_and(|list| list.iter().map(Value::as_str).eq(ARGUMENTS.map(Some)));
     if !entry.get("args").is_some_and(is_right) {
         entry.insert("args", value(Value::from_iter(ARGUMENTS)));
     }

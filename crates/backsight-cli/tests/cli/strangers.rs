@@ -118,7 +118,9 @@ fn assert_named(name: &str, about: &str, output: &Output) {
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let expected = match name {
         // These do not ask for the store.
-        "completions" | "install" | "man" | "agent-help" => return assert_eq!(output.status.code(), Some(0), "{about}: {said}"),
+        "completions" | "install" | "man" | "agent-help" => {
+            return assert_eq!(output.status.code(), Some(0), "{about}: {said}");
+        }
         // Whatever store is there, none is put in its place.
         "import" if said.contains("has a history already") => {
             return assert_eq!(output.status.code(), Some(2), "{about}: {said}");

@@ -27,7 +27,8 @@ const DEBUG: &str = "Backsight also debugs programs: debug_launch with breakpoin
     as their session.";
 
 /// What a client is told that is shown the tools which make sense now.
-const MORE: &str = "More tools are listed once a program is debugged (debug_launch) or an app is watched (browser_attach).";
+const MORE: &str =
+    "More tools are listed once a program is debugged (debug_launch) or an app is watched (browser_attach).";
 
 /// Who records a client's edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
