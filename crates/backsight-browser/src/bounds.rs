@@ -72,6 +72,7 @@ impl Cut {
         self.text(&mut request.url, ADDRESS);
         self.optional(&mut request.failure, REASON);
         self.optional(&mut request.kind, NAME);
+        self.optional(&mut request.mime, NAME);
         self.optional(&mut request.operation, NAME);
         self.optional(&mut request.request_body, BODY);
         self.optional(&mut request.response_body, BODY);

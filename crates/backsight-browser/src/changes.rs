@@ -9,14 +9,16 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint;
+use crate::endpoint::{self, Endpoint};
 use crate::event::{Category, Level};
 use crate::fingerprint;
 use crate::log::{self, Log};
 use crate::report::{
     ActionEntry, ActionsChanges, Changes, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry, DisconnectionEntry,
-    FailureEntry, Gap, MessageEntry, NetworkChanges, RecoveredEntry, Severity, SocketErrorEntry, WebsocketChanges,
+    FailureEntry, Gap, MessageEntry, NetworkChanges, PendingEntry, RecoveredEntry, Severity, SocketErrorEntry,
+    WebsocketChanges,
 };
+use crate::request_state::Says;
 use crate::telemetry::console::Message;
 use crate::telemetry::network;
 use crate::telemetry::sockets::{Way, What};
@@ -52,10 +54,26 @@ pub(crate) struct Frame<'a> {
     pub(crate) to: Timestamp,
     pub(crate) coverage: Coverage,
     pub(crate) gaps: Vec<Gap>,
-    pub(crate) in_flight: u64,
+    pub(crate) in_flight: InFlight,
     pub(crate) include: &'a [Category],
     pub(crate) filter: Filter,
     pub(crate) max_tokens: usize,
+}
+
+/// The requests that are not over.
+#[derive(Default)]
+pub(crate) struct InFlight {
+    /// Those of the window that are not overdue: how many, and the oldest of them.
+    pub(crate) within: u64,
+    pub(crate) oldest: Option<Endpoint>,
+    /// Those that are overdue, by endpoint: how many, and how long the oldest waits.
+    pub(crate) overdue: BTreeMap<Endpoint, (u64, i64)>,
+}
+
+impl InFlight {
+    fn all(&self) -> u64 {
+        self.within + self.overdue.values().map(|(count, _)| count).sum::<u64>()
+    }
 }
 
 /// What happened within a window.
@@ -63,7 +81,8 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     let mut found =
         Found { suppressed: BTreeMap::new(), log: &telemetry.log, home: telemetry.page().map(endpoint::origin) };
     let (console, console_counts) = found.console(telemetry, window);
-    let network = found.network(telemetry, window);
+    let network = found.network(telemetry, window, &frame.in_flight);
+    let in_flight = frame.in_flight.all();
     let websocket = found.websocket(telemetry, window);
     let actions = found.actions(window, frame.from);
     let mut dropped = BTreeMap::new();
@@ -106,7 +125,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
         dropped,
         omitted,
         gap: frame.gaps,
-        in_flight: frame.in_flight,
+        in_flight,
         coverage: frame.coverage,
         token_count: 0,
         est_tokens: 0,
@@ -142,6 +161,8 @@ fn select(changes: &mut Changes, include: &[Category], filter: Filter) {
         }
         if let Some(network) = &mut changes.network {
             network.still_failing.clear();
+            network.pending.clear();
+            network.mistyped.clear();
             network.degraded.clear();
         }
         if let Some(websocket) = &mut changes.websocket {
@@ -195,9 +216,15 @@ impl Found<'_> {
         (console, said)
     }
 
-    fn network(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> NetworkChanges {
+    fn network(&mut self, telemetry: &Telemetry, window: &Window<'_>, in_flight: &InFlight) -> NetworkChanges {
         let (total_new, _) = window.totals(Category::Network);
-        let mut found = NetworkChanges { total_new, ..NetworkChanges::default() };
+        let pending = in_flight.overdue.iter().map(|(endpoint, (count, age_ms))| PendingEntry {
+            method: endpoint.method.clone(),
+            path: endpoint.shown(self.home),
+            age_ms: *age_ms,
+            count: *count,
+        });
+        let mut found = NetworkChanges { total_new, pending: pending.collect(), ..NetworkChanges::default() };
         let mut first_seen: Vec<&network::Known> = Vec::new();
         let mut known: Vec<&network::Known> =
             telemetry.endpoints.iter().filter(|known| window.reaches(known.last)).collect();
@@ -238,10 +265,13 @@ impl Found<'_> {
             }
         }
         found.new_endpoints = self.new_endpoints(&first_seen);
+        for list in [&mut found.failures, &mut found.still_failing, &mut found.mistyped] {
+            *list = folded(std::mem::take(list));
+        }
         found
     }
 
-    /// Adds the failures of an endpoint; whether there were any.
+    /// Adds what went wrong at an endpoint; whether anything did.
     fn failures(
         &mut self,
         known: &network::Known,
@@ -251,8 +281,8 @@ impl Found<'_> {
     ) -> bool {
         let now = known.state.now();
         let mut any = false;
-        for (counted, count) in known.outcomes.iter().zip(counts).filter(|(counted, _)| counted.outcome.is_failure) {
-            if *count == 0 {
+        for (counted, count) in known.outcomes.iter().zip(counts) {
+            if *count == 0 || counted.outcome.state.says() < Says::Warning {
                 continue;
             }
             if counted.noise.is_some() {
@@ -261,9 +291,9 @@ impl Found<'_> {
             }
             any = true;
             let status = counted.outcome.status;
-            let was_failing_so = before.is_some_and(|before| before.failing && before.status == status);
+            let was_failing_so = before.is_some_and(|before| before.fails_like(counted.outcome));
             let entry = FailureEntry {
-                id: self.log.id_of(Category::Network, log::thing(known.key, counted.outcome)),
+                id: self.log.id_of(Category::Network, log::thing(known.key, Some(counted.outcome))),
                 method: known.endpoint.method.clone(),
                 path: known.endpoint.shown(self.home),
                 status,
@@ -271,12 +301,14 @@ impl Found<'_> {
                 count: *count,
                 now: Some(now.status).filter(|now| *now != status),
                 detail: counted.detail.clone(),
+                variants: None,
             };
-            match (was_failing_so, now.failing) {
-                (false, _) => found.failures.push(entry),
-                (true, true) => found.still_failing.push(entry),
+            match (counted.outcome.is_failure(), was_failing_so, now.failing) {
+                (false, ..) => found.mistyped.push(entry),
+                (true, false, _) => found.failures.push(entry),
+                (true, true, true) => found.still_failing.push(entry),
                 // It recovered, and is told as such.
-                (true, false) => {}
+                (true, true, false) => {}
             }
         }
         any
@@ -377,6 +409,19 @@ impl Found<'_> {
     }
 }
 
+/// Many that fail in the same way and differ in one part of the path together.
+fn folded(failures: Vec<FailureEntry>) -> Vec<FailureEntry> {
+    let name = |entry: &FailureEntry| format!("{} {} {}", entry.status, entry.method, entry.path);
+    let names: Vec<String> = failures.iter().map(name).collect();
+    let families = endpoint::families(&names.iter().map(String::as_str).collect::<Vec<&str>>());
+    let counts: Vec<u64> = failures.iter().map(|entry| entry.count).collect();
+    fold(failures.into_iter().map(Some).collect(), &families, |first, family| FailureEntry {
+        count: family.iter().map(|at| counts[*at]).sum(),
+        variants: Some(family.len()),
+        ..first
+    })
+}
+
 /// Messages as they are listed: new ones first, in the order in which they were first said, and many that differ in one
 /// word together.
 fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>, log: &Log) -> Vec<MessageEntry> {
@@ -416,6 +461,14 @@ pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
     !(ending.reconnected && matches!(ending.close_code, Some(1000 | 1001)))
 }
 
+/// `1 request(s) without an answer (GET /api/slow for 12 s)`
+fn waiting(pending: &[PendingEntry]) -> String {
+    let count: u64 = pending.iter().map(|entry| entry.count).sum();
+    let oldest = pending.iter().max_by_key(|entry| entry.age_ms);
+    let oldest = oldest.map(|entry| format!(" ({} {} for {} s)", entry.method, entry.path, entry.age_ms / 1_000));
+    format!("{count} request(s) without an answer{}", oldest.unwrap_or_default())
+}
+
 /// What decides how bad it is.
 struct Verdict<'a> {
     console: Said,
@@ -429,7 +482,8 @@ impl Verdict<'_> {
         if self.console.errors > 0 || !network.failures.is_empty() || !websocket.errors.is_empty() {
             return Severity::Error;
         }
-        let still = !network.still_failing.is_empty() || !network.degraded.is_empty();
+        let unwell = !network.pending.is_empty() || !network.mistyped.is_empty();
+        let still = unwell || !network.still_failing.is_empty() || !network.degraded.is_empty();
         if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
@@ -450,11 +504,12 @@ impl Verdict<'_> {
             (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
             (self.console.warnings, "new console warning(s)"),
             (network.still_failing.len(), "endpoint(s) still failing"),
+            (network.mistyped.len(), "file(s) answered with a page"),
             (network.degraded.len(), "slower endpoint(s)"),
             (network.recovered.len(), "endpoint(s) recovered"),
         ];
-        let parts: Vec<String> =
-            parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let parts: Vec<String> = said.chain(network.pending.first().map(|_| waiting(&network.pending))).collect();
         let found = if parts.is_empty() { "No significant changes".to_owned() } else { parts.join(", ") };
         let doubt = match frame.coverage.attached {
             false => Some("nothing is attached now".to_owned()),
@@ -468,7 +523,11 @@ impl Verdict<'_> {
             }
             true => None,
         };
-        let in_flight = (frame.in_flight > 0).then(|| format!("{} request(s) are still in flight", frame.in_flight));
+        let oldest =
+            frame.in_flight.oldest.as_ref().map(|endpoint| format!(" ({} {})", endpoint.method, endpoint.path));
+        let within = frame.in_flight.within;
+        let in_flight = format!("{within} request(s) are still in flight{}", oldest.unwrap_or_default());
+        let in_flight = (within > 0).then_some(in_flight);
         let doubts: Vec<String> = doubt.into_iter().chain(in_flight).collect();
         match (doubts.is_empty(), parts.is_empty()) {
             (false, _) => format!("{found} seen, but {}", doubts.join(" and ")),

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::exchange::Exchange;
+use crate::request_state::RequestState;
 
 /// The four kinds of things that happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
@@ -182,6 +183,9 @@ pub struct Request {
     /// What it was for: `document`, `fetch`, `xhr`, `script`, ...
     #[serde(default)]
     pub kind: Option<String>,
+    /// The answer's media type without parameters, `text/html`, if the source saw it.
+    #[serde(default)]
+    pub mime: Option<String>,
     /// The operation of a GraphQL request: one address serves many.
     #[serde(default)]
     pub operation: Option<String>,
@@ -203,10 +207,30 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether something went wrong: an answer that says so, whoever broke off its body; no answer or half of one, unless the
-    /// page itself gave it up.
+    /// One of which nothing else is known.
+    pub fn new(time: Timestamp, method: &str, url: &str) -> Request {
+        Request {
+            time,
+            method: method.to_owned(),
+            url: url.to_owned(),
+            status: 0,
+            failure: None,
+            canceled: false,
+            duration_ms: None,
+            kind: None,
+            mime: None,
+            operation: None,
+            request_body: None,
+            response_body: None,
+            exchange: None,
+            page: None,
+            backfilled: false,
+        }
+    }
+
+    /// Whether something went wrong with it.
     pub fn is_failure(&self) -> bool {
-        self.status >= 400 || !self.canceled && (self.failure.is_some() || self.status == 0)
+        RequestState::of(self).is_failure()
     }
 }
 

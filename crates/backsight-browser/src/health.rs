@@ -99,6 +99,13 @@ fn reasons(changes: &Changes) -> Vec<String> {
         let back = if ending.reconnected { ", connected again" } else { "" };
         reasons.push(format!("socket {} disconnected{back}{}", ending.url, times(ending.count)));
     }
+    for waits in network.iter().flat_map(|network| &network.pending) {
+        let times = times(waits.count);
+        reasons.push(format!("{} {} has no answer after {} s{times}", waits.method, waits.path, waits.age_ms / 1_000));
+    }
+    for file in network.iter().flat_map(|network| &network.mistyped) {
+        reasons.push(format!("{} {} was {}{}", file.method, file.path, file.detail, times(file.count)));
+    }
     for slow in network.iter().flat_map(|network| &network.degraded) {
         let (before, since) = (slow.baseline_ms, slow.duration_ms);
         reasons.push(format!("{} {} is slower: {before} -> {since} ms", slow.method, slow.path));

@@ -74,8 +74,8 @@ pub struct Changes {
     /// Times within the window when something was not seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gap: Vec<Gap>,
-    /// Requests of the window that are not over, so that nobody knows how they end. Sockets, event streams and what takes
-    /// longer than 10 s without being a document are held open on purpose and do not count.
+    /// Requests that are not over, so that nobody knows how they end: those of the window, and all that are overdue. Sockets,
+    /// event streams and beacons are held open on purpose and do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight: u64,
     /// Who watched.
@@ -131,6 +131,13 @@ pub struct NetworkChanges {
     /// Endpoints that failed at the checkpoint and still do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub still_failing: Vec<FailureEntry>,
+    /// Requests that are not answered for 3 s or longer, and for twice as long as their endpoint ever took, whenever they
+    /// began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<PendingEntry>,
+    /// Images, fonts, styles and films that were answered with a page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mistyped: Vec<FailureEntry>,
     /// Endpoints that failed at the checkpoint and succeed now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recovered: Vec<RecoveredEntry>,
@@ -165,6 +172,22 @@ pub struct FailureEntry {
     /// Why, as far as the browser or the answer says.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// When this stands for several endpoints that differ in one part of the path: how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<usize>,
+}
+
+/// Requests to one endpoint that are not answered.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct PendingEntry {
+    /// `GET` and so on.
+    pub method: String,
+    /// As in a failure.
+    pub path: String,
+    /// How long the oldest of them waits.
+    pub age_ms: i64,
+    /// How many.
+    pub count: u64,
 }
 
 /// An endpoint that failed and succeeds again.

@@ -23,6 +23,7 @@ use crate::noise::Rules;
 use crate::notable::Notables;
 use crate::redact::Redactor;
 use crate::ring::Ring;
+use crate::under_way::AskedFor;
 use console::Messages;
 use network::Endpoints;
 use sockets::Sockets;
@@ -287,6 +288,20 @@ impl Telemetry {
         let number = self.log.next(Category::Actions) + moment.count() - 1;
         self.actions.push(Acted { action, number, noise }, moment.times);
         false
+    }
+
+    /// Whether a rule says that nothing about such a request matters.
+    pub(crate) fn is_noise(&self, asked: &AskedFor) -> bool {
+        let subject = crate::noise::Subject {
+            category: Category::Network,
+            level: None,
+            text: "",
+            source: "",
+            url: &asked.url,
+            method: &asked.method,
+            status: None,
+        };
+        self.rules.noise(&subject).is_some()
     }
 
     /// Judges what is known already by the rules as they are now.

@@ -80,9 +80,10 @@ impl<'a> Window<'a> {
             count(Category::Console, said.key, Thing::Message);
         }
         for requested in self.telemetry.endpoints.ring.iter() {
-            match requested.time > after {
-                true => count(Category::Network, requested.key, Thing::Outcome(requested.outcome)),
-                false => drop(self.answered.insert(requested.key, requested.outcome)),
+            match (requested.time > after, requested.outcome) {
+                (true, Some(outcome)) => count(Category::Network, requested.key, Thing::Outcome(outcome)),
+                (false, Some(outcome)) => drop(self.answered.insert(requested.key, outcome)),
+                (_, None) => {}
             }
         }
         for happened in self.telemetry.sockets.ring.iter().filter(|happened| happened.time > after) {
@@ -138,38 +139,31 @@ impl<'a> Window<'a> {
             (Some(known), _) => known.endpoints.get(&endpoint.endpoint.to_string()).copied(),
             (None, Start::Mark(mark)) => Some(*endpoint.state.at(mark.sequence)).filter(|state| state.count > 0),
             (None, Start::Time(after)) => {
-                let outcome = self.answered.get(&endpoint.key);
-                let state = outcome.map(|outcome| EndpointState {
+                let outcome = self.answered.get(&endpoint.key).copied().or_else(|| remembered(endpoint, after))?;
+                Some(EndpointState {
                     status: outcome.status,
-                    failing: outcome.is_failure,
+                    failing: outcome.is_failure(),
+                    cause: outcome.cause,
                     count: 1,
                     median_ms: None,
-                });
-                // Seen before, and how it answered is forgotten: the earliest that is remembered.
-                state.or_else(|| (endpoint.first_time <= after).then(|| *endpoint.state.now()))
+                })
             }
         }
     }
 
     /// The median durations of an endpoint before and since, where there is enough to compare.
     pub(crate) fn medians(&self, endpoint: &network::Known, before: &EndpointState) -> Option<(u32, u32)> {
-        const ENOUGH: u64 = 3;
         match self.start {
-            Start::Mark(mark) => {
-                let since = endpoint.median_since(mark.sequence)?;
-                (before.count >= ENOUGH).then_some((before.median_ms?, since))
-            }
+            Start::Mark(mark) => Some((before.median_ms?, endpoint.median_since(mark.sequence)?)),
             Start::Time(after) => {
                 let times = |is_within: bool| -> Vec<f32> {
                     let ring = self.telemetry.endpoints.ring.iter();
                     ring.filter(|asked| asked.key == endpoint.key && (asked.time > after) == is_within)
-                        .filter(|asked| !asked.outcome.is_failure)
+                        .filter(|asked| asked.outcome.is_some_and(|outcome| !outcome.is_failure()))
                         .filter_map(|asked| asked.milliseconds)
                         .collect()
                 };
-                let earlier = times(false);
-                let is_enough = earlier.len() as u64 >= ENOUGH;
-                is_enough.then(|| Some((network::median(earlier)?, network::median(times(true))?)))?
+                Some((network::median(times(false))?, network::median(times(true))?))
             }
         }
     }
@@ -244,6 +238,16 @@ impl<'a> Window<'a> {
             Start::Time(_) => 0,
         }
     }
+}
+
+/// How an endpoint answered last before a time that the ring has forgotten, as far as its ways of answering tell: the latest
+/// one that was over by then. One that may have come in between counts only if it is a success, so that a failure after the
+/// time is never taken for an old one.
+fn remembered(endpoint: &network::Known, after: Timestamp) -> Option<Outcome> {
+    let seen = || endpoint.outcomes.iter().filter(|counted| counted.first_time <= after);
+    let between = seen().find(|counted| counted.last_time > after && !counted.outcome.is_failure());
+    let over = || seen().filter(|counted| counted.last_time <= after).max_by_key(|counted| counted.last_time);
+    between.or_else(over).or_else(|| seen().next()).map(|counted| counted.outcome)
 }
 
 /// What a ring knows of a time.

@@ -51,13 +51,16 @@ const ACTIONS_BINDING: &str = "__backsightActions";
 const SOCKETS_BINDING: &str = "__backsightSockets";
 /// The command upon which a target tells again what was said before it; the answer comes after all of that.
 pub(super) const REPLAYS: &str = "Runtime.enable";
+/// The function `timeouts.js` reports through, likewise.
+const TIMEOUTS_BINDING: &str = "__backsightTimeouts";
 const ACTIONS_SCRIPT: &str = include_str!("actions.js");
 const SOCKETS_SCRIPT: &str = include_str!("sockets.js");
+const TIMEOUTS_SCRIPT: &str = include_str!("timeouts.js");
 
 /// What to translate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslateOptions {
-    /// Run scripts in pages: for user actions and for the close codes of sockets.
+    /// Run scripts in pages: for user actions, the close codes of sockets and the time limits of requests.
     pub page_hooks: bool,
     /// Look up original places in the code, which needs the debugger domain.
     pub source_maps: bool,
@@ -319,6 +322,7 @@ impl Translator {
                 let called: page::Called<'_> = read(params)?;
                 match &*called.name {
                     ACTIONS_BINDING => page::action(&mut context, &called.payload)?,
+                    TIMEOUTS_BINDING => self.requests.timed_out(&context, serde_json::from_str(&called.payload).ok()?),
                     SOCKETS_BINDING => self.sockets.reported(&mut context, serde_json::from_str(&called.payload).ok()?),
                     _ => {}
                 }
@@ -502,8 +506,8 @@ fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
 }
 
-/// The two scripts and the functions they report through.
-fn page_hooks() -> [(&'static str, Value); 4] {
+/// The scripts and the functions they report through.
+fn page_hooks() -> [(&'static str, Value); 6] {
     [
         ("Runtime.addBinding", json!({ "name": ACTIONS_BINDING, "executionContextName": WORLD })),
         (
@@ -512,6 +516,8 @@ fn page_hooks() -> [(&'static str, Value); 4] {
         ),
         ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
+        ("Runtime.addBinding", json!({ "name": TIMEOUTS_BINDING })),
+        ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": TIMEOUTS_SCRIPT, "runImmediately": true })),
     ]
 }
 
@@ -522,15 +528,22 @@ fn marking(mark: &str) -> (&'static str, Value) {
     ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source, "runImmediately": true }))
 }
 
-/// The text of a body, if it is one.
+/// The text of a body, if it is one: whole, or as much of it as came.
 fn body(answer: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Body {
-        body: String,
+        body: Option<String>,
         #[serde(default)]
         base64_encoded: bool,
+        buffered_data: Option<String>,
     }
-    let body: Body = read(answer)?;
-    (!body.base64_encoded && body.body.len() <= 64 * 1024).then_some(body.body)
+    let answer: Body = read(answer)?;
+    // What came so far may end within a character.
+    let came = || super::source_map::base64(answer.buffered_data.as_deref()?);
+    let came = || came().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    match answer.body {
+        Some(body) => Some(body).filter(|_| !answer.base64_encoded),
+        None => came(),
+    }
 }

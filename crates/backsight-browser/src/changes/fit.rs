@@ -85,7 +85,9 @@ fn lists(changes: &mut Changes) -> Vec<(&'static str, &mut dyn Entries)> {
         lists.push((1, "network.new_endpoints", &mut network.new_endpoints));
         lists.push((3, "network.recovered", &mut network.recovered));
         lists.push((6, "network.degraded", &mut network.degraded));
+        lists.push((6, "network.mistyped", &mut network.mistyped));
         lists.push((8, "network.still_failing", &mut network.still_failing));
+        lists.push((9, "network.pending", &mut network.pending));
         lists.push((10, "network.failures", &mut network.failures));
     }
     if let Some(websocket) = &mut changes.websocket {

@@ -266,6 +266,7 @@ fn every_text_of_every_event_is_redacted() {
         canceled: false,
         duration_ms: None,
         kind: None,
+        mime: None,
         operation: some(),
         request_body: some(),
         response_body: some(),

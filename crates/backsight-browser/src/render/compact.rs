@@ -86,6 +86,10 @@ fn say_console(page: &mut Page, changes: &ConsoleChanges) {
 fn say_network(page: &mut Page, changes: &NetworkChanges) {
     page.list("failures", &changes.failures, failure);
     page.list("still failing", &changes.still_failing, failure);
+    page.list("not answered", &changes.pending, |entry| {
+        format!("{}x {} {} for {} ms", entry.count, safe(&entry.method), safe(&entry.path), entry.age_ms)
+    });
+    page.list("answered with a page", &changes.mistyped, failure);
     page.list("recovered", &changes.recovered, |entry| {
         let RecoveredEntry { id: own, method, path, status, previous_status } = entry;
         format!("{}{status} {} {} was {previous_status}", id(own), safe(method), safe(path))
@@ -100,6 +104,9 @@ fn say_network(page: &mut Page, changes: &NetworkChanges) {
 fn failure(entry: &FailureEntry) -> String {
     let FailureEntry { count, status, .. } = entry;
     let mut said = format!("{}{count}x {status} {} {}", id(&entry.id), safe(&entry.method), safe(&entry.path));
+    if let Some(variants) = entry.variants {
+        said += &format!(" and {} more like it", variants.saturating_sub(1));
+    }
     if let Some(previous) = entry.previous_status {
         said += &format!(" was {previous}");
     }

@@ -62,6 +62,10 @@ fn say_network(page: &mut String, changes: &NetworkChanges) {
     let failure = |entry: &FailureEntry| {
         let mut said =
             format!("{}× {}: status {}", thousands(entry.count), endpoint(&entry.method, &entry.path), entry.status);
+        said += &entry
+            .variants
+            .map(|variants| format!(", and {} more like it", variants.saturating_sub(1)))
+            .unwrap_or_default();
         said += &entry.previous_status.map_or(", first seen".to_owned(), |previous| format!(", was {previous}"));
         said += &entry.now.map(|now| format!(", now {now}")).unwrap_or_default();
         if entry.detail.is_empty() { said } else { format!("{said}, {}", code(&entry.detail)) }
@@ -69,6 +73,11 @@ fn say_network(page: &mut String, changes: &NetworkChanges) {
     section(page, "Network", changes.total_new);
     entries(page, "Failures", &changes.failures, failure);
     entries(page, "Still failing", &changes.still_failing, failure);
+    entries(page, "Not answered", &changes.pending, |entry| {
+        let endpoint = endpoint(&entry.method, &entry.path);
+        format!("{}× {endpoint}: for {}", thousands(entry.count), words::duration(entry.age_ms))
+    });
+    entries(page, "Answered with a page", &changes.mistyped, failure);
     entries(page, "Recovered", &changes.recovered, |entry| {
         let endpoint = endpoint(&entry.method, &entry.path);
         format!("{endpoint}: status {}, was {}", entry.status, entry.previous_status)

@@ -90,6 +90,17 @@ fn console(changes: &ConsoleChanges) -> Vec<Row> {
 fn network(changes: &NetworkChanges) -> Vec<Row> {
     let mut rows: Vec<Row> = changes.failures.iter().map(|entry| failure(Role::Error, "failed", entry)).collect();
     rows.extend(changes.still_failing.iter().map(|entry| failure(Role::Warning, "still", entry)));
+    rows.extend(changes.pending.iter().map(|entry| {
+        let what = format!("{} {}", safe(&entry.method), safe(&entry.path));
+        Row::new(
+            Role::Warning,
+            "waits",
+            Some(entry.count),
+            what,
+            &[format!("no answer for {}", duration(entry.age_ms))],
+        )
+    }));
+    rows.extend(changes.mistyped.iter().map(|entry| failure(Role::Warning, "mistyped", entry)));
     rows.extend(changes.degraded.iter().map(|entry| {
         let DegradedEntry { id: own, method, path, duration_ms, baseline_ms } = entry;
         let what = format!("{} {} → {}", safe(method), safe(path), milliseconds(*duration_ms));
@@ -111,6 +122,7 @@ fn failure(role: Role, label: &'static str, entry: &FailureEntry) -> Row {
         None => "first seen".to_owned(),
     }];
     remarks.extend(entry.now.map(|now| format!("now {}", answer(now))));
+    remarks.extend(entry.variants.map(|variants| format!("and {} more like it", variants.saturating_sub(1))));
     if !entry.detail.is_empty() {
         remarks.push(safe(&entry.detail));
     }

@@ -16,8 +16,10 @@ use crate::hash;
 use crate::marked::Marked;
 use crate::noise::{Rules, Subject};
 use crate::notable::Notables;
+use crate::request_state::{RequestState, Says};
 use crate::ring::Ring;
 use crate::shape;
+use crate::words;
 
 /// Durations remembered for each endpoint.
 const TIMES: usize = 64;
@@ -26,10 +28,28 @@ const OUTCOMES: usize = 32;
 /// Bytes of an address that is remembered for each of them.
 const ADDRESS: usize = 1 << 10;
 /// Characters of a failure's explanation.
-const DETAIL: usize = 120;
+const DETAIL: usize = 160;
+/// A median of fewer durations says nothing: the first one pays for everything that starts cold.
+const ENOUGH: usize = 3;
 
-/// Kinds of requests that are parts of a page and no interface.
-const STATIC: [&str; 8] = ["script", "stylesheet", "image", "font", "media", "manifest", "texttrack", "prefetch"];
+/// Kinds of requests that are parts of a page and no interface, as browsers and as pages call them.
+const STATIC: [&str; 13] = [
+    "script",
+    "stylesheet",
+    "image",
+    "font",
+    "media",
+    "manifest",
+    "texttrack",
+    "prefetch",
+    "img",
+    "css",
+    "link",
+    "video",
+    "audio",
+];
+/// Kinds that are documents.
+const DOCUMENTS: [&str; 4] = ["document", "navigation", "iframe", "frame"];
 
 /// What was requested.
 #[derive(Debug)]
@@ -43,7 +63,8 @@ pub(crate) struct Endpoints {
 pub(crate) struct Requested {
     pub(crate) time: Timestamp,
     pub(crate) key: u64,
-    pub(crate) outcome: Outcome,
+    /// Nothing when the page gave it up, which says nothing about the endpoint.
+    pub(crate) outcome: Option<Outcome>,
     pub(crate) milliseconds: Option<f32>,
 }
 
@@ -51,7 +72,32 @@ pub(crate) struct Requested {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Outcome {
     pub(crate) status: u16,
-    pub(crate) is_failure: bool,
+    pub(crate) state: RequestState,
+    /// What broke it, when the status does not say so; see [`EndpointState::cause`].
+    pub(crate) cause: u32,
+}
+
+impl Outcome {
+    fn of(request: &Request) -> Outcome {
+        let state = RequestState::of(request);
+        let cause = match (state, &request.failure) {
+            (RequestState::Broken, Some(failure)) => cause(failure),
+            _ => 0,
+        };
+        Outcome { status: request.status, state, cause }
+    }
+
+    /// Whether the request failed.
+    pub(crate) fn is_failure(self) -> bool {
+        self.state.is_failure()
+    }
+}
+
+/// A number for why a request broke. How long it took and which port it was are no other cause.
+fn cause(failure: &str) -> u32 {
+    let words: String = failure.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+    // Never 0, which is none.
+    (hash::hash([words.as_str()]) as u32).max(1)
 }
 
 /// What is known of an endpoint at a moment.
@@ -61,11 +107,25 @@ pub struct EndpointState {
     pub status: u16,
     /// Whether the latest request failed.
     pub failing: bool,
+    /// What broke the latest request, as a number that is the same for the same cause; 0 when nothing did.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cause: u32,
     /// How many requests there were.
     pub count: u64,
-    /// The median duration of those that succeeded lately.
+    /// The median duration of those that succeeded lately, if there were enough and it is an interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_ms: Option<u32>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl EndpointState {
+    /// Whether it failed in this way.
+    pub(crate) fn fails_like(&self, outcome: Outcome) -> bool {
+        self.failing && (self.status, self.cause) == (outcome.status, outcome.cause)
+    }
 }
 
 /// An endpoint and what is known of it.
@@ -79,10 +139,11 @@ pub(crate) struct Known {
     pub(crate) outcomes: Vec<Counted>,
     /// The latest successes: when, and how long they took.
     times: VecDeque<(u64, f32)>,
+    /// How long the longest of all successes took, in milliseconds.
+    longest: f32,
     /// The shape of the latest whole answer.
     pub(crate) shape: Option<String>,
     pub(crate) first: u64,
-    pub(crate) first_time: Timestamp,
     pub(crate) last: u64,
     pub(crate) last_time: Timestamp,
     pub(crate) noise: Option<String>,
@@ -122,7 +183,7 @@ impl Endpoints {
     /// Counts a request; whether it is a failure that matters.
     pub(super) fn record(&mut self, moment: Moment, request: &Request, rules: &Rules, notables: &mut Notables) -> bool {
         let endpoint = Endpoint::of(&request.method, &request.url, request.operation.as_deref());
-        let key = hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path]);
+        let key = key(&endpoint);
         let own = ordinary(moment.teller.own(key));
         let known = match self.table.has_place(own, moment.oldest_mark) {
             true => self.table.of(own, || Known::new(own, endpoint, moment)),
@@ -132,20 +193,19 @@ impl Endpoints {
                 self.table.of(rest(0), || Known::new(rest(0), endpoint, moment))
             }
         };
-        if request.canceled && !request.is_failure() {
-            // The page gave it up: it says nothing about the endpoint.
-            let outcome = Outcome { status: request.status, is_failure: false };
-            let requested = Requested { time: moment.time, key: known.key, outcome, milliseconds: None };
+        let outcome = Outcome::of(request);
+        if outcome.state == RequestState::GivenUp {
+            let requested = Requested { time: moment.time, key: known.key, outcome: None, milliseconds: None };
             self.ring.push(requested, moment.times);
             return false;
         }
         let before = *known.state.now();
-        let requested = known.record(moment, request, rules);
+        let requested = known.record(moment, request, outcome, rules);
         self.ring.push(requested, moment.times);
         let counted = known.outcomes.iter().find(|counted| counted.last == moment.sequence);
-        let matters = requested.outcome.is_failure && counted.is_some_and(|counted| counted.noise.is_none());
+        let matters = outcome.is_failure() && counted.is_some_and(|counted| counted.noise.is_none());
         let name = || format!("{} {}", known.endpoint.method, known.endpoint.shown(None));
-        match (before.failing && before.count > 0, requested.outcome.is_failure) {
+        match (before.failing && before.count > 0, outcome.is_failure()) {
             (false, true) if matters => notables.failure(moment.time, &name(), request.status),
             (true, false) => notables.recovery(moment.time, &name(), before.status, request.status),
             _ => {}
@@ -179,6 +239,12 @@ impl Endpoints {
         self.table.iter()
     }
 
+    /// How long an endpoint took at most when it answered well, in milliseconds; 0 when it never did.
+    pub(crate) fn longest(&self, endpoint: &Endpoint) -> i64 {
+        let key = ordinary(key(endpoint));
+        self.table.iter().find(|known| known.key == key).map_or(0, |known| known.longest as i64)
+    }
+
     /// Each endpoint that was requested once. Of those that several tell of, it is as whoever is believed says; if only
     /// pages tell of it, it fails when it does for one of them.
     pub(crate) fn by_name<'a>(&'a self) -> BTreeMap<String, &'a Known> {
@@ -203,9 +269,9 @@ impl Known {
             state: Marked::default(),
             outcomes: Vec::new(),
             times: VecDeque::new(),
+            longest: 0.0,
             shape: None,
             first: moment.sequence,
-            first_time: moment.time,
             last: moment.sequence,
             last_time: moment.time,
             noise: None,
@@ -213,29 +279,35 @@ impl Known {
         }
     }
 
-    fn record(&mut self, moment: Moment, request: &Request, rules: &Rules) -> Requested {
-        let outcome = Outcome { status: request.status, is_failure: request.is_failure() };
+    fn record(&mut self, moment: Moment, request: &Request, outcome: Outcome, rules: &Rules) -> Requested {
         let is_noise = self.count(moment, request, outcome, rules);
         let times = &self.times;
         let state = self.state.change_after(moment.latest_mark, |before| before.median_ms = median_of(times));
         state.status = request.status;
         // What is noise is no state of the endpoint: the next real failure is new.
-        state.failing = outcome.is_failure && !is_noise;
+        state.failing = outcome.is_failure() && !is_noise;
+        state.cause = outcome.cause;
         state.count += moment.count();
         self.last = moment.sequence;
         self.last_time = self.last_time.max(moment.time);
-        self.is_static = request.kind.as_deref().is_some_and(|kind| STATIC.contains(&kind));
+        let is_kind = |kinds: &[&str]| request.kind.as_deref().is_some_and(|kind| kinds.contains(&kind));
+        self.is_static = is_kind(&STATIC);
         let milliseconds = request.duration_ms.map(|duration| duration as f32).filter(|duration| *duration > 0.0);
-        if let (Some(milliseconds), false) = (milliseconds, outcome.is_failure) {
+        if let (Some(milliseconds), false) = (milliseconds, outcome.is_failure()) {
+            self.longest = self.longest.max(milliseconds);
+        }
+        // How long a dev server needs for its pages and modules depends on what it has built already.
+        let milliseconds = milliseconds.filter(|_| !self.is_static && !is_kind(&DOCUMENTS));
+        if let (Some(milliseconds), false) = (milliseconds, outcome.is_failure()) {
             let times = usize::try_from(moment.times.get()).unwrap_or(TIMES).min(TIMES);
             self.times.drain(..(self.times.len() + times).saturating_sub(TIMES));
             self.times.extend(std::iter::repeat_n((moment.sequence, milliseconds), times));
         }
-        if let (Some(body), false) = (&request.response_body, outcome.is_failure) {
+        if let (Some(body), false) = (&request.response_body, outcome.is_failure()) {
             self.shape = shape::of_json(body).or_else(|| self.shape.take());
         }
         self.noise = self.judged();
-        Requested { time: moment.time, key: self.key, outcome, milliseconds }
+        Requested { time: moment.time, key: self.key, outcome: Some(outcome), milliseconds }
     }
 
     /// Counts a way of answering; whether it is noise.
@@ -243,7 +315,7 @@ impl Known {
         let mut this = Counted {
             outcome,
             count: Marked::default(),
-            detail: if outcome.is_failure { detail(request) } else { String::new() },
+            detail: detail(request, outcome),
             first_time: moment.time,
             last: moment.sequence,
             last_time: moment.time,
@@ -251,12 +323,12 @@ impl Known {
             url: bounds::prefix(&request.url, ADDRESS).to_owned(),
         };
         let known = self.outcomes.iter().position(|counted| counted.outcome == outcome);
-        if (outcome.is_failure || known.is_none()) && !is_rest(self.key) {
+        if (outcome.is_failure() || known.is_none()) && !is_rest(self.key) {
             // The same status may be noise for one reason and not for another.
             this.noise = this.judged(&self.endpoint.method, rules);
         }
         let is_same = |counted: &Counted| {
-            counted.outcome == outcome && (!outcome.is_failure || counted.noise.is_some() == this.noise.is_some())
+            counted.outcome == outcome && (!outcome.is_failure() || counted.noise.is_some() == this.noise.is_some())
         };
         let place = self.outcomes.iter().position(is_same).unwrap_or_else(|| {
             if self.outcomes.len() == OUTCOMES {
@@ -269,10 +341,10 @@ impl Known {
         *counted.count.change(moment.latest_mark) += moment.count();
         counted.last = moment.sequence;
         counted.last_time = counted.last_time.max(moment.time);
-        if outcome.is_failure {
+        if outcome.state.says() >= Says::Warning {
             counted.detail = match is_rest(self.key) {
                 true => format!("the latest: {} {}", request.method, first_characters(&request.url, DETAIL)),
-                false => detail(request),
+                false => detail(request, outcome),
             };
         }
         counted.noise.is_some()
@@ -310,25 +382,32 @@ impl Counted {
     }
 }
 
-/// Why a request failed, in a few words.
-fn detail(request: &Request) -> String {
-    match (&request.failure, &request.response_body) {
-        (Some(failure), _) => first_characters(failure, DETAIL),
-        (None, Some(body)) => {
-            let words: Vec<&str> = body.split_whitespace().take(40).collect();
-            first_characters(&words.join(" "), DETAIL)
-        }
-        (None, None) => String::new(),
-    }
+/// What is wrong with a request, in a few words; nothing when nothing is.
+fn detail(request: &Request, outcome: Outcome) -> String {
+    let words =
+        |request: &Request| request.response_body.as_deref().map(words::of_body).filter(|body| !body.is_empty());
+    let said = match outcome.state {
+        RequestState::Broken => request.failure.clone(),
+        RequestState::Refused => words(request).or_else(|| request.failure.clone()),
+        RequestState::Complained => words::complaint(request),
+        RequestState::Mistaken => Some("answered with a page (text/html)".to_owned()),
+        _ => None,
+    };
+    first_characters(&said.unwrap_or_default(), DETAIL)
+}
+
+/// What endpoints are known by.
+fn key(endpoint: &Endpoint) -> u64 {
+    hash::hash([endpoint.method.as_str(), &endpoint.origin, &endpoint.path])
 }
 
 fn median_of(times: &VecDeque<(u64, f32)>) -> Option<u32> {
     median(times.iter().map(|(_, time)| *time).collect())
 }
 
-/// The middle one, in whole milliseconds.
+/// The middle one in whole milliseconds, if there are enough of them.
 pub(crate) fn median(mut times: Vec<f32>) -> Option<u32> {
-    if times.is_empty() {
+    if times.len() < ENOUGH {
         return None;
     }
     let middle = times.len() / 2;

@@ -96,20 +96,12 @@ impl App {
     pub fn requested(&self, method: &str, path: &str, status: u16, duration_ms: Option<f64>) -> Event {
         let url = if path.contains("://") { path.to_owned() } else { format!("http://localhost:3000{path}") };
         Event::Network(Request {
-            time: self.soon(),
-            method: method.to_owned(),
-            url,
             status,
             failure: (status == 0).then(|| "net::ERR_CONNECTION_REFUSED".to_owned()),
-            canceled: false,
             duration_ms,
             kind: Some("fetch".to_owned()),
-            operation: None,
-            request_body: None,
-            response_body: None,
-            exchange: None,
             page: Some("http://localhost:3000/".to_owned()),
-            backfilled: false,
+            ..Request::new(self.soon(), method, &url)
         })
     }
 

@@ -1,13 +1,14 @@
 //! Several clients look while several sources tell: nobody takes another's news, nothing is told twice, nothing is lost.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use backsight_browser::event::{Console, Event, Level, Speaker};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ask, UnderWay, Wait, render};
+use backsight_browser::{Ask, AskedFor, Phase, UnderWay, Wait, render};
 use backsight_core::{Code, Timestamp};
 
 use crate::app::App;
@@ -131,9 +132,9 @@ fn waiting_goes_on_while_a_request_of_the_window_is_under_way() {
     let app = App::watched();
     app.changes();
     app.pass(1);
-    let slow = UnderWay { since: app.now(), is_document: false };
-    let held = UnderWay { since: Timestamp(app.now().0 - 1_000), is_document: false };
-    app.browser.requests_under_way(&[held, slow]);
+    let slow = asked("/api/slow", app.now());
+    let held = asked("/api/held", Timestamp(app.now().0 - 1_000));
+    app.browser.requests_under_way(&[held.clone(), slow]);
     std::thread::scope(|scope| {
         let (answer, answered) = channel();
         let asked = &app;
@@ -152,16 +153,72 @@ fn what_is_still_under_way_is_said_and_waited_for_by_the_next_question_too() {
     let app = App::watched();
     app.changes();
     app.pass(1);
-    app.browser.requests_under_way(&[UnderWay { since: app.now(), is_document: false }]);
+    app.browser.requests_under_way(&[asked("/api/slow?token=s3cr3t", app.now())]);
     let changes = app.ask(&waiting(100, 10)).unwrap();
     assert_eq!((changes.severity, changes.in_flight), (Severity::Clean, 1));
-    assert_eq!(changes.summary, "No significant changes seen, but 1 request(s) are still in flight");
+    assert_eq!(changes.summary, "No significant changes seen, but 1 request(s) are still in flight (GET /api/slow)");
     assert!(render::compact(&changes).contains("in flight: 1 request(s)"), "{}", render::compact(&changes));
-    app.pass(5_000);
+    app.pass(2_000);
     assert_eq!(app.changes().in_flight, 1, "it began before this window, and nobody was told how it ended");
-    // What lasts so long is held open on purpose.
-    app.pass(5_001);
-    assert_eq!(app.ask(&waiting(30_000, 10)).unwrap().in_flight, 0);
+}
+
+#[test]
+fn a_request_that_is_never_answered_is_a_warning_for_as_long_as_it_lasts() {
+    let app = App::watched();
+    app.changes();
+    app.pass(1);
+    app.browser.requests_under_way(&[asked("/api/slow", app.now()), asked("/api/slow", app.now())]);
+    app.browser.create_checkpoint("before_click", None).unwrap();
+    for age_ms in [3_000, 12_000, 600_000] {
+        app.pass(age_ms - (app.now().0 - app.browser.checkpoints()[0].created.0));
+        for changes in [app.since("before_click"), app.ask(&waiting(20, 10)).unwrap()] {
+            assert_eq!((changes.severity, changes.in_flight), (Severity::Warning, 2), "{}", changes.summary);
+            let pending = changes.network.unwrap().pending;
+            assert!(pending[0].path.ends_with("/api/slow") && pending[0].count == 2, "{pending:?}");
+            assert!((0..1_000).contains(&(pending[0].age_ms - age_ms)), "{pending:?}");
+            assert!(
+                changes.summary.contains("2 request(s) without an answer (GET http://localhost:3000/api/slow for"),
+                "{}",
+                changes.summary
+            );
+        }
+    }
+    let health = app.browser.health("agent", None).unwrap();
+    assert!(
+        health.reasons[0].starts_with("GET http://localhost:3000/api/slow has no answer after 600 s"),
+        "{:?}",
+        health.reasons
+    );
+    app.browser.requests_under_way(&[]);
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+#[test]
+fn an_endpoint_that_is_known_to_take_its_time_gets_twice_as_much() {
+    let app = App::watched();
+    app.timed("GET", "/poll", 200, Some(20_000.0));
+    app.changes();
+    app.browser.requests_under_way(&[asked("/poll", app.now())]);
+    app.pass(39_000);
+    assert_eq!(app.changes().severity, Severity::Clean);
+    app.pass(1_001);
+    assert_eq!(app.changes().severity, Severity::Warning);
+}
+
+#[test]
+fn what_is_noise_may_wait_for_ever() {
+    let app = App::watched();
+    let rule = serde_json::json!({ "url": "/poll", "reason": "a long poll" });
+    app.browser.add_rules(vec![serde_json::from_value(rule).unwrap()]).unwrap();
+    app.browser.requests_under_way(&[asked("/poll", app.now())]);
+    app.pass(60_000);
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+fn asked(path: &str, since: Timestamp) -> UnderWay {
+    let url = format!("http://localhost:3000{path}");
+    let asked = Arc::new(AskedFor { method: "GET".to_owned(), url, operation: None });
+    UnderWay { since, phase: Phase::Unanswered, is_document: false, asked }
 }
 
 #[test]

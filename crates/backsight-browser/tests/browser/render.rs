@@ -6,8 +6,8 @@ use backsight_browser::event::{ActionKind, Category};
 use backsight_browser::render::{self, Role, Style};
 use backsight_browser::report::{
     ActionEntry, ActionsChanges, Changes, CheckpointEntry, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry,
-    DisconnectionEntry, FailureEntry, Gap, MessageEntry, NetworkChanges, RecoveredEntry, Severity, SocketErrorEntry,
-    WebsocketChanges,
+    DisconnectionEntry, FailureEntry, Gap, MessageEntry, NetworkChanges, PendingEntry, RecoveredEntry, Severity,
+    SocketErrorEntry, WebsocketChanges,
 };
 use backsight_core::Timestamp;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn message(message: &str, source: &str, count: u64) -> MessageEntry {
 
 fn failure(path: &str, status: u16, previous_status: Option<u16>, count: u64, detail: &str) -> FailureEntry {
     let (method, path, detail) = ("GET".into(), path.into(), detail.into());
-    FailureEntry { id: String::new(), method, path, status, previous_status, count, now: None, detail }
+    FailureEntry { id: String::new(), method, path, status, previous_status, count, now: None, detail, variants: None }
 }
 
 fn empty() -> Changes {
@@ -71,6 +71,11 @@ fn full() -> Changes {
         total_new: 101,
         failures: vec![orders, failure("https://cdn.example.com/a.js", 0, None, 1, "net::ERR_NAME_NOT_RESOLVED")],
         still_failing: vec![failure("/api/avatar", 404, Some(404), 5, "")],
+        pending: vec![PendingEntry { method: "GET".into(), path: "/api/report".into(), age_ms: 12_400, count: 2 }],
+        mistyped: vec![FailureEntry {
+            variants: Some(14),
+            ..failure("/img/a.png", 200, None, 14, "answered with a page (text/html)")
+        }],
         recovered: vec![RecoveredEntry {
             id: String::new(),
             method: "POST".into(),
@@ -174,6 +179,9 @@ fn a_person_reads_the_verdict_first_and_then_what_led_to_it() {
       failed      1×  GET https://cdn.example.com/a.js → no answer  first seen ·
                       net::ERR_NAME_NOT_RESOLVED
       still       5×  GET /api/avatar → 404  was 404
+      waits       2×  GET /api/report  no answer for 12.4 s
+      mistyped   14×  GET /img/a.png → 200  first seen · and 13 more like it · answered with a page
+                      (text/html)
       slow            GET /api/search → 1.8 s  was 240 ms
       recovered       POST /api/cart → 201  was 503
       new             GET /api/coupons
@@ -224,6 +232,10 @@ fn a_model_reads_everything_in_few_words() {
      1x 0 GET https://cdn.example.com/a.js: net::ERR_NAME_NOT_RESOLVED
     still failing:
      5x 404 GET /api/avatar was 404
+    not answered:
+     2x GET /api/report for 12400 ms
+    answered with a page:
+     14x 200 GET /img/a.png and 13 more like it: answered with a page (text/html)
     recovered:
      201 POST /api/cart was 503
     slow:
@@ -291,6 +303,14 @@ fn markdown_says_the_same() {
     Still failing:
 
     - 5× `GET /api/avatar`: status 404, was 404
+
+    Not answered:
+
+    - 2× `GET /api/report`: for 12.4 s
+
+    Answered with a page:
+
+    - 14× `GET /img/a.png`: status 200, and 13 more like it, first seen, `answered with a page (text/html)`
 
     Recovered:
 

@@ -89,10 +89,15 @@ impl Context<'_> {
 
     /// Sends a command to the session that speaks.
     pub fn ask(&mut self, asked: Asked, method: &'static str, params: Value) {
+        self.ask_of(self.session, asked, method, params);
+    }
+
+    /// Sends a command to a session.
+    pub fn ask_of(&mut self, session: &str, asked: Asked, method: &'static str, params: Value) {
         let token = self.commands.next;
         self.commands.next += 1;
-        self.commands.asked.insert(token, (self.session.to_owned(), asked));
-        self.told.push(Told::Command { token, session: self.session.to_owned(), method, params });
+        self.commands.asked.insert(token, (session.to_owned(), asked));
+        self.told.push(Told::Command { token, session: session.to_owned(), method, params });
     }
 
     /// The address of the page the session belongs to.

@@ -185,22 +185,12 @@ impl FailedLoad {
 
     /// As a request; nobody knows its method.
     pub fn into_request(self) -> Request {
-        Request {
-            time: self.time,
-            method: "GET".to_owned(),
-            url: self.url,
-            status: self.status,
-            failure: self.failure,
-            canceled: false,
-            duration_ms: None,
-            kind: None,
-            operation: None,
-            request_body: None,
-            response_body: None,
-            exchange: None,
-            page: self.page,
-            backfilled: self.backfilled,
-        }
+        let mut request = Request::new(self.time, "GET", &self.url);
+        request.status = self.status;
+        request.failure = self.failure;
+        request.page = self.page;
+        request.backfilled = self.backfilled;
+        request
     }
 
     fn tell(self, context: &mut Context<'_>) {

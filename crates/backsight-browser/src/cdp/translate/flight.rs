@@ -1,6 +1,7 @@
 //! One request under way: what is known of it so far, and what it is told as in the end.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use super::graphql;
 use super::wire::{address, cut};
 use crate::bounds;
 use crate::event::Request;
-use crate::under_way::UnderWay;
+use crate::under_way::{AskedFor, Phase, UnderWay};
 
 /// Bytes of why a request failed.
 const MAX_FAILURE: usize = 1_000;
@@ -17,6 +18,11 @@ const MAX_FAILURE: usize = 1_000;
 const MAX_BODY: f64 = 64.0 * 1024.0;
 /// Even those must not be huge.
 const MAX_FAILURE_BODY: f64 = 1024.0 * 1024.0;
+
+/// How long a failed answer waits for the end of its body, which a page that does not read it never causes.
+const REFUSED_MS: i64 = 500;
+/// How long another answer waits for it.
+const OPEN_MS: i64 = 3_000;
 
 /// `Network.requestWillBeSent`.
 #[derive(Deserialize)]
@@ -87,6 +93,8 @@ pub struct Received<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow)]
     response: Response<'a>,
+    #[serde(default)]
+    timestamp: f64,
     #[serde(default)]
     pub has_extra_info: bool,
 }
@@ -169,6 +177,10 @@ pub struct Flight {
     pub due: Timestamp,
     /// When a request whose document is gone is given up.
     pub left: Option<Timestamp>,
+    /// The address that was asked for first; redirects lead elsewhere.
+    first: String,
+    /// Whether it was told although its body is not over.
+    pub told: bool,
 }
 
 /// One asking.
@@ -188,11 +200,15 @@ pub struct Hop {
     body: Option<String>,
     operation: Option<String>,
     page: Option<String>,
+    asked: Arc<AskedFor>,
 }
 
 /// One answer.
 #[derive(Debug)]
 pub struct Answer {
+    /// When it came, by our clock and by the protocol's.
+    came: Timestamp,
+    at: f64,
     url: String,
     status: u16,
     mime: String,
@@ -204,8 +220,19 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct End {
     at: f64,
-    failure: Option<String>,
-    canceled: bool,
+    how: How,
+}
+
+/// The ways to end. When several are told of one request, the strongest holds, in this order: a document that failed also
+/// finishes, which is the browser's own error page, or is aborted, when that page asks again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// The page gave it up.
+    Canceled,
+    /// Everything came.
+    Finished,
+    /// Not everything came, for this reason.
+    Failed(String),
 }
 
 /// What is known of the body that came back.
@@ -232,18 +259,21 @@ impl Hop {
         let url = address(&request.url);
         let page = if leaves { Some(url.clone()) } else { page };
         let body = request.post_data.as_ref().filter(|_| matches!(kind.as_str(), "fetch" | "xhr"));
+        let method = match request.method.is_empty() {
+            true => "GET".to_owned(),
+            false => bounds::method(&request.method),
+        };
+        let operation = graphql::operation(&request.url, body.map(String::as_str));
         Hop {
             session: session.to_owned(),
             loader: sent.loader_id.to_string(),
+            asked: Arc::new(AskedFor { method: method.clone(), url: url.clone(), operation: operation.clone() }),
             url,
-            method: match request.method.is_empty() {
-                true => "GET".to_owned(),
-                false => bounds::method(&request.method),
-            },
+            method,
             preflight: kind == "preflight" || sent.initiator.kind == "preflight",
             started: sent.timestamp,
             wall: sent.wall_time,
-            operation: graphql::operation(&request.url, body.map(String::as_str)),
+            operation,
             body: body.map(|body| cut(body.clone(), MAX_BODY as usize)),
             kind,
             page,
@@ -266,11 +296,14 @@ impl Hop {
 impl End {
     /// Everything came.
     pub fn finished(at: f64) -> Self {
-        End { at, failure: None, canceled: false }
+        End { at, how: How::Finished }
     }
 
     /// Not everything came.
     pub fn failed(failed: &Failed<'_>) -> Self {
+        if failed.canceled {
+            return End { at: failed.timestamp, how: How::Canceled };
+        }
         let failure = match (&failed.cors_error_status, &failed.blocked_reason) {
             (Some(cors), _) => {
                 let parameter = if cors.failed_parameter.is_empty() { "" } else { ": " };
@@ -280,7 +313,7 @@ impl End {
             _ if failed.error_text.is_empty() => "failed".to_owned(),
             _ => failed.error_text.to_string(),
         };
-        End { at: failed.timestamp, failure: Some(cut(failure, MAX_FAILURE)), canceled: failed.canceled }
+        End { at: failed.timestamp, how: How::Failed(cut(failure, MAX_FAILURE)) }
     }
 }
 
@@ -301,14 +334,43 @@ impl Flight {
             body: Body::Unasked,
             due: now,
             left: None,
+            first: String::new(),
+            told: false,
+        }
+    }
+
+    /// It is asked for.
+    pub fn asks(&mut self, hop: Hop) {
+        if self.first.is_empty() {
+            self.first.clone_from(&hop.url);
+        }
+        self.hop = Some(hop);
+    }
+
+    /// It ended, perhaps not for the first time.
+    pub fn ends(&mut self, end: End, due: Timestamp) {
+        if self.end.as_ref().is_none_or(|known| known.how < end.how) {
+            self.end = Some(end);
+            self.due = due;
+        }
+    }
+
+    /// The page's own time limit for this address was over, so that giving it up is a failure.
+    pub fn times_out(&mut self, waited: impl FnOnce(&str) -> Option<String>) {
+        if let Some(end) = self.end.as_mut().filter(|end| end.how == How::Canceled)
+            && let Some(reason) = waited(&self.first)
+        {
+            end.how = How::Failed(reason);
         }
     }
 
     /// An answer came.
-    pub fn received(&mut self, received: Received<'_>) {
+    pub fn received(&mut self, received: Received<'_>, now: Timestamp) {
         let response = received.response;
         self.kind.get_or_insert_with(|| received.kind.to_ascii_lowercase());
         self.response = Some(Answer {
+            came: now,
+            at: received.timestamp,
             url: address(&response.url),
             status: u16::try_from(response.status).unwrap_or(0),
             mime: response.mime_type.into_owned(),
@@ -330,7 +392,7 @@ impl Flight {
         match previous {
             Some(hop) => {
                 request.duration_ms = hop.duration(next.started);
-                describe(&mut request, hop);
+                describe(&mut request, &hop);
             }
             None => request.backfilled = true,
         }
@@ -339,7 +401,11 @@ impl Flight {
 
     /// Whether nothing that could change the event is still to come.
     pub fn is_complete(&self) -> bool {
-        let (Some(hop), Some(response), Some(_)) = (&self.hop, &self.response, &self.end) else { return false };
+        let (Some(hop), Some(response), Some(end)) = (&self.hop, &self.response, &self.end) else { return false };
+        // What is given up may be told as a timeout yet.
+        if end.how == How::Canceled {
+            return false;
+        }
         let settled = !matches!(self.body, Body::Asked { .. });
         // Another address than was asked for: the news of a redirect is still under way in another session.
         let same = bare(&hop.url) == bare(&response.url);
@@ -348,12 +414,19 @@ impl Flight {
         settled && same && !waits && self.extras >= self.expected_extras
     }
 
-    /// It as something to wait for, unless it is held open on purpose or nobody will tell of it.
+    /// It as something that is not over, unless it was told or nobody will tell of it.
     pub fn under_way(&self) -> Option<UnderWay> {
         let hop = self.hop.as_ref()?;
         let streams = self.response.as_ref().is_some_and(|answer| answer.mime == "text/event-stream");
-        let ends = hop.kind != "eventsource" && !streams && !self.is_preflight() && !self.is_internal();
-        ends.then(|| UnderWay { since: self.since, is_document: hop.kind == "document" })
+        let phase = match (&self.response, hop.kind.as_str()) {
+            (_, "eventsource" | "ping" | "cspviolationreport") => Phase::Held,
+            _ if streams => Phase::Held,
+            (Some(_), _) => Phase::Answered,
+            (None, _) => Phase::Unanswered,
+        };
+        let (since, asked, is_document) = (self.since, Arc::clone(&hop.asked), hop.kind == "document");
+        let is_told = self.told || self.is_preflight() || self.is_internal();
+        (!is_told).then_some(UnderWay { since, phase, is_document, asked })
     }
 
     /// Whether it waited long enough.
@@ -365,8 +438,25 @@ impl Flight {
                 _ => self.due <= now,
             },
             (None, Some(left)) => left <= now,
-            (None, None) => false,
+            (None, None) => self.is_open(now) && !matches!(self.body, Body::Asked { until } if until > now),
         }
+    }
+
+    /// Whether the answer came a while ago and the body is not over: pages need not read it, and may read it for ever.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        let wait = |answer: &Answer| if answer.status >= 400 { REFUSED_MS } else { OPEN_MS };
+        let is_open = |answer: &Answer| now.0 - answer.came.0 >= wait(answer);
+        self.end.is_none() && !self.told && self.response.as_ref().is_some_and(is_open)
+    }
+
+    /// Whether an answer came that is still to be told.
+    pub fn waits(&self) -> bool {
+        self.end.is_some() || self.response.is_some() && !self.told
+    }
+
+    /// Whether it was answered with a failure, whose words say why.
+    pub fn is_refused(&self) -> bool {
+        self.response.as_ref().is_some_and(|answer| answer.status >= 400)
     }
 
     /// Whether it ends with this session.
@@ -379,104 +469,114 @@ impl Flight {
         self.hop.as_ref().is_some_and(|hop| hop.preflight) || self.kind.as_deref() == Some("preflight")
     }
 
-    /// Data that never left the page, unless it could not be read.
+    /// Data that never left the page, unless it could not be read, and pages that are none.
     pub fn is_internal(&self) -> bool {
         let url =
             self.hop.as_ref().map(|hop| hop.url.as_str()).or(self.response.as_ref().map(|answer| answer.url.as_str()));
-        url.is_some_and(|url| url.starts_with("data:") || url.starts_with("blob:")) && !self.has_failed()
+        let starts = |scheme: &str| url.is_some_and(|url| url.starts_with(scheme));
+        let is_data = (starts("data:") || starts("blob:")) && !self.has_failed();
+        is_data || starts("about:") || starts("chrome-error:")
     }
 
     /// Whether a service worker answered, or could have: its failures show as nothing but `ERR_FAILED`.
     pub fn is_from_worker(&self) -> bool {
         match &self.response {
             Some(answer) => answer.service_worker,
-            None => self.end.as_ref().is_some_and(|end| end.failure.as_deref() == Some("net::ERR_FAILED")),
+            None => self.end.as_ref().is_some_and(|end| end.how == How::Failed("net::ERR_FAILED".to_owned())),
         }
     }
 
-    /// Whether to ask for the body that came: the shapes of JSON that scripts asked for.
+    /// Whether to ask for the body that came: the shapes of JSON that scripts asked for, and the words of whatever failed.
     pub fn wants_body(&self, encoded: f64) -> bool {
         let (Some(hop), Some(answer)) = (&self.hop, &self.response) else { return false };
-        let limit = if answer.status >= 400 { MAX_FAILURE_BODY } else { MAX_BODY };
         let has_one = !matches!(answer.status, 0 | 204 | 205 | 304) && hop.method != "HEAD" && !self.not_modified;
-        let script = matches!(hop.kind.as_str(), "fetch" | "xhr");
-        has_one && script && !hop.preflight && answer.mime.contains("json") && (0.0..=limit).contains(&encoded)
+        let is_wanted = match answer.status >= 400 {
+            true => is_text(&answer.mime) && encoded <= MAX_FAILURE_BODY,
+            false => is_script(&hop.kind) && answer.mime.contains("json") && encoded <= MAX_BODY,
+        };
+        has_one && !hop.preflight && encoded >= 0.0 && is_wanted
+    }
+
+    /// Whether to ask for the words of a failed answer that is not over, which is done once.
+    pub fn wants_words(&self) -> bool {
+        self.is_unasked() && self.wants_body(0.0)
+    }
+
+    /// Whether its body may be asked for; of what was told, nobody asks.
+    pub fn is_unasked(&self) -> bool {
+        !self.told && matches!(self.body, Body::Unasked)
     }
 
     /// The event; nothing when there is no address to speak of.
-    pub fn told(self, now: Timestamp, page: Option<String>) -> Option<Request> {
-        let at = self.end.as_ref().map_or(0.0, |end| end.at);
+    pub fn told(&self, now: Timestamp, page: Option<String>) -> Option<Request> {
+        let answered = self.response.as_ref();
+        let at = self.end.as_ref().map(|end| end.at).or(answered.map(|answer| answer.at)).unwrap_or_default();
         let mut request = blank(now, page);
-        request.kind = self.kind.filter(|kind| !kind.is_empty());
-        let mut cached = self.cached;
-        if let Some(answer) = self.response {
+        request.kind = self.kind.clone().filter(|kind| !kind.is_empty());
+        if let Some(answer) = answered {
             request.status = if self.not_modified { 304 } else { answer.status };
-            request.url = answer.url;
-            cached |= answer.cached;
+            request.url.clone_from(&answer.url);
+            request.mime = Some(answer.mime.to_ascii_lowercase()).filter(|mime| !mime.is_empty());
         }
-        match self.hop {
+        // What a cache or a worker answers says nothing about how fast the server is.
+        let is_aside = self.cached || answered.is_some_and(|answer| answer.cached || answer.service_worker);
+        match &self.hop {
             Some(hop) => {
                 request.time = hop.time(at).unwrap_or(now);
-                // What a cache answers says nothing about how fast the server is.
-                request.duration_ms = hop.duration(at).filter(|_| !cached);
+                request.duration_ms = hop.duration(at).filter(|_| !is_aside);
                 describe(&mut request, hop);
             }
             None => request.backfilled = true,
         }
-        match self.end {
-            Some(end) => {
-                request.canceled = end.canceled;
-                request.failure = end.failure.filter(|_| !end.canceled);
-            }
-            // Whoever asked is gone.
-            None => request.canceled = true,
+        match self.end.as_ref().map(|end| &end.how) {
+            Some(How::Failed(failure)) => request.failure = Some(failure.clone()),
+            Some(How::Canceled) => request.canceled = true,
+            Some(How::Finished) => {}
+            // Whoever asked is gone, or the body is not over.
+            None => request.canceled = answered.is_none() || self.left.is_some(),
         }
         // Files and extensions have no status; without a failure they are there.
         if request.status == 0 && request.failure.is_none() && !request.canceled {
             request.status = 200;
         }
-        if let Body::Settled(body) = self.body {
-            request.response_body = body;
+        if let Body::Settled(body) = &self.body {
+            request.response_body.clone_from(body);
         }
         (!request.url.is_empty()).then_some(request)
     }
 
-    fn has_failed(&self) -> bool {
-        self.end.as_ref().is_some_and(|end| end.failure.is_some())
+    /// Whether not everything came.
+    pub fn has_failed(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| matches!(end.how, How::Failed(_)))
     }
 }
 
+/// Whether scripts ask for such a thing.
+fn is_script(kind: &str) -> bool {
+    matches!(kind, "fetch" | "xhr")
+}
+
+/// Whether an answer of this type can be read.
+fn is_text(mime: &str) -> bool {
+    mime.starts_with("text/") || ["json", "xml", "javascript"].iter().any(|part| mime.contains(part))
+}
+
 /// An address as answers repeat it: without the fragment.
-fn bare(url: &str) -> &str {
+pub fn bare(url: &str) -> &str {
     url.split('#').next().unwrap_or_default()
 }
 
 fn blank(time: Timestamp, page: Option<String>) -> Request {
-    Request {
-        time,
-        method: "GET".to_owned(),
-        url: String::new(),
-        status: 0,
-        failure: None,
-        canceled: false,
-        duration_ms: None,
-        kind: None,
-        operation: None,
-        request_body: None,
-        response_body: None,
-        exchange: None,
-        page,
-        backfilled: false,
-    }
+    Request { page, ..Request::new(time, "GET", "") }
 }
 
-fn describe(request: &mut Request, hop: Hop) {
-    request.method = hop.method;
-    request.url = hop.url;
-    request.operation = hop.operation;
-    request.request_body = hop.body;
-    request.page = hop.page.or(request.page.take());
+fn describe(request: &mut Request, hop: &Hop) {
+    request.method.clone_from(&hop.method);
+    request.url.clone_from(&hop.url);
+    request.operation.clone_from(&hop.operation);
+    request.request_body.clone_from(&hop.body);
+    request.page = hop.page.clone().or(request.page.take());
     if !hop.kind.is_empty() {
-        request.kind = Some(hop.kind);
+        request.kind = Some(hop.kind.clone());
     }
 }

@@ -7,10 +7,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use backsight_core::Timestamp;
+use serde::Deserialize;
 
-use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent};
+use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent, bare};
 use super::heads::Heads;
-use super::wire::{address, shortened};
+use super::wire::{address, cut, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
 use crate::under_way::UnderWay;
@@ -23,6 +24,8 @@ const WORKER_GRACE_MS: i64 = 500;
 const LEFT_BEHIND_MS: i64 = 1_000;
 /// How long an ended request waits for its body.
 const BODY_MS: i64 = 1_000;
+/// How long it is remembered that a page's time limit was over; the request ends at the same moment.
+const TIMEOUT_MS: i64 = 2_000;
 /// Of some requests nothing but headers is ever seen.
 const GHOST_MS: i64 = 30_000;
 /// As many requests are followed at once.
@@ -33,6 +36,8 @@ const MAX_KNOWN: usize = 4_096;
 const MAX_FAILED: usize = 256;
 /// As many bodies are asked for at once.
 const MAX_BODIES: usize = 4;
+/// Bytes of a body that are read.
+const MAX_TEXT: usize = 64 * 1024;
 /// Bytes of the directive that blocked a request.
 const MAX_DIRECTIVE: usize = 300;
 
@@ -51,6 +56,8 @@ pub struct Requests {
     worker_failures: VecDeque<(String, Timestamp)>,
     /// Which directive of a policy blocked which address.
     reasons: VecDeque<(String, String)>,
+    /// Addresses that pages stopped waiting for, where and when: what of it ends now ends for that reason.
+    timeouts: VecDeque<Timeout>,
     bodies: usize,
     /// What requests and answers carry beside their bodies.
     pub heads: Heads,
@@ -58,7 +65,45 @@ pub struct Requests {
     changed: bool,
 }
 
+#[derive(Debug)]
+struct Timeout {
+    session: String,
+    at: Timestamp,
+    told: TimedOut,
+}
+
+/// What `timeouts.js` reports.
+#[derive(Debug, Deserialize)]
+pub struct TimedOut {
+    url: String,
+    /// The limit in milliseconds; 0 when only its signal knows.
+    #[serde(default)]
+    limit: f64,
+}
+
 impl Requests {
+    /// The page's own time limit for a request is over.
+    pub fn timed_out(&mut self, context: &Context<'_>, told: TimedOut) {
+        let told = TimedOut { url: bare(&address(&told.url)).to_owned(), ..told };
+        self.timeouts.push_back(Timeout { session: context.session.to_owned(), at: context.now, told });
+        if self.timeouts.len() > MAX_FAILED {
+            self.timeouts.pop_front();
+        }
+    }
+
+    /// Why a request of a session for this address was given up, if its time was over.
+    fn timeout(&mut self, session: &str, url: &str, now: Timestamp) -> Option<String> {
+        let is_it = |timeout: &Timeout| {
+            timeout.session == session && timeout.told.url == bare(url) && now.0 - timeout.at.0 < TIMEOUT_MS
+        };
+        let index = self.timeouts.iter().position(is_it)?;
+        let limit = self.timeouts.remove(index)?.told.limit;
+        Some(match limit >= 1.0 {
+            true => format!("timed out after {limit:.0} ms"),
+            false => "timed out: the page's time limit was over".to_owned(),
+        })
+    }
+
     /// `Network.requestWillBeSent`.
     pub fn sent(&mut self, context: &mut Context<'_>, sent: Sent<'_>) {
         let id = sent.request_id.to_string();
@@ -70,13 +115,13 @@ impl Requests {
         if let Some(redirect) = &sent.redirect_response {
             flight.expected_extras += usize::from(sent.redirect_has_extra_info);
             let told = flight.redirected(redirect, &next, context.page());
-            flight.hop = Some(next);
+            flight.asks(next);
             if let Some(mut request) = told {
                 request.exchange = self.heads.take_redirected(&id);
                 self.tell(context, request);
             }
         } else if flight.hop.as_ref().is_none_or(|hop| hop.url != next.url) {
-            flight.hop = Some(next);
+            flight.asks(next);
         }
         self.settle(context, &id);
     }
@@ -89,7 +134,7 @@ impl Requests {
         }
         let flight = self.flight(context, &id);
         flight.expected_extras += usize::from(received.has_extra_info);
-        flight.received(received);
+        flight.received(received, context.now);
         self.changed = true;
         self.settle(context, &id);
     }
@@ -120,22 +165,25 @@ impl Requests {
         if self.is_over(&id) {
             return;
         }
-        let room = self.bodies < MAX_BODIES;
         let flight = self.flight(context, &id);
-        flight.end = Some(End::finished(finished.timestamp));
-        flight.due = Timestamp(context.now.0 + GRACE_MS);
-        if context.options.bodies && flight.wants_body(finished.encoded_data_length) {
-            match room {
-                true => {
-                    flight.body = Body::Asked { until: Timestamp(context.now.0 + BODY_MS) };
-                    self.bodies += 1;
-                    let params = serde_json::json!({ "requestId": id });
-                    context.ask(Asked::Body { request: id.clone() }, "Network.getResponseBody", params);
-                }
-                false => context.counts.bodies_skipped += 1,
-            }
+        flight.ends(End::finished(finished.timestamp), Timestamp(context.now.0 + GRACE_MS));
+        if flight.is_unasked() && flight.wants_body(finished.encoded_data_length) {
+            self.ask_body(context, &id, "Network.getResponseBody");
         }
         self.settle(context, &id);
+    }
+
+    /// Asks for what came of a body, if not too many are asked for already.
+    fn ask_body(&mut self, context: &mut Context<'_>, id: &str, method: &'static str) {
+        let Some(flight) = self.flights.get_mut(id).filter(|_| context.options.bodies) else { return };
+        if self.bodies >= MAX_BODIES {
+            context.counts.bodies_skipped += 1;
+            return;
+        }
+        self.bodies += 1;
+        flight.body = Body::Asked { until: Timestamp(context.now.0 + BODY_MS) };
+        let (asked, params) = (Asked::Body { request: id.to_owned() }, serde_json::json!({ "requestId": id }));
+        context.ask_of(&flight.last_session, asked, method, params);
     }
 
     /// `Network.loadingFailed`.
@@ -146,8 +194,7 @@ impl Requests {
         }
         let flight = self.flight(context, &id);
         flight.kind.get_or_insert_with(|| failed.kind.to_ascii_lowercase());
-        flight.end = Some(End::failed(&failed));
-        flight.due = Timestamp(context.now.0 + GRACE_MS);
+        flight.ends(End::failed(&failed), Timestamp(context.now.0 + GRACE_MS));
         self.settle(context, &id);
     }
 
@@ -155,9 +202,17 @@ impl Requests {
     pub fn body(&mut self, context: &mut Context<'_>, id: &str, body: Option<String>) {
         self.bodies = self.bodies.saturating_sub(1);
         let Some(flight) = self.flights.get_mut(id) else { return };
+        // Of a failure the first words are enough; half of anything else has no shape.
+        let body = match flight.is_refused() {
+            true => body.map(|body| cut(body, MAX_TEXT)),
+            false => body.filter(|body| body.len() <= MAX_TEXT),
+        };
         context.counts.bodies_skipped += u64::from(body.is_none());
         flight.body = Body::Settled(body);
-        self.settle(context, id);
+        match flight.is_open(context.now) {
+            true => self.finish(context, id),
+            false => self.settle(context, id),
+        }
     }
 
     /// A page went on to another document: what the old one asked for will mostly never end.
@@ -202,7 +257,34 @@ impl Requests {
         let due: Vec<String> =
             self.order.iter().filter(|id| self.flights.get(*id).is_some_and(is_due)).cloned().collect();
         for id in due {
-            self.finish(context, &id);
+            match self.flights.get(&id) {
+                Some(flight) if ended.is_none() && flight.left.is_none() && flight.is_open(now) => {
+                    self.open(context, &id)
+                }
+                _ => self.finish(context, &id),
+            }
+        }
+    }
+
+    /// An answer whose body is not over. A failure is told with what came of it; of anything else it may still be told that
+    /// it broke.
+    fn open(&mut self, context: &mut Context<'_>, id: &str) {
+        let Some(flight) = self.flights.get_mut(id) else { return };
+        if flight.is_refused() {
+            match flight.wants_words() && context.options.bodies && self.bodies < MAX_BODIES {
+                true => self.ask_body(context, id, "Network.streamResourceContent"),
+                false => self.finish(context, id),
+            }
+            return;
+        }
+        flight.told = true;
+        let page = context.sessions.page(&flight.last_session);
+        let told = flight.told(context.now, page).filter(|_| !flight.is_preflight() && !flight.is_internal());
+        self.changed = true;
+        self.waiting.remove(id);
+        if let Some(mut request) = told {
+            request.exchange = self.heads.take(id);
+            self.tell(context, request);
         }
     }
 
@@ -243,7 +325,7 @@ impl Requests {
             self.bodies -= usize::from(matches!(flight.body, Body::Asked { .. })).min(self.bodies);
             self.waiting.remove(&oldest);
             self.remember(&oldest);
-            context.counts.requests_forgotten += 1;
+            context.counts.requests_forgotten += u64::from(!flight.told);
         }
     }
 
@@ -252,7 +334,7 @@ impl Requests {
         let Some(flight) = self.flights.get(id) else { return };
         if flight.is_complete() {
             self.finish(context, id);
-        } else if flight.end.is_some() {
+        } else if flight.waits() {
             self.waiting.insert(id.to_owned());
         }
     }
@@ -260,16 +342,19 @@ impl Requests {
     fn finish(&mut self, context: &mut Context<'_>, id: &str) {
         self.order.retain(|other| other != id);
         self.waiting.remove(id);
-        let Some(flight) = self.flights.remove(id) else { return };
+        let Some(mut flight) = self.flights.remove(id) else { return };
         self.changed = true;
         self.remember(id);
         if matches!(flight.body, Body::Asked { .. }) {
             self.bodies = self.bodies.saturating_sub(1);
             context.counts.bodies_skipped += 1;
         }
-        if flight.is_preflight() || flight.is_internal() {
+        let is_over = flight.told && !flight.has_failed();
+        if flight.is_preflight() || flight.is_internal() || is_over {
             return;
         }
+        let session = flight.hop.as_ref().map(|hop| hop.session.clone()).unwrap_or_default();
+        flight.times_out(|url| self.timeout(&session, url, context.now));
         let page = context.sessions.page(&flight.last_session);
         let served_by_worker = flight.is_from_worker();
         let in_worker = flight.hop.as_ref().is_some_and(|hop| context.sessions.is_service_worker(&hop.session));

@@ -1,5 +1,6 @@
 //! Requests: what each kind of end is told as.
 
+use backsight_browser::Phase;
 use backsight_browser::cdp::translate::{TranslateOptions, Translator};
 use backsight_browser::event::Event;
 use backsight_core::Timestamp;
@@ -279,19 +280,24 @@ fn what_is_under_way_is_known_until_it_is_told() {
     let mut desk = Desk::page();
     let mut under_way = |method: &str, params: serde_json::Value| {
         desk.hear("P", method, params);
-        desk.translator.take_under_way().map(|requests| requests.iter().map(|request| request.is_document).collect())
+        let requests = desk.translator.take_under_way()?;
+        let mut phases: Vec<_> = requests.iter().map(|request| (request.phase, request.is_document)).collect();
+        phases.sort_by_key(|(phase, _)| *phase as u8);
+        Some(phases)
     };
-    let (document, other) = (vec![true], vec![false]);
-    assert_eq!(under_way("Network.requestWillBeSent", sent("1", "GET", URL, "Fetch", 1.0)), Some(other.clone()));
+    let (waits, answered, held) = ((Phase::Unanswered, false), (Phase::Answered, false), (Phase::Held, false));
+    assert_eq!(under_way("Network.requestWillBeSent", sent("1", "GET", URL, "Fetch", 1.0)), Some(vec![waits]));
     // These are held open on purpose: one says so when it is asked for, the other when it is answered.
-    assert_eq!(under_way("Network.requestWillBeSent", sent("2", "GET", URL, "EventSource", 1.0)), Some(other.clone()));
+    let source = sent("2", "GET", URL, "EventSource", 1.0);
+    assert_eq!(under_way("Network.requestWillBeSent", source), Some(vec![waits, held]));
     under_way("Network.requestWillBeSent", sent("3", "GET", URL, "Fetch", 1.0));
     let mut stream = received("3", URL, 200, false);
     stream["response"]["mimeType"] = json!("text/event-stream");
-    assert_eq!(under_way("Network.responseReceived", stream), Some(other.clone()));
-    assert_eq!(under_way("Network.responseReceived", received("1", URL, 500, true)), Some(other));
+    assert_eq!(under_way("Network.responseReceived", stream), Some(vec![waits, held, held]));
+    let broken = received("1", URL, 500, true);
+    assert_eq!(under_way("Network.responseReceived", broken), Some(vec![answered, held, held]));
     assert_eq!(under_way("Network.loadingFinished", finished("1", 2.0)), None, "it is over, and not told yet");
-    assert_eq!(under_way("Network.responseReceivedExtraInfo", extra("1", 500)), Some(Vec::new()));
+    assert_eq!(under_way("Network.responseReceivedExtraInfo", extra("1", 500)), Some(vec![held, held]));
     let sent = sent("4", "GET", "http://app/next", "Document", 3.0);
-    assert_eq!(under_way("Network.requestWillBeSent", sent), Some(document));
+    assert_eq!(under_way("Network.requestWillBeSent", sent), Some(vec![(Phase::Unanswered, true), held, held]));
 }

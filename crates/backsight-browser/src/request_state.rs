@@ -1,0 +1,139 @@
+//! How a request stands: the closed list of states, and what an answer may call each of them. Whatever is said of a request
+//! anywhere is read off here, so that a state without a verdict does not compile.
+
+use crate::event::Request;
+use crate::words;
+
+/// How a request stands. Each one that was heard of is in exactly one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RequestState {
+    /// Asked, and not answered yet; not longer than is usual.
+    UnderWay,
+    /// Asked, and not answered for so long that nobody holds it open on purpose.
+    Overdue,
+    /// Held open on purpose: an event stream, a beacon.
+    Held,
+    /// Answered below 400 while the body is not over, because it is long or the page does not read it.
+    Open,
+    /// Answered below 400, a redirect, or taken from a cache.
+    Answered,
+    /// The page gave it up, or is gone.
+    GivenUp,
+    /// Answered with 400 or more, whoever broke off the body.
+    Refused,
+    /// No whole answer: the network failed, a rule blocked it, or the page's own time limit was over.
+    Broken,
+    /// A GraphQL answer below 400 that says it failed.
+    Complained,
+    /// An image, font, style or film that was answered with a page.
+    Mistaken,
+}
+
+/// What an answer may say of a request in some state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Says {
+    /// Nothing is wrong with it.
+    Clean,
+    /// It does not decide how bad it is, and the summary names it.
+    Named,
+    /// At least a warning.
+    Warning,
+    /// An error.
+    Error,
+}
+
+impl RequestState {
+    /// All of them, in the order of a request's life.
+    pub const ALL: [RequestState; 10] = [
+        RequestState::UnderWay,
+        RequestState::Overdue,
+        RequestState::Held,
+        RequestState::Open,
+        RequestState::Answered,
+        RequestState::GivenUp,
+        RequestState::Refused,
+        RequestState::Broken,
+        RequestState::Complained,
+        RequestState::Mistaken,
+    ];
+
+    /// How a request that is over ended.
+    pub fn of(request: &Request) -> RequestState {
+        match () {
+            () if request.status >= 400 => RequestState::Refused,
+            () if request.canceled => RequestState::GivenUp,
+            () if request.failure.is_some() || request.status == 0 => RequestState::Broken,
+            () if is_mistaken(request) => RequestState::Mistaken,
+            () if words::complaint(request).is_some() => RequestState::Complained,
+            () => RequestState::Answered,
+        }
+    }
+
+    /// What an answer may say of it.
+    pub fn says(self) -> Says {
+        match self {
+            RequestState::Held | RequestState::Answered | RequestState::GivenUp => Says::Clean,
+            RequestState::UnderWay | RequestState::Open => Says::Named,
+            RequestState::Overdue | RequestState::Mistaken => Says::Warning,
+            RequestState::Refused | RequestState::Broken | RequestState::Complained => Says::Error,
+        }
+    }
+
+    /// Whether the request failed.
+    pub fn is_failure(self) -> bool {
+        self.says() == Says::Error
+    }
+}
+
+/// Whether a page came where a part of one was asked for: dev servers answer every unknown path with their page.
+fn is_mistaken(request: &Request) -> bool {
+    let is_part = matches!(request.kind.as_deref(), Some("image" | "font" | "stylesheet" | "media"));
+    let is_page = request.mime.as_deref() == Some("text/html");
+    is_part && is_page && (200..300).contains(&request.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use backsight_core::Timestamp;
+
+    use super::*;
+
+    fn state(change: impl FnOnce(&mut Request)) -> RequestState {
+        let mut request = Request::new(Timestamp(0), "GET", "http://app/x");
+        request.status = 200;
+        change(&mut request);
+        RequestState::of(&request)
+    }
+
+    #[test]
+    fn every_end_has_one_state() {
+        let broken = |request: &mut Request| request.failure = Some("net::ERR_FAILED".to_owned());
+        let page = |kind: &'static str| {
+            move |request: &mut Request| {
+                request.kind = Some(kind.to_owned());
+                request.mime = Some("text/html".to_owned());
+            }
+        };
+        assert_eq!(state(|_| {}), RequestState::Answered);
+        assert_eq!(state(|request| request.status = 304), RequestState::Answered);
+        assert_eq!(state(|request| request.status = 404), RequestState::Refused);
+        assert_eq!(state(|request| (request.status, request.canceled) = (500, true)), RequestState::Refused);
+        assert_eq!(state(broken), RequestState::Broken);
+        assert_eq!(state(|request| request.status = 0), RequestState::Broken);
+        assert_eq!(state(|request| (request.status, request.canceled) = (0, true)), RequestState::GivenUp);
+        for kind in ["image", "font", "stylesheet", "media"] {
+            assert_eq!(state(page(kind)), RequestState::Mistaken, "{kind}");
+        }
+        assert_eq!(state(page("document")), RequestState::Answered);
+        assert_eq!(state(page("fetch")), RequestState::Answered);
+        let complaint = r#"{"data":null,"errors":[{"message":"Not authorised"}]}"#;
+        let answered = |url: &'static str| {
+            move |request: &mut Request| {
+                request.url = url.to_owned();
+                request.response_body = Some(complaint.to_owned());
+            }
+        };
+        assert_eq!(state(answered("http://app/graphql")), RequestState::Complained);
+        assert_eq!(state(answered("http://app/validate")), RequestState::Answered, "other answers have errors too");
+    }
+}
