@@ -32,6 +32,7 @@ mod install;
 mod json;
 mod kills;
 mod known;
+mod live_apps;
 mod looking;
 mod milestones;
 mod modes;

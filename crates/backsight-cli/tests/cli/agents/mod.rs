@@ -33,7 +33,7 @@ use serde_json::Value;
 use crate::fixture::Fixture;
 
 /// A program or file of `tests/tools/install`.
-fn installed(path: &str) -> PathBuf {
+pub fn installed(path: &str) -> PathBuf {
     let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tools");
     let found = tools.join(path);
     assert!(found.exists(), "`{path}` of the test tools is missing: install them with `make tools`");
@@ -41,7 +41,7 @@ fn installed(path: &str) -> PathBuf {
 }
 
 /// A file of the repository.
-fn source(path: &str) -> PathBuf {
+pub fn source(path: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     root.join(path)
 }
@@ -54,7 +54,7 @@ fn node(program: &str) -> Command {
 }
 
 /// Runs something of somebody else's to its end, which must come.
-fn finish(mut command: Command, limit: Duration) -> Output {
+pub fn finish(mut command: Command, limit: Duration) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let readers = [read_all(stdout), read_all(stderr)];

@@ -1,0 +1,84 @@
+// Vite and Vue, in a browser that Backsight launched. No user is there: all that happens comes from edits.
+import { freePort } from '../stage.mjs';
+import { edit, line } from './acts.mjs';
+
+/** Code that runs when the component is mounted. */
+const mounted = (code) => edit('src/Stock.vue', 'onMounted(async () => {', `onMounted(async () => {\n  ${code}`);
+
+const BUGS = [
+  {
+    name: 'template',
+    kind: 'TypeError in a Vue template',
+    plant: edit('src/Stock.vue', '{{ title }}: {{ count }}', '{{ title }}: {{ goods.rows.length }}'),
+    says: ["Cannot read properties of undefined (reading 'length')"],
+    at: line('src/Stock.vue', 'goods.rows.length'),
+    severity: 'error',
+  },
+  {
+    name: 'mounted',
+    kind: 'unhandled error in a lifecycle hook',
+    plant: mounted("throw new Error('shelf is empty');"),
+    says: ['shelf is empty'],
+    at: line('src/Stock.vue', 'shelf is empty'),
+    severity: 'error',
+  },
+  {
+    name: 'component',
+    kind: 'component that Vue does not know',
+    plant: edit('src/Stock.vue', '<ul>', '<stock-row />\n    <ul>'),
+    says: ['Failed to resolve component: stock-row'],
+    at: () => ['src/Stock.vue'],
+    severity: 'warning',
+  },
+  {
+    name: 'prop',
+    kind: 'required property is not given',
+    plant: edit('src/App.vue', ' title="Kitchen"', ''),
+    says: ['Missing required prop: "title"'],
+    // Vue updates in a task of its own, so that no line of the app is on the stack; it names the components.
+    at: () => ['at <App>'],
+    severity: 'warning',
+  },
+  {
+    name: 'end tag',
+    kind: 'Vue template that does not compile',
+    plant: edit('src/Stock.vue', '    </ul>\n', ''),
+    says: ['Element is missing end tag'],
+    at: line('src/Stock.vue', '<ul>'),
+    severity: 'error',
+  },
+  {
+    name: 'HTML for JSON',
+    kind: "JSON that is not there, Vite's page instead",
+    plant: edit('src/Stock.vue', '/stock.json', '/stocks.json'),
+    says: ['is not valid JSON'],
+    at: ({ stage }) => [stage.place('src/Stock.vue', 'response.json()'), '/stocks.json'],
+    severity: 'error',
+  },
+  {
+    name: 'endless watch',
+    kind: 'watcher that sets what it watches',
+    plant: ({ stage }) => {
+      stage.edit('src/Stock.vue', "import { onMounted, ref } from 'vue';", "import { onMounted, ref, watch } from 'vue';");
+      stage.edit('src/Stock.vue', 'const count = ref(0);', 'const count = ref(0);\nwatch(count, () => count.value++);');
+    },
+    says: ['Maximum recursive updates exceeded'],
+    at: () => ['component <Stock>'],
+    severity: 'error',
+  },
+];
+
+export const app = {
+  launches: true,
+  bugs: BUGS,
+
+  async start(scene) {
+    const { stage, agent, node } = scene;
+    const port = await freePort();
+    await stage.start('web', port, [node, 'node_modules/vite/bin/vite.js'], { PORT: port });
+    await agent.call('browser_attach', { launch: true, headless: true, open: `http://127.0.0.1:${port}/` });
+  },
+
+  /** Vite reloads the page when its HTML was written. */
+  reload: ({ stage }) => stage.touch('index.html'),
+};

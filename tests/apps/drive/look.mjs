@@ -1,0 +1,79 @@
+// One bug: planted, seen, fixed, seen to be clean.
+
+/** How often an agent asks before it gives up; each question waits for what the edit does. */
+const QUESTIONS = 4;
+const RANK = { clean: 0, unknown: 1, warning: 2, error: 3 };
+
+/** Plays a bug; what of it was seen. What fails on the stage itself is in the row, and the next bug has its turn. */
+export async function look(bug, app, scene) {
+  try {
+    return await play(bug, app, scene);
+  } catch (error) {
+    scene.say(error);
+    scene.stage.fix();
+    return { bug: bug.name, kind: bug.kind, right: false, clean: false, answer: error.message, answers: [''], missing: [], milliseconds: 0 };
+  }
+}
+
+async function play(bug, app, scene) {
+  const began = Date.now();
+  const row = { bug: bug.name, kind: bug.kind, wanted: bug.severity, answers: [] };
+  await bug.plant(scene);
+  const places = bug.at(scene);
+  await bug.act?.(scene);
+  const told = [];
+  while (told.length < QUESTIONS && !(row.seen = judge(bug, places, told)).right) {
+    told.push(await ask(scene, told.length ? 4000 : 15_000));
+  }
+  row.questions = told.length;
+  await ask(scene, 700);
+  const files = scene.stage.fix();
+  await bug.fix?.(scene);
+  await app.fixed?.(scene, files, bug);
+  await bug.after?.(scene);
+  const first = await ask(scene, 15_000);
+  row.cleanAtOnce = first.severity === 'clean';
+  row.afterFix = first.text;
+  row.clean = row.cleanAtOnce || (await isCleanAfterReload(app, scene));
+  if (!row.clean) await settle(scene);
+  row.answers = [...told, first].map((answer) => answer.text);
+  row.milliseconds = Date.now() - began;
+  const { seen, ...rest } = row;
+  return { ...rest, ...seen, told: told.map((answer) => answer.text).join('\n') };
+}
+
+async function ask({ agent, say }, wait) {
+  const { text, structured } = await agent.call('get_changes_since', { wait_ms: wait });
+  say(`${text}\n`);
+  return { severity: structured.severity, text };
+}
+
+/** Asks until nothing of the bug is left to tell. */
+export async function settle(scene) {
+  for (let count = 0; count < QUESTIONS; count++) {
+    if ((await ask(scene, 1000)).severity === 'clean') return;
+  }
+}
+
+/** A fresh load of the mended app must be clean, whatever was left to tell of the broken one. */
+async function isCleanAfterReload(app, scene) {
+  await settle(scene);
+  await app.reload(scene);
+  return (await ask(scene, 15_000)).severity === 'clean';
+}
+
+/** Whether the answers so far, taken together, say what an agent needs. */
+function judge(bug, places, told) {
+  const text = told.map((answer) => answer.text).join('\n');
+  const severity = told.map((answer) => answer.severity).sort((one, other) => RANK[other] - RANK[one])[0];
+  const missing = bug.says.filter((words) => !text.includes(words));
+  const place = places.find((place) => text.includes(place));
+  const isSeen = severity === bug.severity && missing.length === 0;
+  return { right: isSeen && Boolean(place), isSeen, severity, missing, place, places, answer: line(text, bug) };
+}
+
+/** The line of an answer that tells of the bug. */
+function line(text, bug) {
+  const lines = text.split('\n').filter(Boolean);
+  return lines.find((line) => bug.says.every((words) => line.includes(words))) ?? lines.find((line) => line.includes(bug.says[0])) ?? lines[0];
+}

@@ -1,0 +1,123 @@
+// A copy of an app in a temporary directory, with its programs under `backsight run`, and an editor's hand on its files.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from './until.mjs';
+
+export class Stage {
+  #base = realpathSync(mkdtempSync(join(tmpdir(), 'backsight-app-')));
+  #originals = new Map();
+  #programs = new Map();
+  directory = join(this.#base, 'app');
+
+  constructor(program, source, tools) {
+    this.program = program;
+    this.tools = tools;
+    cpSync(source, this.directory, { recursive: true });
+    // A directory of links and not one link: Vite writes into it.
+    const modules = join(this.directory, 'node_modules');
+    mkdirSync(modules);
+    for (const name of readdirSync(join(tools, 'node_modules'))) {
+      if (!name.startsWith('.')) symlinkSync(join(tools, 'node_modules', name), join(modules, name));
+    }
+    const home = join(this.#base, 'home');
+    mkdirSync(home);
+    this.environment = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, TZ: 'UTC', LC_ALL: 'C.UTF-8', NO_COLOR: '1' };
+  }
+
+  /** A place for something that goes with the stage. */
+  beside(name) {
+    return join(this.#base, name);
+  }
+
+  /** Starts a program of the app under `backsight run` and waits until it answers at its port. */
+  async start(name, port, words, variables = {}) {
+    const options = { cwd: this.directory, env: { ...this.environment, ...variables }, stdio: 'ignore', detached: true };
+    const child = spawn(this.program, ['run', '--name', name, '--', ...words], options);
+    this.#programs.set(name, child);
+    child.once('exit', () => this.#programs.delete(name));
+    if (port) await until(`${name} answers`, () => answers(port));
+  }
+
+  /** Ends a program as a user does in its terminal. */
+  async stop(name, signal = 'SIGTERM') {
+    const child = this.#programs.get(name);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(child.pid, signal);
+    await ended;
+  }
+
+  read(file) {
+    return readFileSync(join(this.directory, file), 'utf8');
+  }
+
+  /** Replaces a text that must be there once. */
+  edit(file, from, to) {
+    const text = this.read(file);
+    if (text.split(from).length !== 2) throw new Error(`${file} does not hold this once: ${from}`);
+    if (!this.#originals.has(file)) this.#originals.set(file, text);
+    writeFileSync(join(this.directory, file), text.replace(from, () => to));
+  }
+
+  /** Writes a file that was not there. */
+  add(file, text) {
+    this.#originals.set(file, null);
+    writeFileSync(join(this.directory, file), text);
+  }
+
+  /** Writes all files as they were; those it wrote. */
+  fix() {
+    const files = [...this.#originals];
+    this.#originals.clear();
+    for (const [file, text] of files) {
+      if (text === null) rmSync(join(this.directory, file));
+      else writeFileSync(join(this.directory, file), text);
+    }
+    return files.map(([file]) => file);
+  }
+
+  /** Writes a file once more as it is. */
+  touch(file) {
+    writeFileSync(join(this.directory, file), this.read(file));
+  }
+
+  /** `file:line` of a text that is in the file now. */
+  place(file, text) {
+    const line = this.read(file).split('\n').findIndex((line) => line.includes(text));
+    if (line < 0) throw new Error(`${file} does not hold ${text}`);
+    return `${file}:${line + 1}`;
+  }
+
+  leave() {
+    for (const child of this.#programs.values()) {
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has gone by itself.
+      }
+    }
+    rmSync(this.#base, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+/** A port that is free now. */
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** What a server says to a request; nothing when it does not answer. */
+export async function answers(port, path = '/') {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000) });
+    return { status: response.status, text: await response.text() };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,3 @@
+export function draw(prices) {
+  document.body.dataset.bars = '#'.repeat(prices.length);
+}

@@ -1,0 +1,7 @@
+export function sum(prices) {
+  let total = 0;
+  for (const price of prices) {
+    total += price;
+  }
+  return total;
+}
