@@ -258,7 +258,12 @@ impl Browser {
 
     /// Somebody begins to watch.
     pub fn begin_source(&self, source: Source) -> SourceId {
-        self.lock().sources.begin(source, (self.clock)())
+        let mut state = self.lock();
+        if source.kind == SourceKind::Browser {
+            // What pages of an earlier browser had lost is theirs.
+            state.telemetry.sockets.forget_losses(Teller::default());
+        }
+        state.sources.begin(source, (self.clock)())
     }
 
     /// A source is there, perhaps under another label.
@@ -316,6 +321,7 @@ impl Browser {
         }
         if let Some(reason) = report.ended {
             state.sources.end(id, false, &reason, now);
+            state.telemetry.sockets.forget_losses(teller);
             state.reporters.remove(&reporter);
         }
         state.heard_at = Instant::now();
@@ -715,6 +721,7 @@ impl State {
             from = self.beginning();
         }
         gaps.extend(self.sources.gaps(from, now));
+        gaps.extend(changes::just_lost(&self.telemetry, now));
         let frame = Frame {
             reference: resolved.reference.clone(),
             from: resolved.from,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{self, Endpoint};
-use crate::event::{Category, Level};
+use crate::event::{Category, Level, Side};
 use crate::fingerprint;
 use crate::log::{self, Log};
 use crate::report::{
@@ -33,6 +33,9 @@ pub(crate) const TEXT_BYTES: &str = "text_bytes";
 const SLOWER: u32 = 3;
 /// and so many milliseconds longer at least.
 const SLOWER_BY: u32 = 100;
+
+/// A dev server that starts again is back within so many milliseconds.
+const RESTART_MS: i64 = 3_000;
 
 /// What to leave out by how bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -83,7 +86,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     let (console, console_counts) = found.console(telemetry, window);
     let network = found.network(telemetry, window, &frame.in_flight);
     let in_flight = frame.in_flight.all();
-    let websocket = found.websocket(telemetry, window);
+    let websocket = found.websocket(telemetry, window, frame.to);
     let actions = found.actions(window, frame.from);
     let mut dropped = BTreeMap::new();
     for category in Category::ALL {
@@ -333,9 +336,10 @@ impl Found<'_> {
         listed
     }
 
-    fn websocket(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> WebsocketChanges {
+    fn websocket(&mut self, telemetry: &Telemetry, window: &Window<'_>, now: Timestamp) -> WebsocketChanges {
         let (total_new, _) = window.totals(Category::Websocket);
         let mut found = WebsocketChanges { total_new, ..WebsocketChanges::default() };
+        found.disconnections.extend(lost_dev_servers(telemetry, now).filter(|(_, lasts)| *lasts).map(|(lost, _)| lost));
         for address in telemetry.sockets.iter().filter(|address| window.reaches(address.last)) {
             let opened = window.opened(address);
             let is_noise = |way: &Way| address.noise.is_some() || way.noise.is_some();
@@ -363,6 +367,7 @@ impl Found<'_> {
                 url: url(),
                 close_code: way.code,
                 close_reason: way.text.clone(),
+                by: way.by,
                 count,
                 reconnected: address.open_now > 0 && opened > 0,
             }));
@@ -371,6 +376,7 @@ impl Found<'_> {
                 url: url(),
                 message: way.text.clone(),
                 count,
+                recovered: address.has_recovered(way),
             };
             found.errors.extend(errors.into_iter().map(error));
         }
@@ -456,9 +462,39 @@ fn fold<T>(mut entries: Vec<Option<T>>, families: &[Vec<usize>], join: impl Fn(T
     entries.into_iter().flatten().collect()
 }
 
-/// Whether a disconnection is worth a warning: a page that is loaded again closes its sockets in order and opens them again.
+/// Dev servers whose connection is lost, and whether that has lasted for longer than a restart takes. What the window of
+/// the question is does not matter: as long as it lasts, the page is not what the code says.
+fn lost_dev_servers(telemetry: &Telemetry, now: Timestamp) -> impl Iterator<Item = (DisconnectionEntry, bool)> {
+    telemetry.sockets.iter().filter_map(move |address| {
+        let since = address.dev_server_lost()?;
+        let entry = DisconnectionEntry {
+            id: String::new(),
+            url: address.url.clone(),
+            close_code: None,
+            close_reason: "the dev server's connection is lost".to_owned(),
+            by: None,
+            count: 1,
+            reconnected: false,
+        };
+        Some((entry, now.0 - since.0 >= RESTART_MS))
+    })
+}
+
+/// The connection of a dev server that was lost a moment ago: nobody knows yet whether it starts again or is gone.
+pub(crate) fn just_lost(telemetry: &Telemetry, now: Timestamp) -> Option<Gap> {
+    let from = telemetry.sockets.iter().filter_map(|address| address.dev_server_lost()).min()?;
+    let is_new = lost_dev_servers(telemetry, now).all(|(_, lasts)| !lasts);
+    let reason = "the dev server's connection was lost a moment ago".to_owned();
+    is_new.then_some(Gap { from, to: None, reason })
+}
+
+/// Whether a disconnection is worth a warning. A page that is loaded again closes its sockets in order and opens them again,
+/// and what the page itself closes in order is no loss; with a code of its own (3000 and above) it says that something is
+/// wrong.
 pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
-    !(ending.reconnected && matches!(ending.close_code, Some(1000 | 1001)))
+    let in_order = matches!(ending.close_code, Some(1000 | 1001));
+    let by_page = ending.by == Some(Side::Page) && ending.close_code.is_none_or(|code| code < 3000);
+    !(by_page || ending.reconnected && in_order)
 }
 
 /// `1 request(s) without an answer (GET /api/slow for 12 s)`
@@ -479,7 +515,8 @@ struct Verdict<'a> {
 impl Verdict<'_> {
     fn severity(&self, frame: &Frame<'_>) -> Severity {
         let (network, websocket) = (self.network, self.websocket);
-        if self.console.errors > 0 || !network.failures.is_empty() || !websocket.errors.is_empty() {
+        let broken = websocket.errors.iter().any(|error| !error.recovered);
+        if self.console.errors > 0 || !network.failures.is_empty() || broken {
             return Severity::Error;
         }
         let unwell = !network.pending.is_empty() || !network.mistyped.is_empty();
@@ -500,13 +537,14 @@ impl Verdict<'_> {
         let parts = [
             (self.console.errors, "new console error(s)"),
             (network.failures.len(), "network failure(s)"),
-            (websocket.errors.len(), "websocket error(s)"),
+            (websocket.errors.iter().filter(|error| !error.recovered).count(), "websocket error(s)"),
             (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
             (self.console.warnings, "new console warning(s)"),
             (network.still_failing.len(), "endpoint(s) still failing"),
             (network.mistyped.len(), "file(s) answered with a page"),
             (network.degraded.len(), "slower endpoint(s)"),
             (network.recovered.len(), "endpoint(s) recovered"),
+            (websocket.errors.iter().filter(|error| error.recovered).count(), "websocket(s) connected again"),
         ];
         let said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         let parts: Vec<String> = said.chain(network.pending.first().map(|_| waiting(&network.pending))).collect();

@@ -408,7 +408,7 @@ fn socket_words(socket: &Socket) -> (&'static str, Option<u16>, String) {
         SocketEvent::Open => ("open", None, String::new()),
         SocketEvent::Message { .. } => ("message", None, String::new()),
         SocketEvent::Error { message } => ("error", None, message.clone()),
-        SocketEvent::Close { code, reason } => ("close", *code, reason.clone()),
+        SocketEvent::Close { code, reason, .. } => ("close", *code, reason.clone()),
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::exchange::Exchange;
+pub use crate::noise::Tool;
 use crate::request_state::RequestState;
 
 /// The four kinds of things that happen.
@@ -246,6 +247,9 @@ pub struct Socket {
     /// What.
     #[serde(flatten)]
     pub event: SocketEvent,
+    /// The tool of the developer it belongs to, where the source can know that it is not the app's.
+    #[serde(default)]
+    pub tool: Option<Tool>,
     /// The page it belongs to.
     #[serde(default)]
     pub page: Option<String>,
@@ -282,7 +286,30 @@ pub enum SocketEvent {
         /// The reason that was given.
         #[serde(default)]
         reason: String,
+        /// Who ended it, when the source can know it.
+        #[serde(default)]
+        by: Option<Side>,
     },
+}
+
+/// Who ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The page: it closed the connection, or went away.
+    Page,
+    /// The other end said that it is over.
+    Server,
+}
+
+impl Side {
+    /// As on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Side::Page => "page",
+            Side::Server => "server",
+        }
+    }
 }
 
 /// The user, or a script in their place, did something.

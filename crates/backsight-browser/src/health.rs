@@ -92,12 +92,13 @@ fn reasons(changes: &Changes) -> Vec<String> {
         let what = if failure.status == 0 { failure.detail.clone() } else { failure.status.to_string() };
         reasons.push(format!("{} {} fails: {what}{}", failure.method, failure.path, times(failure.count)));
     }
-    for error in websocket.iter().flat_map(|websocket| &websocket.errors) {
+    for error in websocket.iter().flat_map(|websocket| &websocket.errors).filter(|error| !error.recovered) {
         reasons.push(format!("socket {}: {}{}", error.url, error.message, times(error.count)));
     }
     for ending in websocket.iter().flat_map(|websocket| &websocket.disconnections).filter(|ending| matters(ending)) {
         let back = if ending.reconnected { ", connected again" } else { "" };
-        reasons.push(format!("socket {} disconnected{back}{}", ending.url, times(ending.count)));
+        let why = if ending.close_reason.is_empty() { String::new() } else { format!(": {}", ending.close_reason) };
+        reasons.push(format!("socket {} disconnected{back}{why}{}", ending.url, times(ending.count)));
     }
     for waits in network.iter().flat_map(|network| &network.pending) {
         let times = times(waits.count);

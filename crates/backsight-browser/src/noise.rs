@@ -4,6 +4,7 @@
 mod builtin;
 mod rule;
 mod suggest;
+mod tools;
 mod vendors;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use self::rule::Compiled;
 pub use self::rule::{Conditions, LONGEST_PATTERN, NewRule, Rule, Statuses};
 pub use self::suggest::{Candidate, Suggestion};
+pub use self::tools::{Opener, Tool};
 use crate::event::{Category, Frame, Level};
 
 /// How many rules a user can add.
@@ -30,7 +32,8 @@ pub struct Subject<'a> {
     pub level: Option<Level>,
     /// The message, the request's or socket's error, or what was acted on.
     pub text: &'a str,
-    /// Where it comes from: a script's address, best as [`speaking_frame`] finds it.
+    /// Where it comes from: a script's address, best as [`speaking_frame`] finds it; for a socket the tool it belongs to, as
+    /// [`Tool::source`] says.
     pub source: &'a str,
     /// The request's or socket's address, or the page's.
     pub url: &'a str,
@@ -57,7 +60,7 @@ impl Rules {
 
     /// The id of the first rule that says so, if it is noise.
     pub fn noise(&self, subject: &Subject<'_>) -> Option<&str> {
-        if is_refusal(subject) {
+        if is_refusal(subject) || is_loss(subject) {
             return None;
         }
         let of_extensions = !may_be_the_apps(subject);
@@ -241,6 +244,17 @@ fn is_refusal(subject: &Subject<'_>) -> bool {
     static REFUSED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?:status of|response code:|status code) (?:401|403)\b").ok());
     matches!(subject.status, Some(401 | 403)) || REFUSED.as_ref().is_some_and(|refused| refused.is_match(subject.text))
+}
+
+/// Whether hot reload says that its server is gone.
+fn is_loss(subject: &Subject<'_>) -> bool {
+    const SAID: [&str; 4] = [
+        "[vite] server connection lost",
+        "[webpack-dev-server] Disconnected!",
+        "[WDS] Disconnected!",
+        "The development server has disconnected",
+    ];
+    subject.category == Category::Console && SAID.iter().any(|said| subject.text.starts_with(said))
 }
 
 /// Whether a message that seems to come from an extension can be the app's: when the app is that extension, and when React's

@@ -7,7 +7,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{ActionKind, Category};
+use crate::event::{ActionKind, Category, Side};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
@@ -252,6 +252,9 @@ pub struct DisconnectionEntry {
     /// The reason that was given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub close_reason: String,
+    /// Who ended it, when that is known. What the page itself ends in order is no warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Side>,
     /// How often.
     pub count: u64,
     /// Whether a connection to the same address is open now.
@@ -283,6 +286,9 @@ pub struct SocketErrorEntry {
     pub message: String,
     /// How often.
     pub count: u64,
+    /// It could not connect, and has connected since: no error any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recovered: bool,
 }
 
 /// What the user did.

@@ -1,4 +1,4 @@
-// Reports with what code WebSockets close; the protocol does not say. Runs in the page's own world before any of its
+// Reports with what code WebSockets close, and whether the page closed them; the protocol does not say. Runs in the page's own world before any of its
 // scripts, takes away the function it reports through, and leaves a `WebSocket` that behaves like the original.
 (() => {
   const tell = globalThis.__backsightSockets;
@@ -16,12 +16,26 @@
   const url = property(Original, "url");
   const code = property(CloseEvent, "code");
   const reason = property(CloseEvent, "reason");
+  const state = property(Original, "readyState");
+  const { add, has } = WeakSet.prototype;
+  const byPage = new WeakSet();
 
   function closed(event) {
     try {
-      tell(write({ url: apply(url, this, []), code: apply(code, event, []), reason: apply(reason, event, []) }));
+      const by_page = apply(has, byPage, [this]);
+      tell(write({ url: apply(url, this, []), code: apply(code, event, []), reason: apply(reason, event, []), by_page }));
     } catch {}
   }
+
+  // A page that closes what the other end has closed already did not close it.
+  const close = new Proxy(Original.prototype.close, {
+    apply(target, socket, values) {
+      try {
+        if (apply(state, socket, []) < 2) apply(add, byPage, [socket]);
+      } catch {}
+      return apply(target, socket, values);
+    },
+  });
 
   const watched = new Proxy(Original, {
     construct(target, parts, newTarget) {
@@ -36,6 +50,7 @@
   try {
     // `socket.constructor === WebSocket` holds for the original, so it must hold for this.
     Object.defineProperty(Original.prototype, "constructor", { value: watched, writable: true, configurable: true, enumerable: false });
+    Object.defineProperty(Original.prototype, "close", { ...Object.getOwnPropertyDescriptor(Original.prototype, "close"), value: close });
     const place = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
     Object.defineProperty(globalThis, "WebSocket", { ...place, value: watched });
   } catch {}

@@ -430,12 +430,12 @@ impl Translator {
             return;
         }
         let address = frame.address();
-        known.address.clone_from(&address);
+        let left = std::mem::replace(&mut known.address, address.clone());
         known.world = None;
         let is_page = known.target.kind == "page";
         self.requests.navigated(session, &frame.loader_id, now);
         let mut context = context!(self, session, now, told);
-        self.sockets.navigated(&mut context);
+        self.sockets.navigated(&mut context, &left);
         if is_page && address != "about:blank" {
             page::went(&mut context, ActionKind::Navigate, address);
         }

@@ -2,7 +2,8 @@
 //!
 //! They hide what is not the app's: extensions, hot reload, prompts of tools, services that watch. They are written so that
 //! the app's own failures stay visible: rules about hot reload match nothing above `info`, because the same tools report
-//! the app's broken code at `warning` and `error`; requests of dev servers are noise only when they succeed. Warnings about
+//! the app's broken code at `warning` and `error`; requests of dev servers are noise only when they succeed, and their
+//! sockets are known by what no app has (see [`super::tools`]), not by port and path. Warnings about
 //! hydration, missing keys, hooks and rejected cookies are real and not here. What StrictMode says twice is the same
 //! message and counted as one.
 
@@ -285,34 +286,11 @@ const TABLE: &[Row] = &[
     },
     Row {
         id: "hmr_socket",
-        url: r"^wss?://[^/]+/(?:_next/(?:webpack-)?hmr|_next/turbopack|__webpack_hmr|sockjs-node|ng-cli-ws|_nuxt/|__vite|@vite|__parcel|__hmr|_hmr|__turbopack|livereload|browser-sync|vite-hmr)",
-        reason: "hot reload's own connection",
+        source: r"^hot-reload:",
+        reason: "hot reload's own connection; when it is lost for longer than a moment, that is told",
         ..SOCKET
     },
-    Row {
-        id: "hmr_socket_at_root",
-        url: r"^wss?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0):(?:517\d|4173|24678|1234)/?(?:\?|$)",
-        reason: "hot reload's own connection, on the ports that Vite and Parcel use",
-        ..SOCKET
-    },
-    Row {
-        id: "metro_socket",
-        url: r"^wss?://[^/]+:8081/(?:hot|message|inspector|events)\b",
-        reason: "Metro's hot reload and tools",
-        ..SOCKET
-    },
-    Row {
-        id: "devtools_socket",
-        url: r"^wss?://(?:(?:localhost|127\.0\.0\.1):8097(?:/|$)|[^/]+/(?:__nuxt_devtools__|__vue_devtools|devtools/(?:page|browser)/))",
-        reason: "developer tools' own connection",
-        ..SOCKET
-    },
-    Row {
-        id: "devtools_socket_log",
-        text: r"^WebSocket connection to 'ws://(?:localhost|127\.0\.0\.1):8097/?' failed",
-        reason: "React's developer tools are not running",
-        ..SAID
-    },
+    Row { id: "devtools_socket", source: r"^devtools:", reason: "developer tools' own connection", ..SOCKET },
     // Frameworks and libraries that introduce themselves.
     Row {
         id: "devtools_prompt",

@@ -104,17 +104,20 @@ fn what_is_not_the_apps_is_noise() {
         let blocked = Subject { text, ..requested("http://localhost:3000/ads.js", 0) };
         assert_eq!(noise(&blocked).as_deref(), Some("blocked_by_client"));
     }
-    let sockets = [
-        "ws://localhost:5173/?token=Ab12-_cdEF34",
-        "ws://127.0.0.1:5174/",
-        "ws://localhost:3000/_next/webpack-hmr?page=%2F",
-        "ws://localhost:4200/ng-cli-ws",
-        "ws://localhost:8097/",
-        "wss://ws.hotjar.com/api/v2/client/ws",
-    ];
-    for url in sockets {
-        assert!(noise(&socket(url)).is_some(), "{url}");
+    for (tool, rule) in [(Tool::Vite, "hmr_socket"), (Tool::Next, "hmr_socket"), (Tool::Devtools, "devtools_socket")] {
+        let owned = Subject { source: tool.source(), ..socket("ws://localhost:5173/") };
+        assert_eq!(noise(&owned).as_deref(), Some(rule));
     }
+    assert!(noise(&socket("wss://ws.hotjar.com/api/v2/client/ws")).is_some());
+}
+
+#[test]
+fn that_the_dev_server_is_gone_is_no_chatter() {
+    let lost = ["[vite] server connection lost. Polling for restart...", "[webpack-dev-server] Disconnected!"];
+    for text in lost {
+        assert_eq!(noise(&said(Info, text)), None, "{text}");
+    }
+    assert!(noise(&said(Info, "[vite] connected.")).is_some());
 }
 
 #[test]

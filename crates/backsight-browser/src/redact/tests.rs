@@ -280,6 +280,7 @@ fn every_text_of_every_event_is_redacted() {
             id: "1".to_owned(),
             url: format!("ws://x.test/?{secret}"),
             event,
+            tool: None,
             page: some(),
             backfilled: false,
         })
@@ -296,7 +297,7 @@ fn every_text_of_every_event_is_redacted() {
         Event::Console(console),
         Event::Network(request),
         socket(SocketEvent::Error { message: secret.to_owned() }),
-        socket(SocketEvent::Close { code: Some(1000), reason: secret.to_owned() }),
+        socket(SocketEvent::Close { code: Some(1000), reason: secret.to_owned(), by: None }),
         Event::Action(action),
     ] {
         Redactor::new(1).redact(&mut event);

@@ -121,14 +121,16 @@ fn failure(entry: &FailureEntry) -> String {
 
 fn say_websocket(page: &mut Page, changes: &WebsocketChanges) {
     page.list("socket errors", &changes.errors, |entry| {
-        format!("{}{}x {}: {}", id(&entry.id), entry.count, safe(&entry.url), safe(&entry.message))
+        let again = if entry.recovered { " (connected since)" } else { "" };
+        format!("{}{}x {}{again}: {}", id(&entry.id), entry.count, safe(&entry.url), safe(&entry.message))
     });
     page.list("disconnections", &changes.disconnections, |entry| {
         let code = entry.close_code.map(|code| format!(" {code}")).unwrap_or_default();
+        let by = entry.by.map(|by| format!(" by the {}", by.as_str())).unwrap_or_default();
         let again = if entry.reconnected { " (reconnected)" } else { "" };
         let reason =
             if entry.close_reason.is_empty() { String::new() } else { format!(": {}", safe(&entry.close_reason)) };
-        format!("{}{}x {}{code}{again}{reason}", id(&entry.id), entry.count, safe(&entry.url))
+        format!("{}{}x {}{code}{by}{again}{reason}", id(&entry.id), entry.count, safe(&entry.url))
     });
     page.list("connections", &changes.connections, |entry| {
         format!("{}{}x {}", id(&entry.id), entry.count, safe(&entry.url))

@@ -92,14 +92,16 @@ fn say_network(page: &mut String, changes: &NetworkChanges) {
 fn say_websocket(page: &mut String, changes: &WebsocketChanges) {
     section(page, "WebSockets", changes.total_new);
     entries(page, "Errors", &changes.errors, |entry| {
-        format!("{}× {}: {}", thousands(entry.count), code(&entry.url), code(&entry.message))
+        let again = if entry.recovered { ", connected since" } else { "" };
+        format!("{}× {}: {}{again}", thousands(entry.count), code(&entry.url), code(&entry.message))
     });
     entries(page, "Disconnections", &changes.disconnections, |entry| {
-        let DisconnectionEntry { url, close_code, close_reason, count, reconnected, .. } = entry;
+        let DisconnectionEntry { url, close_code, close_reason, by, count, reconnected, .. } = entry;
         let number = close_code.map(|number| format!(", code {number}")).unwrap_or_default();
         let reason = if close_reason.is_empty() { String::new() } else { format!(", {}", code(close_reason)) };
+        let by = by.map(|by| format!(", by the {}", by.as_str())).unwrap_or_default();
         let again = if *reconnected { ", connected again" } else { "" };
-        format!("{}× {}{number}{reason}{again}", thousands(*count), code(url))
+        format!("{}× {}{number}{by}{reason}{again}", thousands(*count), code(url))
     });
     entries(page, "Connections", &changes.connections, |entry| {
         format!("{}× {}", thousands(entry.count), code(&entry.url))

@@ -7,6 +7,7 @@ use super::escape::safe;
 use super::words::{self, clock, duration, thousands};
 use super::wrap::wrap;
 use super::{Line, Role, Span, Style, WIDEST};
+use crate::changes::matters;
 use crate::report::{
     ActionEntry, ActionsChanges, Changes, ConsoleChanges, DegradedEntry, DisconnectionEntry, FailureEntry,
     MessageEntry, NetworkChanges, RecoveredEntry, Severity, WebsocketChanges,
@@ -150,20 +151,21 @@ fn milliseconds(number: u64) -> String {
 
 fn websocket(changes: &WebsocketChanges) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    rows.extend(
-        changes
-            .errors
-            .iter()
-            .map(|entry| (entry, with_id(safe(&entry.message), &entry.id)))
-            .map(|(entry, remarks)| Row::new(Role::Error, "error", Some(entry.count), safe(&entry.url), &remarks)),
-    );
+    rows.extend(changes.errors.iter().map(|entry| {
+        let mut remarks = with_id(safe(&entry.message), &entry.id);
+        remarks.extend(entry.recovered.then(|| "connected since".to_owned()));
+        let role = if entry.recovered { Role::Dim } else { Role::Error };
+        Row::new(role, "error", Some(entry.count), safe(&entry.url), &remarks)
+    }));
     rows.extend(changes.disconnections.iter().map(|entry| {
-        let DisconnectionEntry { id: own, url, close_code, close_reason, count, reconnected } = entry;
+        let DisconnectionEntry { id: own, url, close_code, close_reason, by, count, reconnected } = entry;
         let mut remarks: Vec<String> = close_code.iter().map(u16::to_string).collect();
+        remarks.extend(by.map(|by| format!("by the {}", by.as_str())));
         remarks.extend((!close_reason.is_empty()).then(|| safe(close_reason)));
         remarks.extend(reconnected.then(|| "connected again".to_owned()));
         remarks.extend(id(own));
-        Row::new(Role::Warning, "closed", Some(*count), safe(url), &remarks)
+        let role = if matters(entry) { Role::Warning } else { Role::Dim };
+        Row::new(role, "closed", Some(*count), safe(url), &remarks)
     }));
     rows.extend(changes.connections.iter().map(|entry| {
         let remarks: Vec<String> = id(&entry.id).into_iter().collect();

@@ -116,6 +116,7 @@ impl App {
             id: id.to_owned(),
             url: "ws://localhost:3000/live".to_owned(),
             event,
+            tool: None,
             page: None,
             backfilled: false,
         })

@@ -16,7 +16,7 @@ fn every_entry_of_an_answer_leads_to_all_of_it() {
     app.warn("slow");
     app.request("POST", "/api/orders", 500);
     app.socket("1", SocketEvent::Open);
-    app.socket("1", SocketEvent::Close { code: Some(1006), reason: "gone away".to_owned() });
+    app.socket("1", SocketEvent::Close { code: Some(1006), reason: "gone away".to_owned(), by: None });
     app.act(ActionKind::Click, "#pay");
     let changes = app.changes();
     let console = changes.console.unwrap();

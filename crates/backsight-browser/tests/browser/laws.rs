@@ -29,7 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     let status = prop_oneof![Just(200), Just(404), Just(500), Just(0)];
     let socket = prop_oneof![
         Just(SocketEvent::Open),
-        Just(SocketEvent::Close { code: Some(1006), reason: String::new() }),
+        Just(SocketEvent::Close { code: Some(1006), reason: String::new(), by: None }),
         Just(SocketEvent::Error { message: "broken".to_owned() }),
     ];
     prop_oneof![

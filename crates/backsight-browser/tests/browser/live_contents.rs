@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backsight_browser::cdp::{Attach, Capture, Memory, Place};
-use backsight_browser::event::{ActionKind, Event, Level, Request, SocketEvent, Speaker};
+use backsight_browser::event::{ActionKind, Event, Level, Request, Side, SocketEvent, Speaker};
 use serde_json::json;
 
 use crate::driver::{Browser, wait_for};
@@ -113,11 +113,15 @@ fn sockets_tell_how_they_ended() {
     let server = sockets();
     let script = format!(
         "const open = path => new Promise(over => {{
-            const socket = new WebSocket('ws://127.0.0.1:{}/' + path);
+            const socket = new WebSocket('ws://127.0.0.1:{0}/' + path);
             socket.onmessage = () => socket.send('bye');
             socket.onclose = over;
+            if (path === 'mine') socket.onmessage = () => socket.close(1000, 'done');
         }});
-        (async () => {{ await open('4001'); await open('1000'); await open('403'); console.log('all closed'); }})()",
+        // As React's StrictMode does: what an effect opens is closed at once and opened again.
+        const early = new WebSocket('ws://127.0.0.1:{0}/early', 'vite-hmr');
+        early.close();
+        (async () => {{ await open('4001'); await open('1000'); await open('403'); await open('mine'); console.log('all closed'); }})()",
         server.port()
     );
     let site = Site::serve(&[("/", Answer::page(&script))]);
@@ -133,17 +137,24 @@ fn sockets_tell_how_they_ended() {
         record.events.iter().filter_map(event).collect::<Vec<_>>()
     };
     let is_over = |event: &SocketEvent| matches!(event, SocketEvent::Close { .. } | SocketEvent::Error { .. });
-    let record = recorder
-        .until("all ends", |record| ["/4001", "/1000", "/403"].iter().all(|path| of(record, path).iter().any(is_over)));
+    let record = recorder.until("all ends", |record| {
+        ["/4001", "/1000", "/403", "/mine"].iter().all(|path| of(record, path).iter().any(is_over))
+    });
     let life = |code: u16| {
         let message = |sent: bool, bytes: u64| SocketEvent::Message { sent, bytes };
-        let close = SocketEvent::Close { code: Some(code), reason: "as asked".to_owned() };
+        let close = SocketEvent::Close { code: Some(code), reason: "as asked".to_owned(), by: Some(Side::Server) };
         vec![SocketEvent::Open, message(false, 5), message(true, 3), close]
     };
     assert_eq!(of(&record, "/4001"), life(4001));
     assert_eq!(of(&record, "/1000"), life(1000));
     let refused = of(&record, "/403");
     assert!(matches!(&refused[..], [SocketEvent::Error { .. }]), "{refused:?}");
+    let mine = of(&record, "/mine");
+    let by_page =
+        |event: &SocketEvent| matches!(event, SocketEvent::Close { code: Some(1000), by: Some(Side::Page), .. });
+    assert!(mine.iter().any(by_page), "{mine:?}");
+    assert_eq!(of(&record, "/early"), [], "what the page closed itself before it was connected is no error");
+    assert_eq!(browser_says(&record), Vec::<String>::new());
 }
 
 #[test]

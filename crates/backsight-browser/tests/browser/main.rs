@@ -19,6 +19,7 @@ mod recorder;
 mod render;
 mod scenarios;
 mod site;
+mod sockets;
 mod strangers;
 mod translate;
 mod translate_recorded;

@@ -98,6 +98,7 @@ fn full() -> Changes {
         url: url.into(),
         close_code: Some(1006),
         close_reason: "going away".into(),
+        by: None,
         count: 2,
         reconnected: true,
     };
@@ -105,7 +106,13 @@ fn full() -> Changes {
         total_new: 498,
         disconnections: vec![closed],
         connections: vec![ConnectionEntry { id: String::new(), url: url.into(), count: 3 }],
-        errors: vec![SocketErrorEntry { id: String::new(), url: url.into(), message: "refused".into(), count: 1 }],
+        errors: vec![SocketErrorEntry {
+            id: String::new(),
+            url: url.into(),
+            message: "refused".into(),
+            count: 1,
+            recovered: false,
+        }],
     };
     let action = |kind, target: &str, detail: &str, after: i64, count| ActionEntry {
         id: String::new(),
@@ -457,7 +464,8 @@ fn hostile() -> Changes {
         network.new_endpoints = vec![text()];
     }
     if let Some(websocket) = &mut changes.websocket {
-        websocket.errors = vec![SocketErrorEntry { id: String::new(), url: text(), message: text(), count: 1 }];
+        websocket.errors =
+            vec![SocketErrorEntry { id: String::new(), url: text(), message: text(), count: 1, recovered: false }];
         websocket.disconnections[0].close_reason = text();
     }
     if let Some(actions) = &mut changes.actions {

@@ -68,7 +68,7 @@ fn s06_a_closed_socket_is_a_disconnection() {
     let app = App::watched();
     app.socket("1", SocketEvent::Open);
     app.changes();
-    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new() });
+    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new(), by: None });
     let changes = app.changes();
     let websocket = changes.websocket.unwrap();
     assert_eq!((changes.severity, websocket.disconnections.len()), (Severity::Warning, 1));
@@ -429,7 +429,7 @@ fn what_the_user_did_several_times_in_a_row_is_one_entry() {
 fn a_socket_that_never_connected_failed_and_did_not_disconnect() {
     let app = App::watched();
     app.socket("1", SocketEvent::Error { message: "403".to_owned() });
-    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new() });
+    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new(), by: None });
     let changes = app.changes();
     let websocket = changes.websocket.unwrap();
     assert_eq!((websocket.errors.len(), websocket.disconnections.len()), (1, 0));
@@ -440,7 +440,7 @@ fn a_socket_that_never_connected_failed_and_did_not_disconnect() {
 fn a_socket_that_came_back_says_so() {
     let app = App::watched();
     app.socket("1", SocketEvent::Open);
-    app.socket("1", SocketEvent::Close { code: Some(1001), reason: "going away".to_owned() });
+    app.socket("1", SocketEvent::Close { code: Some(1001), reason: "going away".to_owned(), by: None });
     app.socket("2", SocketEvent::Open);
     let changes = app.changes();
     // A page that was loaded again; it is told and is nothing to worry about.
@@ -558,7 +558,7 @@ fn a_baseline_tells_what_deviates() {
     app.error("never seen");
     (0..40).for_each(|_| app.timed("GET", "/api/users", 200, Some(500.0)));
     app.request("GET", "/api/cart", 500);
-    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new() });
+    app.socket("1", SocketEvent::Close { code: Some(1006), reason: String::new(), by: None });
     let worse = app.browser.compare_baseline("baseline_users").unwrap();
     let kinds: Vec<Value> =
         worse.deviations.iter().map(|deviation| serde_json::to_value(deviation.kind).unwrap()).collect();

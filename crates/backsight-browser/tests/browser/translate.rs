@@ -135,7 +135,12 @@ pub fn line(event: &Event) -> String {
                 SocketEvent::Open => "open".to_owned(),
                 SocketEvent::Message { sent, bytes } => format!("{} {bytes}", if *sent { "sent" } else { "got" }),
                 SocketEvent::Error { message } => format!("error {message}"),
-                SocketEvent::Close { code, reason } => format!("close {code:?} {reason}"),
+                SocketEvent::Close { code, reason, by } => {
+                    format!(
+                        "close {code:?} {reason}{}",
+                        by.map(|by| format!(" by {}", by.as_str())).unwrap_or_default()
+                    )
+                }
             });
         }
         Event::Action(action) => words.push(format!("{:?} {} {}", action.kind, action.target, action.detail)),

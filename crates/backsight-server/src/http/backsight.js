@@ -387,17 +387,27 @@
     schedule(PAUSE);
   };
 
-  const watchSocket = (socket) => {
-    const known = { id: page + "-" + ++sockets, url: socket.url };
+  // Vite's own connection is known by the protocol that it asks for.
+  const toolOf = (protocols) => (/(^|,)vite-(hmr|ping)(,|$)/.test(String(protocols)) ? "vite" : undefined);
+
+  const watchSocket = (socket, protocols) => {
+    const known = { id: page + "-" + ++sockets, url: socket.url, tool: toolOf(protocols) };
     let isOpen = false;
+    let by; // What the page closes itself is no error.
     const happened = (event, more) => attempt(() => tell("websocket", Object.assign({ event }, known, more)));
     socket.addEventListener("open", () => ((isOpen = true), happened("open")));
     socket.addEventListener("message", (event) => attempt(() => counted(known, false, event.data)));
-    socket.addEventListener("error", () => happened("error", { message: isOpen ? "the connection failed" : "could not connect" }));
+    socket.addEventListener("error", () => by || happened("error", { message: isOpen ? "the connection failed" : "could not connect" }));
     socket.addEventListener("close", (event) => {
       attempt(frames);
-      happened("close", { code: event.code, reason: cut(event.reason, 200) });
+      if (by && !isOpen) return;
+      happened("close", { code: event.code, reason: cut(event.reason, 200), by: by || (event.code === 1006 ? undefined : "server") });
     });
+    const close = socket.close;
+    socket.close = function () {
+      if (socket.readyState < 2) by = "page";
+      return close.apply(socket, arguments);
+    };
     const send = socket.send;
     socket.send = function (data) {
       const result = send.apply(socket, arguments);
@@ -411,7 +421,7 @@
     const watched = new Proxy(Original, {
       construct(target, values, newTarget) {
         const socket = Reflect.construct(target, values, newTarget === watched ? target : newTarget);
-        attempt(() => watchSocket(socket));
+        attempt(() => watchSocket(socket, values[1]));
         return socket;
       },
     });

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Context;
 use super::earlier::FailedLoad;
 use super::requests::Requests;
-use super::sockets::Sockets;
+use super::sockets::{self, Sockets};
 use super::wire::{Hash, StackTrace, address, epoch_millis, frame, shortened};
 use crate::event::{Console, Event, Level, Speaker};
 
@@ -176,6 +176,10 @@ impl Announcements {
         } else if entry.text.starts_with("WebSocket connection to '")
             && let Some(url) = quoted(&entry.text)
         {
+            if sockets::is_closed_early(&entry.text) {
+                context.counts.folded += 1;
+                return None;
+            }
             let (known, url) = (sockets.has_failed(url), address(url));
             self.fold_or_hold(context, known, Waiting::Socket { url, console });
         } else {

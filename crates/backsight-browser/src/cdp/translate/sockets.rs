@@ -1,15 +1,18 @@
 //! The life of WebSockets (and WebTransports). The protocol never says with what code a socket closed; the page script does
-//! (see `sockets.js`), a little before or after, so a closing waits a moment for it.
+//! (see `sockets.js`), a little before or after, so a closing waits a moment for it. What the page itself closed is no
+//! error: React's StrictMode closes each socket before it is connected and opens another.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::Context;
-use super::wire::{address, cut, shortened};
-use crate::event::{Event, Socket, SocketEvent};
+use super::wire::{StackTrace, address, cut, shortened};
+use crate::event::{Event, Side, Socket, SocketEvent};
+use crate::noise::{Opener, Tool};
 
 /// How long a closing waits for its code.
 const GRACE_MS: i64 = 250;
@@ -21,6 +24,14 @@ const MAX_OPEN: usize = 2_000;
 const MAX_REASON: usize = 1_000;
 /// As many failed connections are remembered for folding what the console says about them.
 const MAX_FAILED: usize = 64;
+
+/// What Chromium calls it when a page closes a socket that is not connected yet.
+const CLOSED_EARLY: &str = "WebSocket is closed before the connection is established";
+
+/// Whether the browser only says that the page itself closed a socket before it was connected.
+pub fn is_closed_early(text: &str) -> bool {
+    text.contains(CLOSED_EARLY)
+}
 
 /// The sockets of a connection.
 #[derive(Debug, Default)]
@@ -35,12 +46,15 @@ pub struct Sockets {
     refused: VecDeque<(String, String, Timestamp)>,
     /// Addresses that could not be connected.
     failed: VecDeque<String>,
+    /// Tools' connections that a document lost; they are nobody's loss once the document is gone.
+    lost: VecDeque<(String, Connection)>,
 }
 
 #[derive(Debug)]
 struct Connection {
     session: String,
     url: String,
+    tool: Option<Tool>,
     connected: bool,
     failed: bool,
     /// The protocol's seconds and the wall's milliseconds at the same moment.
@@ -56,6 +70,8 @@ pub struct Report {
     code: u16,
     #[serde(default)]
     reason: String,
+    /// Whether the page closed it; a script of an earlier version does not say.
+    by_page: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +88,23 @@ pub struct SocketMessage<'a> {
     response: Option<SocketFrame<'a>>,
     #[serde(default, borrow)]
     error_message: Cow<'a, str>,
+    #[serde(borrow)]
+    initiator: Option<Initiator<'a>>,
+    request: Option<Handshake>,
+}
+
+/// Who opened a socket.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Initiator<'a> {
+    #[serde(borrow)]
+    stack: Option<StackTrace<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Handshake {
+    headers: HashMap<String, Value>,
 }
 
 #[derive(Deserialize, Default)]
@@ -106,6 +139,9 @@ impl Sockets {
                     let event = SocketEvent::Message { sent, bytes: size(&frame, sent) };
                     context.tell(connection.event(&id, time, event));
                 }
+            }
+            "Network.webSocketFrameError" if message.error_message.starts_with(CLOSED_EARLY) => {
+                connection.failed = true
             }
             "Network.webSocketFrameError" => {
                 if !connection.connected {
@@ -163,7 +199,7 @@ impl Sockets {
         ids.sort_by_key(|id| self.open.get(id).and_then(|connection| connection.closed));
         let mut told: Vec<(String, Event)> = ids.iter().filter_map(|id| self.finish(id, None)).collect();
         if let Some(session) = ended {
-            told.extend(self.gone(session, "the page is gone", now));
+            told.extend(self.gone(session, "the page is gone", Some(Side::Page), now));
         }
         told
     }
@@ -173,28 +209,54 @@ impl Sockets {
         !self.reports.is_empty() || !self.closing.is_empty()
     }
 
-    /// A page went on to another document; the protocol says nothing about the sockets of the old one.
-    pub fn navigated(&mut self, context: &mut Context<'_>) {
-        let told = self.gone(context.session, "the page went on", context.now);
+    /// A page went on from one document to another; the protocol says nothing about the sockets of the old one.
+    pub fn navigated(&mut self, context: &mut Context<'_>, left: &str) {
+        // A page that is loaded again is to open its sockets again, so those are missed if it does not.
+        let bare = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let is_reload = context.page().is_some_and(|page| bare(&page) == bare(left));
+        let by = (!is_reload).then_some(Side::Page);
+        let told = self.gone(context.session, "the page went on", by, context.now);
         told.into_iter().for_each(|(_, event)| context.tell(event));
     }
 
     /// A document that is gone takes its sockets along, and their peers hear 1001, "going away".
-    fn gone(&mut self, session: &str, reason: &str, now: Timestamp) -> Vec<(String, Event)> {
+    fn gone(&mut self, session: &str, reason: &str, by: Option<Side>, now: Timestamp) -> Vec<(String, Event)> {
         let here = |id: &&String| self.open.get(*id).is_some_and(|connection| connection.session == session);
         let ids: Vec<String> = self.order.iter().filter(here).cloned().collect();
         let mut told = Vec::new();
         for id in ids {
             let Some(connection) = self.forget(&id) else { continue };
+            // A tool comes back with the page or is missed by the next one.
+            let by = connection.tool.map_or(by, |_| Some(Side::Page));
             if connection.connected && connection.closed.is_none() {
-                let event = SocketEvent::Close { code: Some(1001), reason: reason.to_owned() };
+                let event = SocketEvent::Close { code: Some(1001), reason: reason.to_owned(), by };
                 told.push((session.to_owned(), connection.event(&id, now, event)));
             } else if let Some((time, _)) = connection.closed {
-                let event = SocketEvent::Close { code: None, reason: String::new() };
+                let event = SocketEvent::Close { code: None, reason: String::new(), by };
                 told.push((session.to_owned(), connection.event(&id, time, event)));
             }
         }
+        let (lost, others) = self.lost.drain(..).partition(|(_, connection)| connection.session == session);
+        self.lost = others;
+        for (id, connection) in VecDeque::<(String, Connection)>::into_iter(lost) {
+            let event = SocketEvent::Close { code: None, reason: reason.to_owned(), by: Some(Side::Page) };
+            told.push((session.to_owned(), connection.event(&id, now, event)));
+        }
         told
+    }
+
+    /// Remembers that a document lost a tool's connection.
+    fn lose(&mut self, id: &str, connection: Connection) {
+        let is_known = |(_, other): &(String, Connection)| {
+            (other.session.as_str(), other.url.as_str()) == (connection.session.as_str(), connection.url.as_str())
+        };
+        if connection.tool.is_none() || self.lost.iter().any(is_known) {
+            return;
+        }
+        self.lost.push_back((id.to_owned(), connection));
+        if self.lost.len() > MAX_FAILED {
+            self.lost.pop_front();
+        }
     }
 
     /// The socket that closed first at this address. One older than the watching has none, and is meant only when no other
@@ -229,6 +291,7 @@ impl Sockets {
             if connection.url.is_empty() {
                 connection.url = address(&message.url);
             }
+            connection.tool = connection.tool.or_else(|| message.tool(&connection.url));
             return;
         }
         if self.open.len() >= MAX_OPEN
@@ -241,6 +304,7 @@ impl Sockets {
         let connection = Connection {
             session: context.session.to_owned(),
             url: address(&message.url),
+            tool: message.tool(&message.url),
             connected: false,
             failed: false,
             anchor: None,
@@ -256,7 +320,9 @@ impl Sockets {
         let (session, url) = (connection.session.clone(), connection.url.clone());
         // A socket of which nothing else was heard is one that was open before the watching: its closing counts.
         if connection.failed || (!connection.connected && !url.is_empty()) {
-            self.forget(id);
+            if let Some(connection) = self.forget(id) {
+                self.lose(id, connection);
+            }
             if self.report_for(&session, &url).is_none() {
                 self.refused.push_back((session, url, context.now));
                 if self.refused.len() > MAX_FAILED {
@@ -279,9 +345,14 @@ impl Sockets {
             connection.url = report.url.clone();
         }
         let code = report.map(|report| report.code);
-        let reason = report.map(|report| report.reason.clone()).unwrap_or_default();
-        let event = connection.event(id, time, SocketEvent::Close { code, reason: cut(reason, 200) });
-        Some((connection.session, event))
+        let reason = cut(report.map(|report| report.reason.clone()).unwrap_or_default(), 200);
+        let by = report.and_then(Report::by);
+        let event = connection.event(id, time, SocketEvent::Close { code, reason, by });
+        let session = connection.session.clone();
+        if by != Some(Side::Page) {
+            self.lose(id, connection);
+        }
+        Some((session, event))
     }
 
     fn forget(&mut self, id: &str) -> Option<Connection> {
@@ -291,10 +362,36 @@ impl Sockets {
     }
 }
 
+impl Report {
+    /// Who closed it: with 1006 there was no closing, only an end.
+    fn by(&self) -> Option<Side> {
+        match (self.by_page, self.code) {
+            (Some(true), _) => Some(Side::Page),
+            (None, _) | (_, 1006) => None,
+            (Some(false), _) => Some(Side::Server),
+        }
+    }
+}
+
+impl SocketMessage<'_> {
+    /// The tool that opens this, as far as this message shows it.
+    fn tool(&self, url: &str) -> Option<Tool> {
+        let stack = self.initiator.as_ref().and_then(|initiator| initiator.stack.as_ref());
+        let stack = stack.map(StackTrace::frames).unwrap_or_default();
+        let headers = self.request.iter().flat_map(|request| &request.headers);
+        let asked = headers.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-protocol"));
+        let protocols = asked.filter_map(|(_, value)| value.as_str()).next().unwrap_or_default();
+        match stack.is_empty() && protocols.is_empty() && self.url.is_empty() {
+            true => None,
+            false => Tool::of(url, Opener { protocols, stack: &stack }),
+        }
+    }
+}
+
 impl Connection {
     fn event(&self, id: &str, time: Timestamp, event: SocketEvent) -> Event {
         let (id, url, page) = (id.to_owned(), self.url.clone(), self.page.clone());
-        Event::Websocket(Socket { time, id, url, event, page, backfilled: false })
+        Event::Websocket(Socket { time, id, url, event, tool: self.tool, page, backfilled: false })
     }
 
     fn time(&self, seconds: f64, now: Timestamp) -> Timestamp {

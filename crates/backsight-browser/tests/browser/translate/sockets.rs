@@ -1,6 +1,6 @@
 //! Sockets: openings, frames, failures and closings with their codes.
 
-use backsight_browser::event::Event;
+use backsight_browser::event::{Event, Tool};
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -172,7 +172,7 @@ fn sockets_of_a_page_that_is_gone_went_with_it() {
     open(&mut desk, "1");
     desk.lines();
     desk.detach("P");
-    assert_eq!(desk.lines(), ["ws ws://app/live close Some(1001) the page is gone"]);
+    assert_eq!(desk.lines(), ["ws ws://app/live close Some(1001) the page is gone by page"]);
     assert!(!desk.translator.pending());
 }
 
@@ -189,7 +189,96 @@ fn sockets_of_a_document_that_was_left_are_closed_although_nobody_says_so() {
         "Page.frameNavigated",
         json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } }),
     );
-    assert_eq!(desk.all(), ["ws ws://app/live close Some(1001) the page went on", "Navigate http://app/next"]);
+    assert_eq!(desk.all(), ["ws ws://app/live close Some(1001) the page went on by page", "Navigate http://app/next"]);
+}
+
+#[test]
+fn what_the_page_closed_itself_is_no_error_and_says_so() {
+    let mut desk = Desk::page();
+    // React's StrictMode: closed before it is connected, and opened again. Chromium says so in two places.
+    let text = "WebSocket is closed before the connection is established.";
+    let said = format!("WebSocket connection to '{URL}' failed: {text}");
+    let entry = json!({ "source": "javascript", "level": "warning", "text": said, "timestamp": 1_000_001.0 });
+    desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "1", "url": URL }));
+    desk.hear("P", "Log.entryAdded", json!({ "entry": entry }));
+    let error = json!({ "requestId": "1", "timestamp": 1.0, "errorMessage": text });
+    desk.hear("P", "Network.webSocketFrameError", error);
+    desk.hear("P", "Network.webSocketClosed", closed("1"));
+    desk.hear("P", "Runtime.bindingCalled", report(1006, ""));
+    open(&mut desk, "2");
+    assert_eq!(desk.all(), ["ws ws://app/live open"]);
+    // One that was connected.
+    desk.hear("P", "Network.webSocketClosed", closed("2"));
+    let payload = json!({ "url": URL, "code": 1005, "reason": "", "by_page": true }).to_string();
+    desk.hear("P", "Runtime.bindingCalled", json!({ "name": "__backsightSockets", "payload": payload }));
+    assert_eq!(desk.all(), ["ws ws://app/live close Some(1005)  by page"]);
+}
+
+fn tools(desk: &Desk) -> Vec<Option<Tool>> {
+    let tool = |event: &Event| match event {
+        Event::Websocket(socket) => Some(socket.tool),
+        _ => None,
+    };
+    desk.events.iter().filter_map(tool).collect()
+}
+
+#[test]
+fn a_tools_socket_is_known_by_its_protocol_or_by_the_script_that_opens_it() {
+    let mut desk = Desk::page();
+    let (hmr, app) = ("ws://app:5173/?token=x", "ws://app:5173/");
+    let headers = json!({ "Host": "app", "Sec-WebSocket-Protocol": "vite-hmr" });
+    desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "1", "url": hmr }));
+    desk.hear(
+        "P",
+        "Network.webSocketWillSendHandshakeRequest",
+        json!({ "requestId": "1", "request": { "headers": headers } }),
+    );
+    desk.hear("P", "Network.webSocketHandshakeResponseReceived", json!({ "requestId": "1", "timestamp": 1.0 }));
+    // A connection that is refused never comes to its handshake.
+    let opened_by = |script: &str| json!({ "type": "script", "stack": { "callFrames": [{ "url": script }] } });
+    let client = opened_by("http://app:5173/@vite/client");
+    desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "2", "url": hmr, "initiator": client }));
+    desk.hear(
+        "P",
+        "Network.webSocketFrameError",
+        json!({ "requestId": "2", "timestamp": 2.0, "errorMessage": "refused" }),
+    );
+    let chat = opened_by("http://app:5173/src/chat.ts");
+    desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "3", "url": app, "initiator": chat }));
+    desk.hear("P", "Network.webSocketHandshakeResponseReceived", json!({ "requestId": "3", "timestamp": 1.0 }));
+    assert_eq!(tools(&desk), [Some(Tool::Vite), Some(Tool::Vite), None]);
+}
+
+#[test]
+fn a_page_that_goes_takes_its_lost_tools_along() {
+    let mut desk = Desk::page();
+    let hmr = "ws://app:5173/?token=x";
+    let client = json!({ "type": "script", "stack": { "callFrames": [{ "url": "http://app:5173/@vite/client" }] } });
+    for id in ["1", "2", "3"] {
+        desk.hear("P", "Network.webSocketCreated", json!({ "requestId": id, "url": hmr, "initiator": client }));
+        desk.hear(
+            "P",
+            "Network.webSocketFrameError",
+            json!({ "requestId": id, "timestamp": 1.0, "errorMessage": "refused" }),
+        );
+        desk.hear("P", "Network.webSocketClosed", closed(id));
+    }
+    desk.lines();
+    let frame = json!({ "id": "TP", "loaderId": "L2", "url": "http://app/next" });
+    desk.hear("P", "Page.frameNavigated", json!({ "frame": frame }));
+    let lines = desk.all();
+    assert_eq!(lines, [format!("ws {hmr} close None the page went on by page"), "Navigate http://app/next".to_owned()]);
+}
+
+#[test]
+fn a_page_that_is_loaded_again_is_to_open_its_sockets_again() {
+    for (to, by) in [("http://app/?again", ""), ("http://app/other", " by page")] {
+        let mut desk = Desk::page();
+        open(&mut desk, "1");
+        desk.lines();
+        desk.hear("P", "Page.frameNavigated", json!({ "frame": { "id": "TP", "loaderId": "L2", "url": to } }));
+        assert_eq!(desk.lines()[0], format!("ws ws://app/live close Some(1001) the page went on{by}"));
+    }
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! How connections end: by the page, by the server, by a loss; and the dev server's own connection.
+
+use backsight_browser::event::{Event, Side, Socket, SocketEvent, Tool};
+use backsight_browser::report::Severity;
+
+use crate::app::App;
+
+#[test]
+fn what_the_page_closes_in_order_is_told_and_is_no_warning() {
+    let app = App::watched();
+    let close = |code, by| SocketEvent::Close { code: Some(code), reason: String::new(), by };
+    let ended = |code, by| {
+        app.socket("1", SocketEvent::Open);
+        app.socket("1", close(code, by));
+        let changes = app.changes();
+        (changes.severity, changes.websocket.unwrap().disconnections[0].by)
+    };
+    let (page, server) = (Some(Side::Page), Some(Side::Server));
+    assert_eq!(ended(1000, page), (Severity::Clean, page));
+    assert_eq!(ended(1005, page), (Severity::Clean, page));
+    assert_eq!(ended(1006, page), (Severity::Clean, page), "it closed what would not answer any more");
+    assert_eq!(ended(4001, page), (Severity::Warning, page), "a code of the app's own says that something is wrong");
+    assert_eq!(ended(1000, server), (Severity::Warning, server));
+    assert_eq!(ended(1000, None), (Severity::Warning, None));
+    assert_eq!(ended(1006, None), (Severity::Warning, None));
+}
+
+#[test]
+fn a_socket_that_could_not_connect_and_is_open_now_has_recovered() {
+    let app = App::watched();
+    let refused = || SocketEvent::Error { message: "net::ERR_CONNECTION_REFUSED".to_owned() };
+    app.socket("1", refused());
+    assert_eq!(app.changes().severity, Severity::Error);
+    app.socket("2", refused());
+    app.socket("3", SocketEvent::Open);
+    let changes = app.changes();
+    assert_eq!((changes.severity, changes.summary.as_str()), (Severity::Clean, "1 websocket(s) connected again"));
+    assert!(changes.websocket.unwrap().errors[0].recovered);
+    // What goes wrong on a connection is not undone by another one, and a later failure is a failure.
+    app.socket("3", SocketEvent::Error { message: "Invalid frame header".to_owned() });
+    app.socket("4", SocketEvent::Open);
+    assert_eq!(app.changes().severity, Severity::Error);
+    app.socket("5", refused());
+    assert_eq!(app.changes().severity, Severity::Error);
+}
+
+#[test]
+fn a_lost_dev_server_is_told_as_long_as_it_is_lost_and_its_chatter_is_not() {
+    let app = App::watched();
+    let vite = |id: &str, event| match app.happened(id, event) {
+        Event::Websocket(socket) => app.record(Event::Websocket(Socket { tool: Some(Tool::Vite), ..socket })),
+        _ => unreachable!(),
+    };
+    let close = |by| SocketEvent::Close { code: Some(1006), reason: String::new(), by };
+    let refused = || SocketEvent::Error { message: "net::ERR_CONNECTION_REFUSED".to_owned() };
+    vite("1", SocketEvent::Open);
+    assert_eq!(app.changes().severity, Severity::Clean);
+    vite("1", close(None));
+    let first = app.changes();
+    assert_eq!(first.severity, Severity::Unknown, "it may start again");
+    assert!(first.summary.contains("the dev server's connection was lost a moment ago"), "{}", first.summary);
+    for id in 2..7 {
+        app.pass(1000);
+        vite(&id.to_string(), refused());
+    }
+    for _ in 0..2 {
+        app.pass(1000);
+        let lost = app.changes();
+        let websocket = lost.websocket.unwrap();
+        assert_eq!((lost.severity, websocket.errors.len(), websocket.disconnections.len()), (Severity::Warning, 0, 1));
+        assert_eq!(websocket.disconnections[0].close_reason, "the dev server's connection is lost");
+    }
+    // It is back.
+    vite("7", SocketEvent::Open);
+    assert_eq!(app.changes().severity, Severity::Clean);
+    // A restart that takes a moment says nothing afterwards.
+    vite("7", close(None));
+    app.pass(1000);
+    vite("8", SocketEvent::Open);
+    app.pass(9000);
+    assert_eq!(app.changes().severity, Severity::Clean);
+    // The page that lost it is gone.
+    vite("8", close(None));
+    app.pass(9000);
+    assert_eq!(app.changes().severity, Severity::Warning);
+    vite("8", close(Some(Side::Page)));
+    assert_eq!(app.changes().severity, Severity::Clean);
+    // The app's own socket at the same address is another one.
+    app.socket("9", SocketEvent::Open);
+    app.socket("9", close(None));
+    assert_eq!(app.changes().websocket.unwrap().disconnections[0].close_code, Some(1006));
+}
