@@ -200,6 +200,7 @@ pub fn load(seed: u64) -> Vec<Event> {
             url: "ws://localhost:3000/live".to_owned(),
             event,
             page: None,
+            tool: None,
             backfilled: false,
         })
     };
