@@ -77,16 +77,18 @@ pub(crate) fn find(root: &Path, settings: &Settings) -> Result<Option<OwnStore>>
     if let Some(found) = standing(root, settings)? {
         return Ok(Some(found));
     }
-    // What came with the directory is named before anything is made beside it.
-    let own = root.join(OWN_DIRECTORY);
-    if let Some(opened) = open(&own)? {
-        check_empty(&opened, &own.join(place::STORE))?;
-    }
+    check_free(root)?;
     if !identity::is_gone(root, settings)? {
         return Ok(None);
     }
     // Another process may have made it since it was looked for.
     standing(root, settings)?.map_or_else(|| Err(gone(root)), |found| Ok(Some(found)))
+}
+
+/// Names what came with the directory, before anything is made beside it.
+pub(crate) fn check_free(root: &Path) -> Result<()> {
+    let own = root.join(OWN_DIRECTORY);
+    open(&own)?.map_or(Ok(()), |opened| check_empty(&opened, &own.join(place::STORE)))
 }
 
 fn standing(root: &Path, settings: &Settings) -> Result<Option<OwnStore>> {

@@ -67,6 +67,16 @@ fn nothing_is_written_over() {
 }
 
 #[test]
+fn what_came_with_the_directory_is_named_before_the_file_is_looked_for() {
+    let fixture = Fixture::new();
+    let elsewhere = another(&fixture, "elsewhere");
+    std::os::unix::fs::symlink(&elsewhere, fixture.root().join(".backsight")).unwrap();
+    let refused = fixture.ask("import ../not-there").fails("STORE_NOT_OURS", 3);
+    assert_eq!(refused["details"]["reason"], "special", "{refused}");
+    assert!(fs::read_dir(elsewhere).unwrap().next().is_none());
+}
+
+#[test]
 fn what_is_cut_short_damaged_or_something_else_leaves_nothing() {
     let fixture = Fixture::with_history();
     fixture.done("export ../history");

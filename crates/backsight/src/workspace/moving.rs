@@ -62,6 +62,7 @@ impl Workspace {
             return Err(Error::new(Code::Usage, message)
                 .with_hint("import it into a directory without one: `backsight -C DIR import FILE`"));
         }
+        crate::gate::check_free(&self.root)?;
         let name = quote(file.as_os_str().as_encoded_bytes());
         let mut reader = ArchiveReader::new(open_plain(file)?, &name)?;
         let store = place::candidates(&self.root, &self.settings).swap_remove(0);
