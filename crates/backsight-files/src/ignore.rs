@@ -454,10 +454,10 @@ pub(crate) fn relative_bytes(from: &Path, to: &Path) -> Vec<u8> {
     to.strip_prefix(from).map(|path| path.as_os_str().as_encoded_bytes().to_vec()).unwrap_or_default()
 }
 
-/// The repository data of a work tree: its `.git` directory, or where its `.git` file points.
+/// The repository data of a work tree: its `.git` directory, or where its `.git` file points. Git follows a symlink there.
 pub(crate) fn git_dir_of(directory: &Path, unread: &mut Vec<String>) -> Option<PathBuf> {
     let dot_git = directory.join(".git");
-    let text = match fs::symlink_metadata(&dot_git) {
+    let text = match fs::metadata(&dot_git) {
         Ok(metadata) if metadata.is_dir() => return dot_git.join("HEAD").exists().then_some(dot_git),
         Ok(_) => bounded::read(&dot_git, MAX_POINTER),
         Err(error) => Err(error),

@@ -387,6 +387,20 @@ fn a_split_index_that_tracks_the_store_is_found() {
     user.open().track().unwrap();
 }
 
+/// Git follows it, to a directory as well as to a file that names one.
+#[test]
+fn a_repository_behind_a_link_that_tracks_the_store_is_found() {
+    let user = User::with_store(StorePlace::Workspace);
+    let elsewhere = user.root.with_extension("data");
+    git(&user.root, &["init", "-q"]);
+    git(&user.root, &["update-index", "--add", "--cacheinfo", &format!("{EMPTY},.backsight/store/config.toml")]);
+    fs::rename(user.root.join(".git"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, user.root.join(".git")).unwrap();
+    assert_eq!(why(&user.open().track().unwrap_err()).0, "tracked");
+    git(&user.root, &["rm", "-q", "-r", "--cached", ".backsight"]);
+    user.open().track().unwrap();
+}
+
 /// Git takes what it ignores for expendable: a commit with a file of that name replaces the whole store.
 #[test]
 fn a_store_that_git_removed_is_missed_until_another_is_asked_for() {
