@@ -29,6 +29,9 @@ const GONE: u32 = u32::MAX;
 const RECORD_HEAD: usize = 5;
 const RECORD_STAT: usize = 20 + 8 + 12 + 12 + 8;
 
+/// In nanoseconds.
+const SECOND: u32 = 1_000_000_000;
+
 /// A point in time as the file system keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileTime {
@@ -47,10 +50,17 @@ pub(crate) struct Stat {
 
 impl Stat {
     /// Whether a later write is bound to change this stat: the last change lies before the clock tick in which the
-    /// file was looked at. Whole seconds in both times suggest a file system that keeps no finer ones.
+    /// file was looked at. Whole seconds in both times suggest a file system that keeps no finer ones, and whole
+    /// hundredths one that keeps those (exFAT).
     pub(crate) fn is_settled(&self, looked_at: FileTime) -> bool {
-        let coarse = self.modified.nanoseconds == 0 && self.changed.nanoseconds == 0;
-        if coarse { self.changed.seconds + 2 < looked_at.seconds } else { self.changed < looked_at }
+        let are_whole = |unit: u32| [self.modified, self.changed].iter().all(|time| time.nanoseconds % unit == 0);
+        if are_whole(SECOND) {
+            self.changed.seconds + 2 < looked_at.seconds
+        } else if are_whole(SECOND / 100) {
+            self.changed.seconds + 1 < looked_at.seconds
+        } else {
+            self.changed < looked_at
+        }
     }
 }
 
@@ -640,6 +650,15 @@ mod tests {
         let stat = Stat { changed: time(10, 0), modified: time(10, 0), ..Stat::default() };
         assert!(!stat.is_settled(time(12, 999)));
         assert!(stat.is_settled(time(13, 0)));
+    }
+
+    #[test]
+    fn whole_hundredths_need_a_second_of_distance() {
+        let stat = Stat { changed: time(10, 250_000_000), modified: time(9, 10_000_000), ..Stat::default() };
+        assert!(!stat.is_settled(time(10, 259_000_000)));
+        assert!(stat.is_settled(time(12, 0)));
+        let finer = Stat { modified: time(9, 10_000_001), ..stat };
+        assert!(finer.is_settled(time(10, 259_000_000)));
     }
 
     fn file(name: &[u8]) -> Record<'_> {
