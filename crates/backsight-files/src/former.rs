@@ -39,6 +39,9 @@ pub(crate) struct Given {
     pub(crate) mode: u16,
     /// What it could not be given, in words.
     pub(crate) unkept: Vec<String>,
+    /// The group that may do with it what others may not, where the file replaces none: of a file that was gone, no
+    /// snapshot holds the group or the access control list that these permissions were for.
+    pub(crate) new_group: Option<u32>,
 }
 
 impl Former {
@@ -65,8 +68,11 @@ impl Former {
 
     /// Gives all of it to a new file that is to have these permissions, which must be set after this.
     pub(crate) fn give_to(&self, file: &DiskFile, mode: u16) -> io::Result<Given> {
-        let mut given = Given { mode, unkept: Vec::new() };
+        let mut given = Given { mode, unkept: Vec::new(), new_group: None };
         self.give_owner(file, &mut given)?;
+        if self.uid.is_none() && is_for_a_group(mode) {
+            given.new_group = Some(file.file().metadata()?.gid());
+        }
         let present = attributes_of(file.file())?;
         // What the directory of the stage gives to new files is not what the file's own directory gives.
         if present.iter().any(|(name, _)| name == ACCESS_LIST)
@@ -121,6 +127,11 @@ impl Former {
         }
         Ok(())
     }
+}
+
+/// Whether a group may do something with a file of which others may do nothing.
+fn is_for_a_group(mode: u16) -> bool {
+    mode & 0o070 != 0 && mode & 0o007 == 0
 }
 
 /// Whether the system does not allow it, here or for this user.

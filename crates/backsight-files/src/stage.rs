@@ -23,6 +23,8 @@ pub(crate) struct Staged {
     narrowed: Option<u16>,
     /// What the replaced file has and the new one could not be given.
     unkept: Vec<String>,
+    /// The group that a file has which replaces none, where it matters.
+    new_group: Option<u32>,
 }
 
 impl Applier<'_> {
@@ -70,11 +72,12 @@ impl Applier<'_> {
             .create_private_directories(&own)
             .map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
         let total = 2 * journal.steps.len() as u64;
-        let (mut unkept, mut is_narrowed) = (Vec::new(), false);
+        let (mut unkept, mut is_narrowed, mut regrouped) = (Vec::new(), false, Vec::new());
         for (done, step) in journal.steps.iter_mut().enumerate() {
             if action_of(&step.change).needs_staging() {
                 let staged = self.stage_step(root, step)?;
                 unkept.extend(staged.unkept);
+                regrouped.extend(staged.new_group.map(|group| (step.change.path.clone(), group)));
                 if let (Some(narrowed), Some(Node::File { mode, .. })) = (staged.narrowed, &mut step.change.after) {
                     *mode = narrowed;
                     is_narrowed = true;
@@ -87,6 +90,7 @@ impl Applier<'_> {
         }
         self.journals().reserve(journal, room + 2 * self.journals().size(journal, Phase::Intent))?;
         self.check_writable(root, journal)?;
+        unkept.extend(told_together(&regrouped));
         Ok(unkept)
     }
 
@@ -110,6 +114,7 @@ impl Applier<'_> {
             Ok(Staged {
                 narrowed: (given.mode != mode).then_some(given.mode),
                 unkept: given.unkept.into_iter().map(|what| format!("`{path}` could not keep {what}")).collect(),
+                new_group: given.new_group,
             })
         };
         write().map_err(|error| Error::io(format!("stage `{}`", step.change.path), error))
@@ -143,6 +148,18 @@ impl Applier<'_> {
         }
         Ok(())
     }
+}
+
+/// One sentence for all files that came back for a group: there may be thousands.
+fn told_together(regrouped: &[(RelPath, u32)]) -> Option<String> {
+    let ((path, group), more) = regrouped.split_first()?;
+    let others = match more.len() {
+        0 => String::new(),
+        count => format!(" (and {count} more)"),
+    };
+    Some(format!(
+        "`{path}`{others} came back for the group {group}: no snapshot holds which group or access control list it had"
+    ))
 }
 
 /// What tells the mount of a path from others: the device, and the mount's number where the kernel says it (since 5.8).

@@ -101,3 +101,27 @@ fn a_file_in_a_directory_of_a_group_comes_back_to_that_group() {
     scene.workspace.restore("1").unwrap();
     assert_eq!(fs::metadata(scene.root.join("team/plan")).unwrap().gid(), 4321);
 }
+
+/// Snapshots hold neither groups nor lists: that another group may read it now is told, once for all files.
+#[test]
+fn a_file_that_comes_back_for_another_group_is_told() {
+    let scene = Scene::of(&["key", "list", "open", "own"]);
+    set(&scene.root.join("list"), ACCESS, &for_one_user());
+    for (name, mode) in [("key", 0o640), ("open", 0o664), ("own", 0o600)] {
+        chown(scene.root.join(name), None, Some(4321)).unwrap();
+        scene.chmod(name, mode);
+    }
+    scene.workspace.track().unwrap();
+    for name in ["key", "list", "open", "own"] {
+        scene.remove(name);
+    }
+    let restored = || scene.workspace.restore("2").unwrap().warnings.join("\n");
+    let all = restored();
+    assert!(all.contains("`key` (and 1 more) came back for the group "), "{all}");
+    scene.remove("open");
+    scene.remove("own");
+    assert_eq!(restored(), "", "others may read it, or its owner alone");
+    scene.remove("list");
+    let one = restored();
+    assert!(one.contains("`list` came back for the group "), "{one}");
+}
