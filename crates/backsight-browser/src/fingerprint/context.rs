@@ -25,6 +25,8 @@ pub(super) enum Context {
     Method,
     /// After a method and its path.
     Served,
+    /// After `answered`, `returned`, `failed:` and the like: possibly the status of an answer.
+    Answer,
 }
 
 impl Context {
@@ -45,12 +47,14 @@ impl Context {
             b"error" | b"err" => Context::Error,
             b"port" | b"ports" => Context::Port,
             b"localhost" => Context::Localhost,
+            b"answered" | b"answer" | b"returned" | b"returns" | b"responded" | b"replied" | b"got" | b"received"
+            | b"gave" | b"response" | b"reply" | b"failed" | b"fails" | b"failure" | b"rejected" => Context::Answer,
             b"close" | b"closed" | b"closing" | b"disconnect" | b"disconnected" => Context::Close,
             b"get" | b"post" | b"put" | b"patch" | b"delete" | b"head" | b"options" if word[0].is_ascii_uppercase() => {
                 Context::Method
             }
             // `exited with code 1`, `a status of 404`: the word between adds nothing.
-            b"of" | b"is" | b"was" | b"with" | b"the" | b"a" => self,
+            b"of" | b"is" | b"was" | b"with" | b"the" | b"a" | b"an" | b"by" => self,
             _ => Context::None,
         }
     }
@@ -59,6 +63,7 @@ impl Context {
     pub(super) fn after_mark(self, mark: u8) -> Context {
         match (self, mark) {
             (Context::Error, b'#') | (Context::Localhost, b':') => self,
+            (Context::Error, b':') => Context::Answer,
             (Context::Error | Context::Localhost, _) => Context::None,
             (_, b':' | b'=' | b'#' | b'(' | b'-' | b'/' | b'"' | b'\'' | b'[' | b'_' | b'|' | 0x80..) => self,
             _ => Context::None,
@@ -83,6 +88,7 @@ impl Context {
             Context::Http => digits.len() <= 3,
             Context::Close => digits.len() == 4 && matches!(value, 1000..=1015 | 3000..=4999),
             Context::Served => digits.len() == 3 && matches!(value, 100..=599),
+            Context::Answer => digits.len() == 3 && is_status(value),
         }
     }
 
@@ -90,6 +96,11 @@ impl Context {
     pub(super) fn keeps_text(self) -> bool {
         matches!(self, Context::Code | Context::Exit)
     }
+}
+
+/// Whether servers answer with it: other numbers of three digits are more often a count.
+pub(super) fn is_status(value: u32) -> bool {
+    matches!(value, 200..=206 | 301..=304 | 307..=308 | 400..=426 | 428..=429 | 431 | 451 | 499 | 500..=511 | 520..=530)
 }
 
 /// Whether the value of a `key` tells one problem from another, so that it stays where other values go.

@@ -293,6 +293,10 @@ impl<'a> Templater<'a> {
             _ if whole => self.enter(end),
             Quoted::Name => self.at = end + 1,
             Quoted::Typed => self.enter(end),
+            Quoted::Numbered(digits) => {
+                self.replace(end - digits, end, "{n}");
+                self.at = end + 1;
+            }
             Quoted::Text => {
                 self.replace(start + 1, end, "{str}");
                 self.at = end + 1;
@@ -315,6 +319,9 @@ impl<'a> Templater<'a> {
             return Quoted::Typed;
         }
         let coded = self.context.keeps_text() && !spaced && content.len() <= LONGEST_NAME;
+        if !spaced && !coded && content.len() <= LONGEST_NAME && is_numbered(content, digits) {
+            return Quoted::Numbered(digits);
+        }
         // One digit is part of a name (`h1`, `utf8`); more of them are a value.
         match coded || (!spaced && content.len() <= LONGEST_NAME && digits <= 1) {
             true => Quoted::Name,
@@ -400,8 +407,19 @@ enum Quoted {
     Name,
     /// An address, a path, an id: as without the marks.
     Typed,
+    /// A name with so many digits after it, as in `row-11`: one of many.
+    Numbered(usize),
     /// A text or a value.
     Text,
+}
+
+/// `row-1` and `item_12`: letters, a mark that joins, and all digits there are.
+fn is_numbered(content: &[u8], digits: usize) -> bool {
+    let (name, number) = content.split_at(content.len() - digits);
+    let joined = name
+        .split_last()
+        .is_some_and(|(last, name)| matches!(last, b'-' | b'_') && name.first().is_some_and(u8::is_ascii_alphabetic));
+    joined && digits > 0 && number.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether there are two or more `key=value` in a text.

@@ -2,7 +2,7 @@
 //! tells one problem from another.
 
 use super::Templater;
-use crate::fingerprint::context::Context;
+use crate::fingerprint::context::{self, Context};
 use crate::fingerprint::shape::{self, alphanumerics, digits, shape};
 use crate::fingerprint::time;
 use crate::redact::marker;
@@ -112,7 +112,20 @@ impl Templater<'_> {
     fn keeps(&self, start: usize, run: usize) -> bool {
         let number = &self.rest(start)[..run];
         let after = self.rest(start + run);
-        self.context.keeps(number) || is_status(number, after) || (number == b"0" && counts_trouble(after))
+        let is_meant = match self.context {
+            Context::Answer => self.context.keeps(number) && !counts_things(after),
+            context => context.keeps(number),
+        };
+        is_meant
+            || is_status(number, after)
+            || self.is_in_brackets(start, number, after)
+            || (number == b"0" && counts_trouble(after))
+    }
+
+    /// `(404)`: how something failed, after what failed.
+    fn is_in_brackets(&self, start: usize, number: &[u8], after: &[u8]) -> bool {
+        let is_failure = number.len() == 3 && matches!(number[0], b'4' | b'5') && context::is_status(value(number));
+        is_failure && self.before(start) == Some(b'(') && after.first() == Some(&b')')
     }
 
     /// `localhost:3000` keeps its port.
@@ -291,6 +304,23 @@ fn unit_of(unit: &[u8], apart: bool) -> Option<&'static str> {
     }
 }
 
+/// The value of a few digits.
+fn value(number: &[u8]) -> u32 {
+    number.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'))
+}
+
+/// ` rows` and the like: several of something, unless it is what a server answers with.
+fn counts_things(after: &[u8]) -> bool {
+    const NONE: [&[u8]; 8] = [b"is", b"as", b"was", b"has", b"this", b"status", b"errors", b"responses"];
+    match after {
+        [b' ', word @ ..] => {
+            let word = &word[..alphanumerics(word)];
+            word.ends_with(b"s") && word[0].is_ascii_lowercase() && !NONE.contains(&word)
+        }
+        _ => false,
+    }
+}
+
 /// `404 (Not Found)` and `404 Not Found`: a status with its reason.
 fn is_status(number: &[u8], after: &[u8]) -> bool {
     if number.len() != 3 || !matches!(number[0], b'1'..=b'5') {
@@ -298,6 +328,7 @@ fn is_status(number: &[u8], after: &[u8]) -> bool {
     }
     match after {
         [b' ', b'(', letter, ..] => letter.is_ascii_uppercase(),
+        [b':', b' ', reason @ ..] => is_reason(&reason[..alphanumerics(reason)]),
         [b' ', reason @ ..] => is_reason(&reason[..alphanumerics(reason)]),
         _ => false,
     }
