@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::json;
 
+use crate::amend::Amendment;
 use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
 use crate::event::{Category, Event};
@@ -87,6 +88,7 @@ impl Ear {
         if let (Some(browser), Some(source)) = (self.browser.upgrade(), source) {
             // Nobody hears any more how they end.
             browser.requests_under_way(&[]);
+            browser.messages_held(0);
             browser.hold(Vec::new());
             browser.watched_by(None);
             browser.end_source(source, lost, reason);
@@ -98,6 +100,18 @@ impl Listener for Ear {
     fn heard(&self, events: Vec<Event>) {
         if let Some(browser) = self.browser.upgrade() {
             browser.record_watched(events);
+        }
+    }
+
+    fn amended(&self, amendment: Amendment) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.amend(amendment);
+        }
+    }
+
+    fn held(&self, messages: usize) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.messages_held(messages);
         }
     }
 

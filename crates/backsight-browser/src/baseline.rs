@@ -255,7 +255,7 @@ impl Baseline {
                 Level::Error => DeviationKind::NewError,
                 _ => DeviationKind::NewWarning,
             },
-            subject: message.shown.clone(),
+            subject: message.said().to_owned(),
             expected: String::new(),
             actual: format!("{} time(s)", message.count.now()),
         };

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::json;
 
+use crate::amend::Amendment;
 use crate::baseline::{Baseline, BaselineEntry, Comparison};
 use crate::cdp::Capture;
 use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame, InFlight};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::doubles::{self, Doubles};
-use crate::event::{Category, Event, Repeated};
+use crate::event::{Category, Console, Event, Repeated};
 use crate::hash;
 use crate::health::Health;
 use crate::name;
@@ -41,6 +42,8 @@ const BASELINES: usize = 20;
 const SWEEP: u64 = 64;
 /// An error seldom comes alone: how long a question that waited for one waits for what belongs to it.
 const SETTLE: Duration = Duration::from_millis(250);
+/// How long a question waits for messages that are held back: rejections for 250 ms, others for a source map.
+const HELD: Duration = Duration::from_millis(400);
 /// How often a waiting question looks whether it was taken back.
 const GLANCE: Duration = Duration::from_millis(100);
 
@@ -149,6 +152,8 @@ struct State {
     marks: u64,
     heard_at: Instant,
     under_way: Vec<UnderWay>,
+    /// Messages that are held back for a moment.
+    held: usize,
 }
 
 /// Where a window begins, and what it is compared with.
@@ -179,6 +184,7 @@ impl Browser {
             marks: 0,
             heard_at: Instant::now(),
             under_way: Vec::new(),
+            held: 0,
         };
         Browser {
             state: Mutex::new(state),
@@ -248,6 +254,43 @@ impl Browser {
     /// Pages that bear this mark are watched over their browser's protocol; without one, none.
     pub fn watched_by(&self, mark: Option<String>) {
         self.lock().doubles.watched_by(mark);
+    }
+
+    /// Corrects what was recorded.
+    pub fn amend(&self, amendment: Amendment) {
+        let prepared = |console: Box<Console>| self.prepared([Event::Console(*console)]).pop();
+        match amendment {
+            Amendment::Placed { was, is } => {
+                if let (Some(was), Some(is)) = (prepared(was), prepared(is)) {
+                    self.lock().telemetry.place(&was, &is);
+                }
+            }
+            Amendment::Handled(said) => {
+                let now = (self.clock)();
+                if let Some(said) = prepared(said) {
+                    self.lock().telemetry.handled(&said, now);
+                }
+            }
+        }
+    }
+
+    /// So many messages are held back for a moment.
+    pub fn messages_held(&self, messages: usize) {
+        self.lock().held = messages;
+        self.heard.notify_all();
+    }
+
+    /// Waits for messages that are held back for a moment; what still is afterwards is counted in the answer.
+    fn wait_for_held(&self) {
+        let deadline = Instant::now() + HELD;
+        let mut state = self.lock();
+        while state.held > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// The requests that are under way, all of them, whenever that changes.
@@ -341,6 +384,7 @@ impl Browser {
             }
         }
         self.check_pages();
+        self.wait_for_held();
         let mut state = self.lock();
         let now = (self.clock)();
         let resolved = state.resolve(client, ask.checkpoint.as_deref(), now)?;
@@ -376,7 +420,7 @@ impl Browser {
             }
             let left = most.saturating_sub(began.elapsed());
             let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
-            let is_busy = state.awaited(resolved.requests_from, (self.clock)()).next().is_some();
+            let is_busy = state.held > 0 || state.awaited(resolved.requests_from, (self.clock)()).next().is_some();
             if left.is_zero() || (quiet.is_zero() && !is_busy) || is_cancelled() {
                 return state;
             }
@@ -728,6 +772,7 @@ impl State {
             to: now,
             coverage: Coverage { seen_twice: window.told_otherwise(), ..self.sources.coverage(window.backfilled()) },
             gaps,
+            held: self.held as u64,
             in_flight: self.in_flight(resolved.requests_from, now, redactor),
             include: &ask.include,
             filter: ask.severity,

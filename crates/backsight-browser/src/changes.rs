@@ -3,6 +3,7 @@
 
 mod fit;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use backsight_core::Timestamp;
@@ -58,6 +59,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) coverage: Coverage,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) in_flight: InFlight,
+    pub(crate) held: u64,
     pub(crate) include: &'a [Category],
     pub(crate) filter: Filter,
     pub(crate) max_tokens: usize,
@@ -83,7 +85,7 @@ impl InFlight {
 pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'_>) -> Changes {
     let mut found =
         Found { suppressed: BTreeMap::new(), log: &telemetry.log, home: telemetry.page().map(endpoint::origin) };
-    let (console, console_counts) = found.console(telemetry, window);
+    let (console, console_counts) = found.console(telemetry, window, frame.from);
     let network = found.network(telemetry, window, &frame.in_flight);
     let in_flight = frame.in_flight.all();
     let websocket = found.websocket(telemetry, window, frame.to);
@@ -129,6 +131,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
         omitted,
         gap: frame.gaps,
         in_flight,
+        held: frame.held,
         coverage: frame.coverage,
         token_count: 0,
         est_tokens: 0,
@@ -186,8 +189,26 @@ struct Found<'a> {
 /// How many different errors and warnings were said.
 #[derive(Clone, Copy, Default)]
 struct Said {
-    errors: usize,
-    warnings: usize,
+    errors: Counted,
+    warnings: Counted,
+}
+
+/// Different messages, by whether they were known.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    new: usize,
+    again: usize,
+}
+
+impl Counted {
+    fn of(said: &[(&Message, u64)], window: &Window<'_>) -> Counted {
+        let again = said.iter().filter(|(message, _)| window.is_recurring(message)).count();
+        Counted { new: said.len() - again, again }
+    }
+
+    fn any(self) -> bool {
+        self.new + self.again > 0
+    }
 }
 
 impl Found<'_> {
@@ -195,28 +216,32 @@ impl Found<'_> {
         *self.suppressed.entry(category).or_insert(0) += count;
     }
 
-    fn console(&mut self, telemetry: &Telemetry, window: &Window<'_>) -> (ConsoleChanges, Said) {
+    fn console(&mut self, telemetry: &Telemetry, window: &Window<'_>, from: Timestamp) -> (ConsoleChanges, Said) {
         let mut errors: Vec<(&Message, u64)> = Vec::new();
         let mut warnings = Vec::new();
+        let mut handled_later = Vec::new();
         for message in telemetry.messages.iter() {
             if message.level < Level::Warning || !window.reaches(message.last) {
                 continue;
             }
-            match (window.said(message), &message.noise) {
+            let handled = window.handled(message);
+            if handled > 0 && message.noise.is_none() {
+                handled_later.push((message, handled));
+            }
+            match (window.said(message).saturating_sub(handled), &message.noise) {
                 (0, _) => {}
                 (count, Some(_)) => self.suppress(Category::Console, count),
                 (count, None) if message.level == Level::Error => errors.push((message, count)),
                 (count, None) => warnings.push((message, count)),
             }
         }
-        let said = Said { errors: errors.len(), warnings: warnings.len() };
+        let said = Said { errors: Counted::of(&errors, window), warnings: Counted::of(&warnings, window) };
         let (total_new, _) = window.totals(Category::Console);
-        let console = ConsoleChanges {
-            total_new,
-            errors: messages(errors, window, self.log),
-            warnings: messages(warnings, window, self.log),
-        };
-        (console, said)
+        let log = self.log;
+        let times = Times { from, load: telemetry.load().map(|(_, time)| time) };
+        let list = |said| messages(said, window, times, log);
+        let (errors, warnings, handled_later) = (list(errors), list(warnings), list(handled_later));
+        (ConsoleChanges { total_new, errors, warnings, handled_later }, said)
     }
 
     fn network(&mut self, telemetry: &Telemetry, window: &Window<'_>, in_flight: &InFlight) -> NetworkChanges {
@@ -428,19 +453,48 @@ fn folded(failures: Vec<FailureEntry>) -> Vec<FailureEntry> {
     })
 }
 
-/// Messages as they are listed: new ones first, in the order in which they were first said, and many that differ in one
-/// word together.
-fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>, log: &Log) -> Vec<MessageEntry> {
-    said.sort_by_key(|(message, _)| (window.is_recurring(message), message.first));
+/// What times of messages are compared with.
+#[derive(Clone, Copy)]
+struct Times {
+    /// Where the window begins.
+    from: Timestamp,
+    /// The latest load of a page.
+    load: Option<Timestamp>,
+}
+
+impl Times {
+    /// When something was said first and last, if that is worth telling.
+    fn of(self, message: &Message, count: u64) -> (Option<i64>, Option<i64>) {
+        const APART_MS: i64 = 1_000;
+        let (first, last) = (message.first_time.0 - self.from.0, message.last_time.0 - self.from.0);
+        match count > 1 && last - first.max(0) >= APART_MS {
+            true => (Some(first).filter(|first| *first >= 0), Some(last)),
+            false => (None, None),
+        }
+    }
+}
+
+/// Messages as they are listed: new ones first, exceptions before what was logged, what was said most often before the rest,
+/// and then in the order in which they were first said; many that differ in one word together.
+fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>, times: Times, log: &Log) -> Vec<MessageEntry> {
+    said.sort_by_key(|(message, count)| {
+        (window.is_recurring(message), !message.is_exception, Reverse(*count), message.first)
+    });
     let templates: Vec<&str> = said.iter().map(|(message, _)| message.template.as_str()).collect();
     let families = fingerprint::families(&templates);
-    let entry = |(message, count): &(&Message, u64)| MessageEntry {
-        id: log.id_of(Category::Console, log::thing(message.key, ())),
-        message: message.shown.clone(),
-        source: message.source.clone(),
-        count: *count,
-        recurring: window.is_recurring(message),
-        variants: None,
+    let entry = |(message, count): &(&Message, u64)| {
+        let (after_ms, last_ms) = times.of(message, *count);
+        MessageEntry {
+            id: log.id_of(Category::Console, log::thing(message.key, ())),
+            message: message.said().to_owned(),
+            source: message.place.clone(),
+            count: *count,
+            after_ms,
+            last_ms,
+            before_load: times.load.is_some_and(|load| message.last_time < load),
+            recurring: window.is_recurring(message),
+            variants: None,
+        }
     };
     fold(said.iter().map(|said| Some(entry(said))).collect(), &families, |first, family| MessageEntry {
         count: family.iter().map(|at| said[*at].1).sum(),
@@ -516,17 +570,17 @@ impl Verdict<'_> {
     fn severity(&self, frame: &Frame<'_>) -> Severity {
         let (network, websocket) = (self.network, self.websocket);
         let broken = websocket.errors.iter().any(|error| !error.recovered);
-        if self.console.errors > 0 || !network.failures.is_empty() || broken {
+        if self.console.errors.any() || !network.failures.is_empty() || broken {
             return Severity::Error;
         }
         let unwell = !network.pending.is_empty() || !network.mistyped.is_empty();
         let still = unwell || !network.still_failing.is_empty() || !network.degraded.is_empty();
-        if self.console.warnings > 0 || still || websocket.disconnections.iter().any(matters) {
+        if self.console.warnings.any() || still || websocket.disconnections.iter().any(matters) {
             return Severity::Warning;
         }
         // Whoever names a category wants to know about that one.
         let unseen = frame.include.iter().any(|category| frame.coverage.not_watched.contains(category));
-        match frame.coverage.attached && frame.gaps.is_empty() && !unseen {
+        match frame.coverage.attached && frame.gaps.is_empty() && !unseen && frame.held == 0 {
             true => Severity::Clean,
             false => Severity::Unknown,
         }
@@ -535,11 +589,13 @@ impl Verdict<'_> {
     fn summary(&self, severity: Severity, frame: &Frame<'_>) -> String {
         let (network, websocket) = (self.network, self.websocket);
         let parts = [
-            (self.console.errors, "new console error(s)"),
+            (self.console.errors.new, "new console error(s)"),
+            (self.console.errors.again, "console error(s) again"),
             (network.failures.len(), "network failure(s)"),
             (websocket.errors.iter().filter(|error| !error.recovered).count(), "websocket error(s)"),
             (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
-            (self.console.warnings, "new console warning(s)"),
+            (self.console.warnings.new, "new console warning(s)"),
+            (self.console.warnings.again, "console warning(s) again"),
             (network.still_failing.len(), "endpoint(s) still failing"),
             (network.mistyped.len(), "file(s) answered with a page"),
             (network.degraded.len(), "slower endpoint(s)"),
@@ -566,7 +622,8 @@ impl Verdict<'_> {
         let within = frame.in_flight.within;
         let in_flight = format!("{within} request(s) are still in flight{}", oldest.unwrap_or_default());
         let in_flight = (within > 0).then_some(in_flight);
-        let doubts: Vec<String> = doubt.into_iter().chain(in_flight).collect();
+        let held = (frame.held > 0).then(|| format!("{} message(s) are held back for a moment", frame.held));
+        let doubts: Vec<String> = doubt.into_iter().chain(in_flight).chain(held).collect();
         match (doubts.is_empty(), parts.is_empty()) {
             (false, _) => format!("{found} seen, but {}", doubts.join(" and ")),
             (true, true) => format!("{found}."),

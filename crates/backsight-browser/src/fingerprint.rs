@@ -2,7 +2,7 @@
 //! hides a new bug and a wrong split only costs tokens, so in doubt two messages are two.
 
 mod context;
-mod frames;
+pub(crate) mod frames;
 mod hash;
 pub(crate) mod one_slot;
 pub(crate) mod shape;

@@ -4,6 +4,7 @@
 //! The engine is pure: [`event`] comes in, is redacted ([`redact`]), kept in rings and counted in groups; [`report`] goes
 //! out. Only `cdp` talks to a browser.
 
+mod amend;
 mod attached;
 pub mod baseline;
 mod bounds;
@@ -41,6 +42,7 @@ mod under_way;
 mod window;
 mod words;
 
+pub use amend::Amendment;
 pub use browser::{Ask, Browser, Ingest, Kept, LONGEST_WAIT, Made, Options, Wait};
 pub use changes::Filter;
 pub use checkpoint::{Checkpoint, NAMED};

@@ -4,6 +4,7 @@
 //! Nothing here is counted for an answer; groups do that. Memory is bounded in bytes: [`SHELF`] for each category, and
 //! [`LATEST`] for the things; what had to go is told as such.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use backsight_core::Timestamp;
 
 use crate::bounds;
-use crate::event::{Category, Event, Level, SocketEvent};
+use crate::event::{Category, Console, Event, Level, SocketEvent};
 use crate::telemetry::{Limits, Moment};
 
 /// Bytes of the events of one category.
@@ -137,6 +138,37 @@ impl Log {
             self.remember(category, moment, record.clone());
         }
         self.shelves[category as usize].push(record);
+    }
+
+    /// A message turns out to come from other places in the code, and its group with `before` as key to be that of `now`.
+    pub(crate) fn place(&mut self, (before, now): (u64, u64), was: &Console, is: &Console) {
+        let place = |record: &mut Record| {
+            record.key = now;
+            record.thing = thing(now, ());
+            if let Event::Console(said) = &*record.event
+                && said.stack == was.stack
+            {
+                record.event = Arc::new(Event::Console(Console { stack: is.stack.clone(), ..said.clone() }));
+            }
+        };
+        let records = self.shelves[Category::Console as usize].records.iter_mut();
+        records.filter(|record| record.key == before).for_each(place);
+        let Some(mut moved) = self.things.remove(&(Category::Console, thing(before, ()))) else { return };
+        place(&mut moved.latest);
+        match self.things.entry((Category::Console, thing(now, ()))) {
+            Entry::Vacant(free) => drop(free.insert(moved)),
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                self.bytes -= known.latest.size;
+                *known = Thing {
+                    count: known.count + moved.count,
+                    first: known.first.min(moved.first),
+                    last: known.last.max(moved.last),
+                    number: known.number,
+                    latest: moved.latest,
+                };
+            }
+        }
     }
 
     fn remember(&mut self, category: Category, moment: Moment, record: Record) {

@@ -1,6 +1,8 @@
 //! A value that remembers what it was at marks. Writing costs nothing more than one copy for each mark after which the
 //! value changed; values that do not change pay nothing for marks.
 
+use std::collections::BTreeSet;
+
 /// A value, and what it was at earlier marks.
 #[derive(Clone, Debug, Default)]
 pub struct Marked<T> {
@@ -52,6 +54,15 @@ impl<T: Clone> Marked<T> {
     }
 }
 
+impl Marked<u64> {
+    /// Counts what `other` counted as well, at every mark.
+    pub fn absorb(&mut self, other: &Marked<u64>) {
+        let marks: BTreeSet<u64> = self.before.iter().chain(&other.before).map(|(mark, _)| *mark).collect();
+        self.before = marks.into_iter().map(|mark| (mark, self.at(mark) + other.at(mark))).collect();
+        self.now += other.now;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -59,6 +70,24 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// Two counts that turn out to be one know the sum at every mark.
+        #[test]
+        fn what_is_absorbed_counts_at_every_mark(steps in prop::collection::vec(0_u8..3, 0..40)) {
+            let (mut left, mut right, mut marks) = (Marked::<u64>::default(), Marked::<u64>::default(), vec![(0, 0)]);
+            for (time, step) in (1..).zip(steps) {
+                let latest = marks.last().map_or(0, |(mark, _)| *mark);
+                match step {
+                    0 => *left.change(latest) += 1,
+                    1 => *right.change(latest) += 1,
+                    _ => marks.push((time, left.now() + right.now())),
+                }
+            }
+            left.absorb(&right);
+            for (mark, expected) in marks {
+                prop_assert_eq!(*left.at(mark), expected);
+            }
+        }
+
         /// Changes, marks and forgetting in any order: every live mark still knows its value.
         #[test]
         fn every_live_mark_knows_its_value(steps in prop::collection::vec(0_u8..4, 0..60)) {

@@ -78,6 +78,9 @@ pub struct Changes {
     /// event streams and beacons are held open on purpose and do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight: u64,
+    /// Messages that are held back for a moment, so that nobody knows yet what they say.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held: u64,
     /// Who watched.
     pub coverage: Coverage,
     /// Bytes of this as JSON, divided by 4.
@@ -97,6 +100,9 @@ pub struct ConsoleChanges {
     /// Warnings, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<MessageEntry>,
+    /// Rejections that were handled after they were told, now or by an earlier answer: no errors any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handled_later: Vec<MessageEntry>,
 }
 
 /// One thing that was said, however often.
@@ -105,13 +111,22 @@ pub struct MessageEntry {
     /// To ask for all of it with; absent when it is no longer kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// As first said, at most 200 characters.
+    /// As last said, at most 200 characters.
     pub message: String,
-    /// `file:line` or who said it.
+    /// `file:line` of the app's own code if there is any, else a library's, or who said it. Without the page's own origin.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// How often.
     pub count: u64,
+    /// When first and last, in milliseconds after the window's beginning; when that is a second apart or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_ms: Option<i64>,
+    /// See `after_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_ms: Option<i64>,
+    /// Whether it was not said any more since the latest load of a page.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_load: bool,
     /// Whether it was already known at the checkpoint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recurring: bool,

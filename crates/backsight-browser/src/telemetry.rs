@@ -3,7 +3,9 @@
 //! what there is to tell and not what happened.
 
 pub(crate) mod console;
+mod echo;
 pub(crate) mod network;
+mod place;
 pub(crate) mod sockets;
 mod table;
 
@@ -205,6 +207,9 @@ impl Telemetry {
     /// Takes note of something that happened, however often.
     pub fn record(&mut self, prepared: Prepared) {
         let Prepared { happened: Repeated { event, times }, cut, teller } = prepared;
+        if matches!(&event, Event::Console(console) if self.messages.is_echo(console)) {
+            return;
+        }
         if cut > 0 {
             *self.cut.change(self.latest_mark) += cut;
         }
@@ -256,6 +261,25 @@ impl Telemetry {
             Category::Actions => None,
         };
         newest.unwrap_or_default()
+    }
+
+    /// A message turns out to come from other places in the code.
+    pub fn place(&mut self, was: &Prepared, is: &Prepared) {
+        if let (Event::Console(was), Event::Console(is)) = (&was.happened.event, &is.happened.event) {
+            if let Some(moved) = self.messages.place(was, is) {
+                self.log.place(moved, was, is);
+            }
+        }
+    }
+
+    /// A rejection was handled after it was told.
+    pub fn handled(&mut self, said: &Prepared, now: Timestamp) {
+        if let Event::Console(said) = &said.happened.event
+            && self.messages.handled(said, self.sequence, self.latest_mark, now)
+        {
+            // So that a later mark is another one.
+            self.sequence += 1;
+        }
     }
 
     fn act(&mut self, moment: Moment, action: Action) -> bool {

@@ -77,7 +77,7 @@ impl<'a> Window<'a> {
         let counted = &mut self.counted;
         let mut count = |category, key, thing| *counted.entry((category, key, thing)).or_insert(0) += 1;
         for said in self.telemetry.messages.ring.iter().filter(|said| said.time > after) {
-            count(Category::Console, said.key, Thing::Message);
+            count(Category::Console, self.telemetry.messages.key_now(said.key), Thing::Message);
         }
         for requested in self.telemetry.endpoints.ring.iter() {
             match (requested.time > after, requested.outcome) {
@@ -117,12 +117,24 @@ impl<'a> Window<'a> {
         self.count(group, &message.count, (message.first_time, message.last_time))
     }
 
+    /// How often it turned out within to be no error.
+    pub(crate) fn handled(&self, message: &Message) -> u64 {
+        match self.start {
+            Start::Mark(mark) => message.handled.now() - message.handled.at(mark.sequence),
+            Start::Time(after) if message.handled_time > after => *message.handled.now(),
+            Start::Time(_) => 0,
+        }
+    }
+
     /// Whether it had been said before.
     pub(crate) fn is_recurring(&self, message: &Message) -> bool {
         match (self.known, self.start) {
             // Nobody knows which of them had been.
             _ if is_rest(message.key) => false,
-            (Some(known), _) => known.messages.contains(&message.key),
+            (Some(known), _) => {
+                let mut before = self.telemetry.messages.keys_before(message.key);
+                known.messages.contains(&message.key) || before.any(|key| known.messages.contains(&key))
+            }
             (None, Start::Mark(mark)) => *message.count.at(mark.sequence) > 0,
             (None, Start::Time(after)) => message.first_time <= after,
         }

@@ -16,6 +16,7 @@ use super::launch::Launch;
 use super::origins::Origins;
 use super::translate::Replays;
 use super::watch::{self, LIVENESS, Order};
+use crate::amend::Amendment;
 use crate::event::Event;
 use crate::under_way::UnderWay;
 
@@ -27,6 +28,10 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub trait Listener: Send + Sync + 'static {
     /// Things happened.
     fn heard(&self, events: Vec<Event>);
+    /// Something else turned out about what was heard.
+    fn amended(&self, amendment: Amendment);
+    /// How many messages are held back for a moment, whenever that changes.
+    fn held(&self, messages: usize);
     /// The requests that are under way, all of them, whenever that changes.
     fn under_way(&self, requests: &[UnderWay]);
     /// The whole picture, whenever it changes.

@@ -71,6 +71,8 @@ pub(crate) struct Epoch<'a> {
     arrivals: Vec<(Reply, String)>,
     /// What happened and was not told yet.
     events: Vec<Event>,
+    /// How many messages the translator holds back, as was last told.
+    held: usize,
     /// The picture without what the targets say.
     base: Watching,
     notes: BTreeSet<String>,
@@ -159,6 +161,7 @@ impl<'a> Epoch<'a> {
             departures: HashMap::new(),
             arrivals: Vec::new(),
             events: Vec::new(),
+            held: 0,
             notes: base.notes.iter().cloned().collect(),
             base,
             losses: Losses::default(),
@@ -387,6 +390,11 @@ impl<'a> Epoch<'a> {
         for told in told {
             match told {
                 Told::Event(event) => self.events.push(event),
+                Told::Amended(amendment) => {
+                    // What it amends comes first.
+                    self.tell_events();
+                    self.watch.listener.amended(amendment);
+                }
                 Told::Command { token, session, method, params } => {
                     let answer = self.connection.send(Some(&session), method, &params, PATIENCE);
                     let answered = async move { Answered::Translator { session, token, answer: answer.await } };
@@ -508,9 +516,17 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    fn tell(&mut self) {
+    fn tell_events(&mut self) {
         if !self.events.is_empty() {
             self.watch.listener.heard(std::mem::take(&mut self.events));
+        }
+    }
+
+    fn tell(&mut self) {
+        self.tell_events();
+        let held = self.translator.held();
+        if std::mem::replace(&mut self.held, held) != held {
+            self.watch.listener.held(held);
         }
         if let Some(requests) = self.translator.take_under_way() {
             self.watch.listener.under_way(&requests);

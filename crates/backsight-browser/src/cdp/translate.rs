@@ -40,6 +40,7 @@ use self::replays::{Histories, Replayed};
 use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
+use crate::amend::Amendment;
 use crate::event::{ActionKind, Event, Level};
 use crate::under_way::UnderWay;
 
@@ -81,6 +82,8 @@ impl Default for TranslateOptions {
 pub enum Told {
     /// Something happened.
     Event(Event),
+    /// Something else turned out about what was told.
+    Amended(Amendment),
     /// Please send this and give the answer to [`Translator::answered`], or that there is none.
     Command {
         /// What the answer is known by.
@@ -258,6 +261,11 @@ impl Translator {
             || self.maps.pending()
     }
 
+    /// How many messages are held back for a moment: rejections that may be handled yet, and what waits for its place.
+    pub fn held(&self) -> usize {
+        self.voices.held() + self.maps.held()
+    }
+
     /// The requests that are under way, if that changed since it was asked last.
     pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
         self.requests.take_under_way()
@@ -353,6 +361,10 @@ impl Translator {
             "requestServedFromCache" => self.requests.cached(&mut context, read(params)?),
             "loadingFinished" => self.requests.finished(&mut context, read(params)?),
             "loadingFailed" => self.requests.failed(&mut context, read(params)?),
+            "webSocketFrameReceived" => {
+                self.voices.compiled(&mut context, &read(params)?);
+                self.sockets.heard(&mut context, method, read(params)?);
+            }
             name if name.starts_with("webSocket") || name.starts_with("webTransport") => {
                 self.sockets.heard(&mut context, method, read(params)?);
             }
@@ -493,10 +505,18 @@ impl Translator {
         for said in told {
             match said {
                 Told::Event(Event::Console(console)) => self.maps.place(&mut context, console),
+                Told::Amended(Amendment::Handled(console)) if self.maps.withdraw(&console) => {
+                    context.counts.rejections_withdrawn += 1;
+                }
+                Told::Amended(Amendment::Handled(mut console)) => {
+                    self.maps.translate(&mut console.stack);
+                    context.told.push(Told::Amended(Amendment::Handled(console)));
+                }
                 other => context.told.push(other),
             }
         }
         context.told.extend(self.maps.ready().into_iter().map(Told::Event));
+        context.told.extend(self.maps.placed().into_iter().map(Told::Amended));
         passed
     }
 }

@@ -96,6 +96,7 @@ fn lists(changes: &mut Changes) -> Vec<(&'static str, &mut dyn Entries)> {
         lists.push((9, "websocket.errors", &mut websocket.errors));
     }
     if let Some(console) = &mut changes.console {
+        lists.push((3, "console.handled_later", &mut console.handled_later));
         lists.push((7, "console.warnings", &mut console.warnings));
         lists.push((11, "console.errors", &mut console.errors));
     }

@@ -44,14 +44,69 @@ pub(super) fn script_origin<'a>(frames: &'a [Frame], printed: &'a str) -> &'a st
     frames.first().map(|frame| frame.file.as_str()).or_else(printed).map(endpoint::origin).unwrap_or_default()
 }
 
+/// What is no code of the app's, wherever it stands in a file's name: libraries, what bundlers and dev servers add, what
+/// extensions and engines run.
+const FOREIGN: [&str; 27] = [
+    "node_modules/",
+    "/deps/chunk-",
+    "vite/deps/",
+    "/@vite/",
+    "/@react-refresh",
+    "/@id/",
+    "-extension://",
+    "extensions::",
+    "<anonymous>",
+    "[native code]",
+    "native code",
+    "webpack/bootstrap",
+    "webpack/runtime",
+    "webpack/hot",
+    "(webpack)",
+    "webpack-dev-server/",
+    "[turbopack]",
+    "turbopack/browser",
+    "/_next/static/chunks/webpack",
+    "/_next/static/chunks/polyfills",
+    "next/dist/",
+    "zone.js/",
+    "site-packages/",
+    "dist-packages/",
+    "/lib/python",
+    ".cargo/registry/",
+    "/rustc/",
+];
+/// What a name of theirs begins with.
+const INTERNAL: [&str; 12] = [
+    "node:",
+    "native",
+    "internal/",
+    "chrome:",
+    "debugger:",
+    "VM",
+    "eval at ",
+    "pptr:",
+    "snippet:",
+    "about:blank",
+    "evalmachine.",
+    "<",
+];
+
 /// Whether a file belongs to the app.
-fn is_own(file: &str) -> bool {
-    let foreign =
-        ["node_modules", "-extension://", "extensions::", "<anonymous>", "[native code]", "webpack/bootstrap"];
-    let internal = ["node:", "native", "internal/", "chrome:", "debugger:", "VM"];
+pub(crate) fn is_own(file: &str) -> bool {
     !file.is_empty()
-        && !foreign.iter().any(|part| file.contains(part))
-        && !internal.iter().any(|start| file.starts_with(start))
+        && !FOREIGN.iter().any(|part| file.contains(part))
+        && !INTERNAL.iter().any(|start| file.starts_with(start))
+}
+
+/// The files and lines of the stack that is printed within a message, as component stacks are.
+pub(crate) fn printed(message: &str) -> impl Iterator<Item = (&str, u32)> {
+    let (_, stack) = split(message);
+    stack.lines().take(LOOKED_AT).filter_map(|line| {
+        let (_, file) = parse(line)?;
+        let numbers = &line[line.find(file)? + file.len()..];
+        let line = numbers.trim_start_matches(':').split(|letter: char| !letter.is_ascii_digit()).next()?;
+        Some((file, line.parse().ok()?))
+    })
 }
 
 /// A function's name without what engines put before it.

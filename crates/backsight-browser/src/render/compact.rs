@@ -81,6 +81,7 @@ fn say_console(page: &mut Page, changes: &ConsoleChanges) {
     };
     page.list("errors", &changes.errors, message);
     page.list("warnings", &changes.warnings, message);
+    page.list("handled later, no errors any more", &changes.handled_later, message);
 }
 
 fn say_network(page: &mut Page, changes: &NetworkChanges) {
@@ -167,6 +168,9 @@ fn say_unseen(page: &mut Page, changes: &Changes) {
     }
     if changes.in_flight > 0 {
         page.line(&format!("in flight: {} request(s), how they end is not known yet", changes.in_flight));
+    }
+    if changes.held > 0 {
+        page.line(&format!("held back for a moment: {} message(s)", changes.held));
     }
     page.list("gaps", &changes.gap, |gap| {
         let end = gap.to.map_or("now".to_owned(), |to| later(gap.from, to));

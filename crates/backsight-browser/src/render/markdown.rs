@@ -55,6 +55,7 @@ fn say_console(page: &mut String, changes: &ConsoleChanges) {
     section(page, "Console", changes.total_new);
     entries(page, "Errors", &changes.errors, message);
     entries(page, "Warnings", &changes.warnings, message);
+    entries(page, "Handled later, no errors any more", &changes.handled_later, message);
 }
 
 fn say_network(page: &mut String, changes: &NetworkChanges) {
@@ -122,6 +123,9 @@ fn say_unseen(page: &mut String, changes: &Changes) {
     *page += &format!("- watching: {}\n", words::coverage(&changes.coverage, code));
     for gap in &changes.gap {
         *page += &format!("- gap: {}\n", words::gap(gap, code));
+    }
+    if changes.held > 0 {
+        *page += &format!("- held back for a moment: {} message(s)\n", thousands(changes.held));
     }
     if changes.in_flight > 0 {
         *page += &format!("- in flight: {} request(s), how they end is not known yet\n", thousands(changes.in_flight));

@@ -85,7 +85,9 @@ fn console(changes: &ConsoleChanges) -> Vec<Row> {
         Row::new(role, label, Some(entry.count), safe(&entry.message), &remarks)
     };
     let errors = changes.errors.iter().map(|entry| message(Role::Error, "error", entry));
-    errors.chain(changes.warnings.iter().map(|entry| message(Role::Warning, "warning", entry))).collect()
+    let warnings = changes.warnings.iter().map(|entry| message(Role::Warning, "warning", entry));
+    let handled = changes.handled_later.iter().map(|entry| message(Role::Good, "handled", entry));
+    errors.chain(warnings).chain(handled).collect()
 }
 
 fn network(changes: &NetworkChanges) -> Vec<Row> {
@@ -197,6 +199,10 @@ fn footer(changes: &Changes) -> Vec<Row> {
     if changes.in_flight > 0 {
         let what = format!("{} request(s), how they end is not known yet", thousands(changes.in_flight));
         rows.push(note(Role::Warning, "in flight", what));
+    }
+    if changes.held > 0 {
+        let what = format!("{} message(s) for a moment", thousands(changes.held));
+        rows.push(note(Role::Warning, "held back", what));
     }
     if !changes.dropped.is_empty() {
         let what = format!("details are gone, counts are exact: {}", words::by_category(&changes.dropped));

@@ -82,10 +82,21 @@ pub fn not_asked(changes: &Changes) -> Vec<&'static str> {
     Category::ALL.iter().zip(asked).filter(|(_, asked)| !asked).map(|(category, _)| category.as_str()).collect()
 }
 
+fn seconds(milliseconds: i64) -> f64 {
+    milliseconds as f64 / 1000.0
+}
+
 /// `recurring`, `7 variants`
 pub fn remarks(entry: &MessageEntry) -> Vec<String> {
     let recurring = entry.recurring.then(|| "recurring".to_owned());
-    recurring.into_iter().chain(entry.variants.map(|variants| format!("{variants} variants"))).collect()
+    let before_load = entry.before_load.then(|| "before the latest load".to_owned());
+    let times = match (entry.after_ms, entry.last_ms) {
+        (Some(after), Some(last)) => Some(format!("{} s to {} s after the start", seconds(after), seconds(last))),
+        (None, Some(last)) => Some(format!("last {} s after the start", seconds(last))),
+        (_, None) => None,
+    };
+    let variants = entry.variants.map(|variants| format!("{variants} variants"));
+    recurring.into_iter().chain(variants).chain(before_load).chain(times).collect()
 }
 
 /// `13:02:11 to 13:03:00: why`

@@ -70,6 +70,21 @@ impl<G: Group> Table<G> {
         &mut self.groups[place]
     }
 
+    /// Takes a group out, to come back under another key.
+    pub(super) fn take(&mut self, key: u64) -> Option<G> {
+        let place = self.places.remove(&key)?;
+        let group = self.groups.swap_remove(place);
+        if let Some(moved) = self.groups.get(place) {
+            self.places.insert(moved.key(), place);
+        }
+        Some(group)
+    }
+
+    /// The group with a key, if there is one.
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut G> {
+        self.places.get(&key).map(|place| &mut self.groups[*place])
+    }
+
     fn make_room(&mut self, oldest_mark: u64) {
         let most = self.room / 4;
         let mut old: Vec<u64> = self.groups.iter().map(Group::last).filter(|last| *last < oldest_mark).collect();
@@ -141,6 +156,15 @@ mod tests {
         assert_eq!(table.iter().map(|group| group.count).sum::<u64>(), 1000);
         assert_eq!(table.get(3).unwrap().count, 1);
         assert_eq!(table.get(u64::MAX).unwrap().count, 991);
+    }
+
+    #[test]
+    fn a_group_that_is_taken_leaves_the_others_in_their_places() {
+        let mut table = Table::new(9);
+        (0..4).for_each(|number| count(&mut table, number, number, 0));
+        assert_eq!(table.take(1).unwrap().key, 1);
+        assert!(table.take(1).is_none());
+        assert_eq!([0, 2, 3].map(|key| table.get_mut(key).unwrap().key), [0, 2, 3]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod live_contents;
 mod noise;
 mod recorder;
 mod render;
+mod said;
 mod scenarios;
 mod site;
 mod sockets;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use backsight_browser::UnderWay;
 use backsight_browser::cdp::{Clock, Listener, Watching};
 use backsight_browser::event::Event;
+use backsight_browser::{Amendment, UnderWay};
 use backsight_core::Timestamp;
 
 /// Long enough for a busy machine; a test that fails waits this long.
@@ -18,6 +18,8 @@ pub struct Record {
     pub interruptions: Vec<String>,
     pub lost: Vec<(String, u64)>,
     pub under_way: Vec<UnderWay>,
+    pub amendments: Vec<Amendment>,
+    pub held: usize,
 }
 
 impl Record {
@@ -90,6 +92,14 @@ impl Recorder {
 impl Listener for Recorder {
     fn heard(&self, events: Vec<Event>) {
         self.note(|record| record.events.extend(events));
+    }
+
+    fn amended(&self, amendment: Amendment) {
+        self.note(|record| record.amendments.push(amendment));
+    }
+
+    fn held(&self, messages: usize) {
+        self.note(|record| record.held = messages);
     }
 
     fn under_way(&self, requests: &[UnderWay]) {

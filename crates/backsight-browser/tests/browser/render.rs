@@ -21,6 +21,9 @@ fn message(message: &str, source: &str, count: u64) -> MessageEntry {
         message: message.into(),
         source: source.into(),
         count,
+        after_ms: None,
+        last_ms: None,
+        before_load: false,
         recurring: false,
         variants: None,
     }
@@ -48,6 +51,7 @@ fn empty() -> Changes {
         omitted: BTreeMap::new(),
         gap: Vec::new(),
         in_flight: 0,
+        held: 0,
         coverage: Coverage { attached: true, watching: vec!["chromium: 2 pages".into()], ..Coverage::default() },
         token_count: 90,
         est_tokens: 128,
@@ -59,11 +63,19 @@ fn full() -> Changes {
         message("TypeError: Cannot read properties of undefined (reading 'id')", "src/cart/total.ts:12", 100);
     let user = "Failed to load user {id}: the answer has no field `name`, which the profile header needs; showing a \
                 placeholder instead and trying again in 5 s";
-    let user = MessageEntry { recurring: true, variants: Some(7), ..message(user, "src/api/users.ts:40", 1_205) };
+    let user = MessageEntry {
+        recurring: true,
+        variants: Some(7),
+        after_ms: Some(1_200),
+        last_ms: Some(63_000),
+        before_load: true,
+        ..message(user, "src/api/users.ts:40", 1_205)
+    };
     let console = ConsoleChanges {
         total_new: 1_001,
         errors: vec![undefined, user],
         warnings: vec![message("Slow render: 812 ms", "", 3)],
+        handled_later: vec![message("Error: late (in promise)", "src/late.ts:7", 1)],
     };
     let mut orders = failure("/api/orders/{id}", 500, Some(200), 10, "{\"error\":\"no such column: total\"}");
     orders.now = Some(200);
@@ -178,8 +190,10 @@ fn a_person_reads_the_verdict_first_and_then_what_led_to_it() {
                          src/cart/total.ts:12
       error      1,205×  Failed to load user {id}: the answer has no field `name`, which the profile
                          header needs; showing a placeholder instead and trying again in 5 s
-                         src/api/users.ts:40 · recurring · 7 variants
+                         src/api/users.ts:40 · recurring · 7 variants · before the latest load · 1.2 s
+                         to 63 s after the start
       warning        3×  Slow render: 812 ms
+      handled        1×  Error: late (in promise)  src/late.ts:7
 
     Network  101 new
       failed     10×  GET /api/orders/{id} → 500  was 200 · now 200 · {"error":"no such column: total"}
@@ -231,9 +245,11 @@ fn a_model_reads_everything_in_few_words() {
     new: console 1001, network 101, websocket 498, actions 51
     errors:
      100x TypeError: Cannot read properties of undefined (reading 'id') @ src/cart/total.ts:12
-     1205x Failed to load user {id}: the answer has no field `name`, which the profile header needs; showing a placeholder instead and trying again in 5 s @ src/api/users.ts:40 (recurring, 7 variants)
+     1205x Failed to load user {id}: the answer has no field `name`, which the profile header needs; showing a placeholder instead and trying again in 5 s @ src/api/users.ts:40 (recurring, 7 variants, before the latest load, 1.2 s to 63 s after the start)
     warnings:
      3x Slow render: 812 ms
+    handled later, no errors any more:
+     1x Error: late (in promise) @ src/late.ts:7
     failures:
      10x 500 GET /api/orders/{id} was 200 now 200: {"error":"no such column: total"}
      1x 0 GET https://cdn.example.com/a.js: net::ERR_NAME_NOT_RESOLVED
@@ -292,11 +308,15 @@ fn markdown_says_the_same() {
     Errors:
 
     - 100× `TypeError: Cannot read properties of undefined (reading 'id')` at `src/cart/total.ts:12`
-    - 1,205× ``Failed to load user {id}: the answer has no field `name`, which the profile header needs; showing a placeholder instead and trying again in 5 s`` at `src/api/users.ts:40`, recurring, 7 variants
+    - 1,205× ``Failed to load user {id}: the answer has no field `name`, which the profile header needs; showing a placeholder instead and trying again in 5 s`` at `src/api/users.ts:40`, recurring, 7 variants, before the latest load, 1.2 s to 63 s after the start
 
     Warnings:
 
     - 3× `Slow render: 812 ms`
+
+    Handled later, no errors any more:
+
+    - 1× `Error: late (in promise)` at `src/late.ts:7`
 
     ## Network
 
@@ -549,7 +569,7 @@ proptest! {
     #[test]
     fn no_line_is_too_wide_and_no_word_is_lost(text in "[a-zA-Z漢字 ]{0,200}|\\PC{0,120}", width in 0_usize..160) {
         let mut changes = empty();
-        changes.console = Some(ConsoleChanges { total_new: 1, errors: vec![message(&text, "", 1)], warnings: Vec::new() });
+        changes.console = Some(ConsoleChanges { total_new: 1, errors: vec![message(&text, "", 1)], ..ConsoleChanges::default() });
         let shown = render::plain(&render::text(&changes, Style { width }));
         if text.chars().all(|character| character.is_ascii_alphabetic() || "漢字 ".contains(character)) {
             let widest = shown.lines().map(columns).max().unwrap_or(0);
@@ -580,7 +600,9 @@ fn the_compact_text_is_complete() {
         // Times of actions are said in seconds after the start, other times without a date that was said before.
         let said = match value {
             serde_json::Value::Bool(_) => return,
-            after if path.ends_with(".after_ms") => (after.as_f64().unwrap() / 1000.0).to_string(),
+            after if path.ends_with(".after_ms") || path.ends_with(".last_ms") => {
+                (after.as_f64().unwrap() / 1000.0).to_string()
+            }
             serde_json::Value::String(time) if time.parse::<Timestamp>().is_ok() => time[11..19].to_owned(),
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),

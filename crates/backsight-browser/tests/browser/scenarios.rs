@@ -37,7 +37,7 @@ fn s03_the_same_error_five_times_is_one_entry() {
     (0..5).for_each(|_| app.error("cannot load cart"));
     let console = app.changes().console.unwrap();
     assert_eq!((console.total_new, console.errors.len(), console.errors[0].count), (5, 1, 5));
-    assert_eq!(console.errors[0].source, "http://localhost:3000/app.js:10");
+    assert_eq!(console.errors[0].source, "app.js:10");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The protocol translator, given messages by hand: orders that cannot be provoked, and a small language for all its tests.
 
+use backsight_browser::Amendment;
 use backsight_browser::cdp::translate::{Target, Told, TranslateOptions, Translator};
 use backsight_browser::event::{Event, SocketEvent};
 use backsight_core::Timestamp;
@@ -20,6 +21,7 @@ pub struct Desk {
     pub translator: Translator,
     pub now: i64,
     pub events: Vec<Event>,
+    pub amendments: Vec<Amendment>,
     /// Commands that nobody answered yet: token, session, method, params.
     pub commands: Vec<(u64, String, &'static str, Value)>,
 }
@@ -39,7 +41,8 @@ impl Desk {
     }
 
     pub fn with(translator: Translator) -> Self {
-        Desk { translator, now: 1_000_000, events: Vec::new(), commands: Vec::new() }
+        let (events, amendments, commands) = Default::default();
+        Desk { translator, now: 1_000_000, events, amendments, commands }
     }
 
     /// One page `P` at `http://app/`, attached now; its timeline was asked for and is empty.
@@ -98,6 +101,7 @@ impl Desk {
         for said in told {
             match said {
                 Told::Event(event) => self.events.push(event),
+                Told::Amended(amendment) => self.amendments.push(amendment),
                 Told::Command { token, session, method, params } => {
                     self.commands.push((token, session, method, params))
                 }

@@ -61,6 +61,7 @@ impl Definition for GetChangesSince {
         ("omitted", "object"),
         ("gap", "array"),
         ("in_flight", "integer"),
+        ("held", "integer"),
         ("coverage", "object"),
         ("token_count", "integer"),
         ("est_tokens", "integer"),

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 use backsight_core::Timestamp;
 use serde::Deserialize;
 
-use super::Context;
 use super::format;
-use super::wire::{Hash, RemoteObject, StackTrace, cut, epoch_millis, frame, split_stack};
+use super::wire::{Hash, RemoteObject, StackTrace, cut, epoch_millis, frame, split_stack, text_frames};
+use super::{Context, Told};
+use crate::amend::Amendment;
 use crate::event::{Console, Event, Frame, Level, Speaker};
 
 /// How long a rejection may be handled late without being told.
@@ -21,11 +22,14 @@ const MAX_HELD: usize = 1_000;
 /// Rejections that were told are remembered to say when they are handled after all.
 const MAX_TOLD: usize = 64;
 
+/// Longer frames are no error of a compiler.
+const MAX_FRAME: usize = 1 << 20;
+
 /// What waits.
 #[derive(Debug, Default)]
 pub struct Voices {
     held: VecDeque<Held>,
-    told: VecDeque<(String, i64, String)>,
+    told: VecDeque<(String, i64, Console)>,
 }
 
 #[derive(Debug)]
@@ -73,6 +77,43 @@ struct ExceptionDetails<'a> {
     exception: Option<RemoteObject<'a>>,
 }
 
+/// What came over a WebSocket.
+#[derive(Deserialize)]
+pub struct FrameReceived<'a> {
+    #[serde(borrow)]
+    response: Payload<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    payload_data: Cow<'a, str>,
+}
+
+/// How Vite's dev server tells its pages that something does not compile: the pages draw it and log nothing.
+#[derive(Deserialize)]
+struct CompileError {
+    err: CompilerWords,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct CompilerWords {
+    message: String,
+    plugin: String,
+    id: String,
+    loc: Option<CompilerPlace>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct CompilerPlace {
+    file: Option<String>,
+    line: i64,
+    column: i64,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Revoked {
@@ -95,7 +136,11 @@ impl Voices {
                 said => format!("Assertion failed: {said}"),
             };
         }
-        let stack = stack(level, &called);
+        let mut stack = stack(level, &called);
+        if level >= Level::Warning {
+            // Component stacks are part of the text; they name the app's own places where the call was a library's.
+            stack.extend(text_frames(&message));
+        }
         let page = context.page();
         context.tell(Event::Console(Console { time, level, speaker: Speaker::Page, message, stack, page, backfilled }));
     }
@@ -106,9 +151,10 @@ impl Voices {
         let (message, own_frames) = exception_message(details);
         let identity = Hash::new().with(message_without_preview(details).as_bytes());
         let Some(backfilled) = context.first_time("exception", thrown.timestamp, identity) else { return };
-        let mut stack = details.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
+        // Where an error was made says more than where it was thrown again.
+        let mut stack = own_frames;
         if stack.is_empty() {
-            stack = own_frames;
+            stack = details.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
         }
         if stack.is_empty()
             && let Some(url) = details.url.as_deref().filter(|url| !url.is_empty())
@@ -126,6 +172,27 @@ impl Voices {
         self.held.push_back(Held { session, exception: details.exception_id, until, console });
     }
 
+    /// `Network.webSocketFrameReceived`: a compiler's error is told like one that was logged.
+    pub fn compiled(&self, context: &mut Context<'_>, received: &FrameReceived<'_>) {
+        let payload = &received.response.payload_data;
+        if !payload.starts_with(r#"{"type":"error","#) || payload.len() > MAX_FRAME {
+            return;
+        }
+        let Ok(CompileError { err }) = serde_json::from_str(payload) else { return };
+        let plugin = if err.plugin.is_empty() { "vite" } else { &err.plugin };
+        let words = strip_colours(&format!("[plugin:{plugin}] {}", err.message.trim()));
+        let place = err.loc.unwrap_or_default();
+        let file = place.file.filter(|file| !file.is_empty()).unwrap_or(err.id);
+        // Compilers count lines from one.
+        let stack = match file.is_empty() {
+            true => Vec::new(),
+            false => vec![frame(&file, place.line - 1, place.column, "")],
+        };
+        let (time, page) = (context.now, context.page());
+        let (level, speaker, message) = (Level::Error, Speaker::Page, cut(words, format::MAX_MESSAGE));
+        context.tell(Event::Console(Console { time, level, speaker, message, stack, page, backfilled: false }));
+    }
+
     /// `Runtime.exceptionRevoked`.
     pub fn revoked(&mut self, context: &mut Context<'_>, revoked: &Revoked) {
         let is_it = |session: &str, exception: i64| session == context.session && exception == revoked.exception_id;
@@ -135,9 +202,8 @@ impl Voices {
             return;
         }
         if let Some(index) = self.told.iter().position(|(session, exception, _)| is_it(session, *exception)) {
-            let message = self.told.remove(index).map(|(_, _, message)| message).unwrap_or_default();
-            let message = format!("handled after all: {message}");
-            context.say(Level::Debug, message);
+            let told = self.told.remove(index).map(|(_, _, console)| Amendment::Handled(Box::new(console)));
+            context.told.extend(told.map(Told::Amended));
         }
     }
 
@@ -151,7 +217,7 @@ impl Voices {
                 continue;
             }
             if let Some(held) = self.held.remove(index) {
-                self.told.push_back((held.session.clone(), held.exception, cut(held.console.message.clone(), 200)));
+                self.told.push_back((held.session.clone(), held.exception, held.console.clone()));
                 if self.told.len() > MAX_TOLD {
                     self.told.pop_front();
                 }
@@ -159,6 +225,11 @@ impl Voices {
             }
         }
         due
+    }
+
+    /// How many wait.
+    pub fn held(&self) -> usize {
+        self.held.len()
     }
 
     /// Whether anything waits.
@@ -170,7 +241,8 @@ impl Voices {
 /// How serious a kind of call is; `None` says nothing at all.
 fn level(kind: &str) -> Option<Level> {
     match kind {
-        "endGroup" | "clear" => None,
+        // A group's name belongs to what is said in it.
+        "startGroup" | "startGroupCollapsed" | "endGroup" | "clear" => None,
         "error" | "assert" => Some(Level::Error),
         "warning" => Some(Level::Warning),
         "debug" => Some(Level::Debug),
@@ -216,4 +288,14 @@ fn message_without_preview(details: &ExceptionDetails<'_>) -> String {
         Some(exception) => format!("{}\0{}", details.text, format::identity(exception)),
         None => details.text.clone().into_owned(),
     }
+}
+
+/// A text without the colours of a terminal.
+fn strip_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut plain, part| {
+        plain.push_str(part.split_once('m').map_or(part, |(_, after)| after));
+        plain
+    })
 }

@@ -1,7 +1,8 @@
 //! Original places in the code: which scripts have source maps, loading them, and the errors that wait for them.
 //!
-//! Maps are loaded when the first error needs them. An error waits [`BUDGET_MS`] at most and goes with the place it has; the
-//! map is there for the next one. Harmless messages never wait.
+//! Maps are loaded when the first error needs them. An error waits [`BUDGET_MS`] at most and goes with the place it has; when
+//! its map comes later, what was told is amended. Harmless messages never wait, and libraries' maps are loaded only for
+//! stacks without any place of the app's own.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,13 +12,17 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Asked, Context, Counts, wire};
+use crate::amend::Amendment;
 use crate::cdp::source_map::{SourceMap, base64, data_text};
 use crate::event::{Console, Event, Frame, Level};
+use crate::fingerprint::frames::is_own;
 
 /// How long an error waits for its place.
 const BUDGET_MS: i64 = 200;
 /// As many errors wait; in a flood the rest goes with the places it has.
 const MAX_HELD: usize = 1_000;
+/// Messages that are amended when their maps come.
+const MAX_LATE: usize = 64;
 /// Scripts of which is known that they have maps.
 const MAX_SCRIPTS: usize = 4_096;
 /// Addresses that hold whole maps take room until they are needed.
@@ -43,6 +48,8 @@ pub struct Maps {
     maps: HashMap<String, Map>,
     maps_order: VecDeque<String>,
     held: VecDeque<Held>,
+    /// What was told before its maps came.
+    late: VecDeque<Late>,
 }
 
 #[derive(Debug)]
@@ -58,6 +65,16 @@ enum Map {
     Loading { session: String, stream: String, bytes: Vec<u8> },
     Ready(SourceMap),
     Missing,
+}
+
+/// A message that was told before its maps came.
+#[derive(Debug)]
+struct Late {
+    needs: Vec<String>,
+    /// As it was told.
+    told: Console,
+    /// Its places as the browser told them.
+    stack: Vec<Frame>,
 }
 
 #[derive(Debug)]
@@ -135,7 +152,7 @@ impl Maps {
         let needs = self.needed(context, &console.stack);
         if needs.is_empty() || self.held.len() >= MAX_HELD {
             context.counts.maps_missed += u64::from(!needs.is_empty());
-            self.translate(&mut console.stack);
+            self.settle_places(needs, &mut console);
             return context.tell(Event::Console(console));
         }
         let until = Timestamp(context.now.0 + BUDGET_MS);
@@ -150,9 +167,58 @@ impl Maps {
 
     /// What waited long enough, or belongs to a session that ends.
     pub fn tick(&mut self, now: Timestamp, ended: Option<&str>, counts: &mut Counts) -> Vec<Event> {
-        let events = self.release(|_, held| held.until <= now || ended == Some(held.session.as_str()));
+        let is_due = |held: &Held| held.until <= now || ended == Some(held.session.as_str());
+        let events = self.release(|_, held| is_due(held));
         counts.maps_missed += events.len() as u64;
         events
+    }
+
+    /// What was told and has its places now.
+    pub fn placed(&mut self) -> Vec<Amendment> {
+        let mut amendments = Vec::new();
+        for late in std::mem::take(&mut self.late) {
+            match self.are_loading(&late.needs) {
+                true => self.late.push_back(late),
+                false => amendments.extend(self.amended(late)),
+            }
+        }
+        amendments
+    }
+
+    fn amended(&self, late: Late) -> Option<Amendment> {
+        let Late { told, mut stack, .. } = late;
+        self.translate(&mut stack);
+        let is = Console { stack, ..told.clone() };
+        (is != told).then(|| Amendment::Placed { was: Box::new(told), is: Box::new(is) })
+    }
+
+    /// Puts original places where they are known; what has others still to come is remembered, each message once.
+    fn settle_places(&mut self, needs: Vec<String>, console: &mut Console) {
+        let stack = console.stack.clone();
+        self.translate(&mut console.stack);
+        let is_same = |late: &Late| late.told.message == console.message && late.stack == stack;
+        if !self.are_loading(&needs) || self.late.iter().any(is_same) {
+            return;
+        }
+        if self.late.len() == MAX_LATE {
+            self.late.pop_front();
+        }
+        self.late.push_back(Late { needs, told: console.clone(), stack });
+    }
+
+    fn are_loading(&self, needs: &[String]) -> bool {
+        needs.iter().any(|key| matches!(self.maps.get(key), Some(Map::Loading { .. })))
+    }
+
+    /// Takes back a message that was not told yet; whether there is one.
+    pub fn withdraw(&mut self, console: &Console) -> bool {
+        let place = self.held.iter().position(|held| held.console == *console);
+        place.is_some_and(|place| self.held.remove(place).is_some())
+    }
+
+    /// How many messages wait.
+    pub fn held(&self) -> usize {
+        self.held.len()
     }
 
     /// The answer to `Network.loadNetworkResource`.
@@ -205,7 +271,8 @@ impl Maps {
     /// Which maps are still to come for these frames; those that nobody asked for are asked for now.
     fn needed(&mut self, context: &mut Context<'_>, stack: &[Frame]) -> Vec<String> {
         let mut needs = Vec::new();
-        for frame in stack {
+        let has_own = stack.iter().any(|frame| is_own(&frame.file));
+        for frame in stack.iter().filter(|frame| !has_own || is_own(&frame.file)) {
             let Some(script) = self.scripts.get(&frame.file) else { continue };
             let (key, address) = (script.key.clone(), script.address.clone());
             let loading = self.maps.values().filter(|map| matches!(map, Map::Loading { .. })).count();
@@ -270,7 +337,7 @@ impl Maps {
                 continue;
             }
             if let Some(mut held) = self.held.remove(index) {
-                self.translate(&mut held.console.stack);
+                self.settle_places(std::mem::take(&mut held.needs), &mut held.console);
                 events.push(Event::Console(held.console));
             }
         }
@@ -278,7 +345,7 @@ impl Maps {
     }
 
     /// Puts original places where maps know them.
-    fn translate(&self, stack: &mut [Frame]) {
+    pub fn translate(&self, stack: &mut [Frame]) {
         for frame in stack.iter_mut().filter(|frame| frame.line > 0) {
             let Some(script) = self.scripts.get(&frame.file) else { continue };
             let Some(Map::Ready(map)) = self.maps.get(&script.key) else { continue };

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::event::Frame;
 
-/// The most frames that are kept of a stack; fingerprints use three.
-const MAX_FRAMES: usize = 16;
+/// The most frames that are kept of a stack: below a framework's dozens comes the app's own.
+const MAX_FRAMES: usize = 50;
 /// Bytes of an address.
 const MAX_ADDRESS: usize = 8 * 1024;
 /// Bytes of a function's name.
@@ -113,6 +113,14 @@ pub fn split_stack(description: &str) -> (&str, Vec<Frame>) {
     let Some(start) = description.find("\n    at ") else { return (description, Vec::new()) };
     let frames = description[start..].lines().filter_map(text_frame).take(MAX_FRAMES).collect();
     (&description[..start], frames)
+}
+
+/// The frames that stand in a text, as component stacks do.
+pub fn text_frames(text: &str) -> Vec<Frame> {
+    match text.contains("\n    at ") {
+        true => text.lines().skip(1).filter_map(text_frame).take(MAX_FRAMES).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// One line `at function (file:line:column)` or `at file:line:column`, counted from 1.

@@ -1,5 +1,6 @@
 //! What is said: console calls, exceptions, the browser's own messages.
 
+use backsight_browser::Amendment;
 use backsight_browser::cdp::translate::{Target, TranslateOptions, Translator};
 use backsight_browser::event::Event;
 use backsight_core::Timestamp;
@@ -23,9 +24,9 @@ fn entry(source: &str, level: &str, text: &str, timestamp: f64) -> Value {
 #[test]
 fn kinds_of_calls_have_their_levels_and_some_say_nothing() {
     let mut desk = Desk::page();
-    for kind in
-        ["log", "warning", "error", "assert", "debug", "info", "trace", "table", "endGroup", "clear", "brandNew"]
-    {
+    let silent = ["startGroup", "startGroupCollapsed", "endGroup", "clear"];
+    let kinds = ["log", "warning", "error", "assert", "debug", "info", "trace", "table", "brandNew"];
+    for kind in kinds.into_iter().chain(silent) {
         desk.hear("P", "Runtime.consoleAPICalled", called(kind, "x", 1_000_001.5));
     }
     let expected = [
@@ -56,13 +57,45 @@ fn a_rejection_that_is_handled_a_moment_later_is_never_told() {
 }
 
 #[test]
-fn a_rejection_that_is_handled_too_late_says_so_quietly() {
+fn a_rejection_that_is_handled_too_late_is_taken_back() {
     let mut desk = Desk::page();
     desk.hear("P", "Runtime.exceptionThrown", rejected(1, "Error: one", 1_000_001.0));
+    assert_eq!(desk.translator.held(), 1, "what is held back is counted");
     desk.wait(300);
-    desk.lines();
+    assert_eq!((desk.translator.held(), desk.lines().len()), (0, 1));
     desk.hear("P", "Runtime.exceptionRevoked", json!({ "exceptionId": 1 }));
-    assert_eq!(desk.lines(), ["Debug Browser: handled after all: Error: one (in promise)"]);
+    desk.hear("P", "Runtime.exceptionRevoked", json!({ "exceptionId": 2 }));
+    assert_eq!(desk.lines(), Vec::<String>::new());
+    let [Amendment::Handled(said)] = &desk.amendments[..] else { panic!("{:?}", desk.amendments) };
+    assert_eq!(said.message, "Error: one (in promise)");
+}
+
+#[test]
+fn what_does_not_compile_is_told_with_its_place_and_the_compilers_words() {
+    let mut desk = Desk::page();
+    let error = json!({ "type": "error", "err": { "message": "\u{1b}[31mUnexpected token\u{1b}[39m (4:17)", "plugin": "vite:oxc",
+        "id": "/app/src/Cart.jsx", "frame": "4 | <", "loc": { "file": "/app/src/Cart.jsx", "line": 4, "column": 17 } } });
+    for payload in
+        [error.to_string(), r#"{"type":"update","updates":[]}"#.to_owned(), "{\"type\":\"error\",".to_owned()]
+    {
+        let frame = json!({ "requestId": "1", "timestamp": 1.0, "response": { "opcode": 1, "mask": false, "payloadData": payload } });
+        desk.hear("P", "Network.webSocketFrameReceived", frame);
+    }
+    let said: Vec<String> = desk.lines().into_iter().filter(|line| line.contains("Page:")).collect();
+    assert_eq!(said, ["Error Page: [plugin:vite:oxc] Unexpected token (4:17) @ Cart.jsx:4:18"]);
+}
+
+#[test]
+fn a_component_stack_in_the_text_is_part_of_the_stack() {
+    let mut desk = Desk::page();
+    let mut call =
+        called("error", "Warning: no key\n    at li\n    at List (http://app/src/List.jsx:21:3)", 1_000_001.0);
+    let library = json!([{ "functionName": "warn", "url": "http://app/node_modules/react.js", "lineNumber": 1, "columnNumber": 1 }]);
+    call["stackTrace"] = json!({ "callFrames": library });
+    desk.hear("P", "Runtime.consoleAPICalled", call);
+    let Event::Console(said) = &desk.events[0] else { panic!("{:?}", desk.events) };
+    let files: Vec<&str> = said.stack.iter().map(|frame| frame.file.as_str()).collect();
+    assert_eq!(files, ["http://app/node_modules/react.js", "http://app/src/List.jsx"]);
 }
 
 #[test]

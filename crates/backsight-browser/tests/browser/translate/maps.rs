@@ -1,5 +1,6 @@
 //! Original places in the code.
 
+use backsight_browser::Amendment;
 use backsight_browser::cdp::translate::{TranslateOptions, Translator};
 use serde_json::{Value, json};
 
@@ -54,6 +55,51 @@ fn a_map_elsewhere_is_loaded_in_pieces_and_the_error_waits_for_it() {
     assert_eq!(desk.commands[0].2, "IO.close");
     desk.hear("P", "Runtime.consoleAPICalled", said("warning", 1_000_003.0));
     assert_eq!(desk.lines(), ["Warning Page: x @ f one.ts:3:5"], "the map stays");
+}
+
+/// Answers everything that loads the map.
+fn load(desk: &mut Desk) {
+    let resource = json!({ "success": true, "httpStatusCode": 200, "stream": "1" });
+    desk.answer("Network.loadNetworkResource", Ok(json!({ "resource": resource })));
+    desk.answer("IO.read", Ok(json!({ "data": MAP, "eof": true })));
+}
+
+#[test]
+fn a_map_that_comes_late_amends_what_was_told() {
+    let mut desk = desk();
+    desk.hear("P", "Debugger.scriptParsed", script("min.js.map"));
+    (1..=3).for_each(|time| desk.hear("P", "Runtime.consoleAPICalled", said("error", 1_000_000.0 + f64::from(time))));
+    assert_eq!(desk.translator.held(), 3);
+    desk.wait(300);
+    assert_eq!(desk.lines(), ["Error Page: x @ f min.js:1:13"; 3]);
+    assert_eq!((desk.translator.held(), desk.amendments.len()), (0, 0));
+    load(&mut desk);
+    assert_eq!(desk.lines(), Vec::<String>::new(), "nothing is told again");
+    let [Amendment::Placed { was, is }] = &desk.amendments[..] else { panic!("{:?}", desk.amendments) };
+    assert_eq!((was.stack[0].line, is.stack[0].line), (1, 3));
+    assert!(is.stack[0].file.ends_with("/src/one.ts"));
+}
+
+#[test]
+fn libraries_maps_are_loaded_only_when_nothing_else_says_where() {
+    let mut desk = desk();
+    desk.hear("P", "Debugger.scriptParsed", script("min.js.map"));
+    let library = "http://app/node_modules/lib.js";
+    desk.hear(
+        "P",
+        "Debugger.scriptParsed",
+        json!({ "scriptId": "4", "url": library, "hash": "l", "sourceMapURL": "lib.js.map" }),
+    );
+    let mut both = said("error", 1_000_001.0);
+    let frame = json!({ "functionName": "g", "url": library, "lineNumber": 0, "columnNumber": 1 });
+    both["stackTrace"]["callFrames"].as_array_mut().unwrap().insert(0, frame.clone());
+    desk.hear("P", "Runtime.consoleAPICalled", both);
+    let asked = |desk: &Desk| desk.commands.iter().map(|command| command.3["url"].to_string()).collect::<Vec<_>>();
+    assert_eq!(asked(&desk), ["\"http://app/js/min.js.map\""]);
+    let mut alone = said("error", 1_000_002.0);
+    alone["stackTrace"]["callFrames"] = json!([frame]);
+    desk.hear("P", "Runtime.consoleAPICalled", alone);
+    assert_eq!(asked(&desk).len(), 2);
 }
 
 #[test]
