@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::amend::Amendment;
 use crate::browser::Browser;
-use crate::cdp::{Attach, Capture, Listener, PageState, Watching};
+use crate::cdp::{Attach, Capture, Listener, Page, PageState, Watching};
 use crate::event::{Category, Event};
 use crate::sources::{Source, SourceId, SourceKind};
 use crate::under_way::UnderWay;
@@ -36,7 +36,7 @@ impl Browser {
         let mark = self.new_mark();
         let ear = Arc::new(Ear { browser: Arc::downgrade(self), source: Mutex::new(None), mark: mark.clone() });
         let started = Capture::start(Attach { memory: self.memory.clone(), mark: Some(mark), ..attach }, ear)?;
-        let watching = started.watching();
+        let watching = self.without_secrets(started.watching());
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         Ok(watching)
     }
@@ -44,7 +44,7 @@ impl Browser {
     /// Watches no browser any more; what was watched. Pages stay as they are, and a browser that was launched here ends.
     pub fn detach(&self) -> Option<Watching> {
         let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let watching = capture.watching();
+        let watching = self.without_secrets(capture.watching());
         capture.stop();
         self.give_up_browsers();
         Some(watching)
@@ -52,7 +52,20 @@ impl Browser {
 
     /// The browser that is watched.
     pub fn watching(&self) -> Option<Watching> {
-        self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::watching)
+        let watching = self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::watching);
+        watching.map(|watching| self.without_secrets(watching))
+    }
+
+    /// Addresses and titles as they may be told.
+    fn without_secrets(&self, mut watching: Watching) -> Watching {
+        let pages = watching
+            .pages
+            .iter_mut()
+            .flat_map(|page| [&mut page.url, &mut page.title].into_iter().chain(&mut page.dialog));
+        for text in pages.chain(&mut watching.notes) {
+            *text = self.redactor.text(text).into_owned();
+        }
+        watching
     }
 
     /// Finds out whether pages stand still that are watched.
@@ -69,16 +82,26 @@ impl Browser {
             Some(capture) => capture.navigation(None, url),
             None => return Err(Error::new(Code::BrowserUnreachable, "no browser is attached")),
         };
-        navigation()
+        let told = |text: &str| self.redactor.text(text).into_owned();
+        let told_of = |error: Error| match told(error.message()) {
+            same if same == error.message() => error,
+            told => Error::new(error.code(), told),
+        };
+        navigation().map(|url| told(&url)).map_err(told_of)
     }
 }
 
 /// Why nothing is heard of a page, although it is watched.
-fn held(state: PageState) -> Option<&'static str> {
-    match state {
-        PageState::Watching | PageState::Crashed => None,
-        PageState::Dialog => Some("a page stands still until somebody answers its dialog"),
-        PageState::Unresponsive => Some("a page does not answer: a script runs on and on, or a debugger holds it"),
+fn held(page: &Page) -> Option<String> {
+    match (page.state, &page.dialog) {
+        (PageState::Watching | PageState::Crashed, _) => None,
+        (PageState::Dialog, Some(dialog)) => {
+            Some(format!("a page stands still until somebody answers its dialog: {dialog}"))
+        }
+        (PageState::Dialog, None) => Some("a page stands still until somebody answers its dialog".to_owned()),
+        (PageState::Unresponsive, _) => {
+            Some("a page does not answer: a script runs on and on, or a debugger holds it".to_owned())
+        }
     }
 }
 
@@ -127,7 +150,7 @@ impl Listener for Ear {
         if pages == 0 {
             return self.end(true, "no page was open that is watched");
         }
-        let held = state.pages.iter().filter_map(|page| held(page.state)).map(str::to_owned);
+        let held = state.pages.iter().filter_map(held).map(|reason| browser.redactor.text(&reason).into_owned());
         browser.hold(held.collect());
         browser.watched_by(Some(self.mark.clone()));
         let label = format!("{}: {pages} page{}", state.browser, if pages == 1 { "" } else { "s" });
@@ -155,5 +178,42 @@ impl Listener for Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         self.end(false, "the browser was detached");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limits, Options};
+
+    fn page(url: &str, title: &str, dialog: Option<&str>) -> Page {
+        let (url, title, dialog) = (url.to_owned(), title.to_owned(), dialog.map(str::to_owned));
+        let state = if dialog.is_some() { PageState::Dialog } else { PageState::Watching };
+        Page { id: "1".to_owned(), url, title, since: Timestamp(0), state, dialog }
+    }
+
+    #[test]
+    fn pages_are_told_without_their_secrets() {
+        let browser = Browser::new(Options { clock: Arc::new(|| Timestamp(0)), salt: 1, limits: Limits::default() });
+        let url = "http://localhost/cb?access_token=URLsecret12345&code=CODEsecret12345#id_token=HASHsecret12345";
+        let watching = Watching {
+            browser: "Chromium".to_owned(),
+            address: String::new(),
+            pages: vec![page(url, "Welcome token=TITLEsecret12345", Some("alert \"password: DIALOGsecret12345\""))],
+            workers: 0,
+            not_watched: 0,
+            launched: false,
+            command: Vec::new(),
+            notes: vec![format!("`{url}` cannot be watched")],
+        };
+        let told = format!("{:?}", browser.without_secrets(watching));
+        assert!(!told.contains("secret12345") && told.contains("http://localhost/cb?"), "{told}");
+    }
+
+    #[test]
+    fn what_an_open_dialog_says_is_the_reason_for_the_silence() {
+        let reason = held(&page("http://localhost/", "", Some("confirm \"Delete it?\""))).unwrap();
+        assert!(reason.ends_with("its dialog: confirm \"Delete it?\""), "{reason}");
+        assert_eq!(held(&page("http://localhost/", "", None)), None);
     }
 }

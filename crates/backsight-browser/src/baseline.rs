@@ -7,6 +7,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::endpoint;
 use crate::event::Level;
 use crate::report::{Coverage, Severity};
 use crate::shape;
@@ -32,8 +33,9 @@ pub struct Baseline {
     pub page: Option<String>,
     /// Each endpoint.
     pub endpoints: BTreeMap<String, Expected>,
-    /// Known errors and warnings: what they say, by fingerprint.
-    pub messages: BTreeMap<u64, String>,
+    /// Known errors and warnings, by fingerprint: what they say may be anybody's.
+    #[serde(deserialize_with = "fingerprints")]
+    pub messages: BTreeSet<u64>,
     /// Addresses with an open socket.
     pub sockets: BTreeSet<String>,
 }
@@ -130,6 +132,23 @@ pub enum DeviationKind {
     NewWarning,
 }
 
+/// Fingerprints, also from when what was said stood beside them.
+fn fingerprints<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Alone(BTreeSet<u64>),
+        WithTexts(BTreeMap<String, serde::de::IgnoredAny>),
+    }
+    let numbers = |texts: BTreeMap<String, _>| {
+        texts.into_keys().map(|key| key.parse().map_err(serde::de::Error::custom)).collect()
+    };
+    match Written::deserialize(deserializer)? {
+        Written::Alone(numbers) => Ok(numbers),
+        Written::WithTexts(texts) => numbers(texts),
+    }
+}
+
 impl DeviationKind {
     fn severity(self) -> Severity {
         match self {
@@ -165,9 +184,9 @@ impl Baseline {
         Baseline {
             name: name.to_owned(),
             created: now,
-            page: telemetry.page().map(str::to_owned),
+            page: telemetry.page().map(endpoint::template),
             endpoints: seen.map(|(name, known)| (name, expected(known))).collect(),
-            messages: said.map(|message| (message.key, message.template.clone())).collect(),
+            messages: said.map(|message| message.key).collect(),
             sockets: open.map(|address| address.url.clone()).collect(),
         }
     }
@@ -176,7 +195,7 @@ impl Baseline {
     pub fn known(&self) -> Known {
         Known {
             endpoints: self.endpoints.iter().map(|(name, expected)| (name.clone(), expected.state)).collect(),
-            messages: self.messages.keys().copied().collect(),
+            messages: self.messages.clone(),
         }
     }
 
@@ -249,7 +268,7 @@ impl Baseline {
 
     fn new_messages(&self, telemetry: &Telemetry) -> Vec<Deviation> {
         let said = telemetry.messages.iter().filter(|message| message.level >= Level::Warning);
-        let new = said.filter(|message| message.noise.is_none() && !self.messages.contains_key(&message.key));
+        let new = said.filter(|message| message.noise.is_none() && !self.messages.contains(&message.key));
         let deviation = |message: &crate::telemetry::console::Message| Deviation {
             kind: match message.level {
                 Level::Error => DeviationKind::NewError,

@@ -16,6 +16,7 @@ use crate::cdp::capture::Memory;
 use crate::changes::{self, Filter, Frame, InFlight};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::doubles::{self, Doubles};
+use crate::endpoint;
 use crate::event::{Category, Console, Event, Repeated};
 use crate::hash;
 use crate::health::Health;
@@ -129,7 +130,7 @@ pub struct Browser {
     state: Mutex<State>,
     heard: Condvar,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    redactor: Redactor,
+    pub(crate) redactor: Redactor,
     /// The browser that is watched over its protocol.
     pub(crate) capture: Mutex<Option<Capture>>,
     /// Held while one is started.
@@ -337,6 +338,9 @@ impl Browser {
     /// A page or process reports; how many events were taken. None are of a page that is watched otherwise.
     pub fn ingest(&self, report: Ingest) -> u64 {
         let now = (self.clock)();
+        // A command line is a name too, and may hold a password.
+        let ended = report.ended.map(|reason| self.redactor.text(&reason).into_owned());
+        let report = Ingest { source: self.redactor.text(&report.source).into_owned(), ended, ..report };
         let mut state = self.lock();
         state.sources.fade(now);
         if state.doubles.is_double(report.watched_by.as_deref()) {
@@ -471,7 +475,7 @@ impl Browser {
         let checkpoint = Checkpoint {
             name: name.to_owned(),
             created: now,
-            page: state.telemetry.page().map(str::to_owned),
+            page: state.telemetry.page().map(endpoint::template),
             baseline: baseline.map(str::to_owned),
             severity: changes.severity,
             summary: changes.summary,
@@ -583,7 +587,8 @@ impl Browser {
     /// Takes up what an earlier process kept; what of it cannot be used.
     pub fn restore(&self, kept: Kept) -> Vec<String> {
         let mut state = self.lock();
-        for checkpoint in kept.checkpoints {
+        for mut checkpoint in kept.checkpoints {
+            checkpoint.page = checkpoint.page.as_deref().map(endpoint::template);
             state.checkpoints.add(checkpoint, None);
         }
         state.baselines.extend(kept.baselines.into_iter().map(|baseline| (baseline.name.clone(), baseline)));

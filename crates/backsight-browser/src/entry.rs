@@ -196,6 +196,9 @@ pub struct LogPage {
     /// To ask for those with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+    /// For each row, the cursor of a page that begins after it.
+    #[serde(skip)]
+    pub cursors: Vec<String>,
     /// Events that are no longer kept one by one, by category. Frames of sockets never are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<Category, u64>,
@@ -258,6 +261,7 @@ impl Browser {
             let dropped = Category::ALL.into_iter().filter(|category| filter.wants(*category));
             let dropped = dropped.map(|category| (category, telemetry.log.gone(category)));
             LogPage {
+                cursors: found.iter().map(|record| record.sequence.to_string()).collect(),
                 rows: found.into_iter().map(LogRow::of).collect(),
                 older: older as u64,
                 cursor: last,

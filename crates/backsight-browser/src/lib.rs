@@ -22,6 +22,7 @@ pub mod exchange;
 pub mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod har;
 mod hash;
 mod health;
 mod log;

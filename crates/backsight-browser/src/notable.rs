@@ -5,6 +5,7 @@ use backsight_core::Timestamp;
 use serde_json::{Value, json};
 
 use crate::bounds;
+use crate::endpoint;
 use crate::render::safe;
 
 /// Bytes of an address that goes into the timeline, where it stays for good.
@@ -48,9 +49,13 @@ impl Notables {
         self.waiting.tell_at(self.now, kind, time, description, details);
     }
 
-    pub(crate) fn first_error(&mut self, time: Timestamp, message: &str, source: &str) {
-        let details = json!({ "category": "console", "message": message, "source": source });
-        self.tell(NotableKind::FirstError, time, format!("first error: {}", safe(message)), details);
+    /// What was said is not kept for good: only its class, where it was said, and by what it is known again.
+    pub(crate) fn first_error(&mut self, time: Timestamp, message: &str, source: &str, key: u64) {
+        let (class, fingerprint) = (class(message), format!("{key:016x}"));
+        let place = if source.is_empty() { String::new() } else { format!(" at {}", safe(source)) };
+        let said = format!("first error: {class}{place} ({})", &fingerprint[..8]);
+        let details = json!({ "category": "console", "class": class, "source": source, "fingerprint": fingerprint });
+        self.tell(NotableKind::FirstError, time, said, details);
     }
 
     pub(crate) fn failure(&mut self, time: Timestamp, endpoint: &str, status: u16) {
@@ -70,12 +75,22 @@ impl Notables {
     }
 
     pub(crate) fn navigation(&mut self, time: Timestamp, url: &str) {
-        let url = bounds::prefix(url, ADDRESS);
-        self.tell(NotableKind::Navigation, time, format!("loaded {}", safe(url)), json!({ "url": url }));
+        let url = endpoint::template(bounds::prefix(url, ADDRESS));
+        self.tell(NotableKind::Navigation, time, format!("loaded {}", safe(&url)), json!({ "url": url }));
     }
 
     /// Takes everything that waits.
     pub fn take(&mut self) -> Vec<Notable> {
         self.waiting.take()
     }
+}
+
+/// The class of an error, `TypeError`, as programs name it; `error` when the message begins otherwise.
+fn class(message: &str) -> &str {
+    const LONGEST: usize = 40;
+    let message = message.strip_prefix("Uncaught ").unwrap_or(message);
+    let name = message.split_once(':').map_or(message, |(name, _)| name);
+    let is_name = (1..=LONGEST).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_class = name.ends_with("Error") || name.ends_with("Exception");
+    if is_name && is_class { name } else { "error" }
 }

@@ -7,6 +7,7 @@
 mod headers;
 pub(crate) mod marker;
 mod names;
+mod numbers;
 mod scan;
 mod tokens;
 mod value;

@@ -89,6 +89,18 @@ pub struct Changes {
     pub est_tokens: usize,
 }
 
+impl Changes {
+    /// The id of the worst entry of which only the beginning is shown.
+    pub fn cut_entry(&self) -> Option<&str> {
+        let said = self.console.iter().flat_map(|console| console.errors.iter().chain(&console.warnings));
+        let said = said.map(|entry| (&entry.message, &entry.id));
+        let failed = self.network.iter().flat_map(|network| network.failures.iter().chain(&network.still_failing));
+        let failed = failed.map(|entry| (&entry.detail, &entry.id));
+        let is_cut = |(text, id): &(&String, &String)| text.ends_with('…') && !id.is_empty();
+        said.chain(failed).find(is_cut).map(|(_, id)| id.as_str())
+    }
+}
+
 /// What was said.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ConsoleChanges {

@@ -6,6 +6,7 @@ mod breakpoint_list;
 mod breakpoint_remove;
 mod breakpoint_set;
 mod browser_attach;
+mod browser_log;
 mod browser_status;
 mod checkpoint_create;
 mod checkpoint_delete;
@@ -88,6 +89,7 @@ pub fn all() -> Vec<Tool> {
         Tool::of::<milestone_list::MilestoneList>(),
         Tool::of::<workspace_reset::WorkspaceReset>(),
         Tool::of::<get_changes_since::GetChangesSince>(),
+        Tool::of::<browser_log::BrowserLog>(),
         Tool::of::<get_session_health::GetSessionHealth>(),
         Tool::of::<checkpoint_create::CheckpointCreate>(),
         Tool::of::<checkpoint_list::CheckpointList>(),
@@ -490,7 +492,7 @@ mod tests {
             (
                 "reads repeats",
                 "workspace_status files_changes files_diff files_read history_query milestone_list get_session_health \
-                checkpoint_list browser_status debug_state debug_output breakpoint_list \
+                checkpoint_list browser_status browser_log debug_state debug_output breakpoint_list \
                 stacktrace_get variables_get snapshot_diff snapshot_list snapshot_get snapshot_series",
             ),
             ("repeats", "files_track"),

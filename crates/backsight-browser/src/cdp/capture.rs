@@ -165,6 +165,9 @@ pub struct Page {
     pub since: Timestamp,
     /// How it is.
     pub state: PageState,
+    /// What its open dialog says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<String>,
 }
 
 /// How a page is.

@@ -286,7 +286,7 @@ impl<'a> Epoch<'a> {
             "Inspector.targetReloadedAfterCrash" | "Page.javascriptDialogClosed" => {
                 self.targets.becomes(session, PageState::Watching);
             }
-            "Page.javascriptDialogOpening" => self.targets.becomes(session, PageState::Dialog),
+            "Page.javascriptDialogOpening" => self.targets.asks(session, super::translate::dialog_words(params)),
             _ => self.targets.speaks(session),
         }
         let told = self.translator.hear(session, method, params, self.now());

@@ -96,6 +96,8 @@ struct Known {
     reserve: Vec<String>,
     since: Option<Timestamp>,
     state: PageState,
+    /// What its open dialog says.
+    dialog: Option<String>,
     /// Everything it says is heard.
     heard: bool,
 }
@@ -235,6 +237,17 @@ impl Targets {
             && known.state != state
         {
             known.state = state;
+            known.dialog = None;
+            self.changed = true;
+        }
+    }
+
+    /// The page that this session watches opened a dialog, which says this.
+    pub(crate) fn asks(&mut self, session: &str, says: String) {
+        self.becomes(session, PageState::Dialog);
+        let target = self.sessions.get(session).map(|entry| entry.target.clone()).unwrap_or_default();
+        if let Some(known) = self.known.get_mut(&target).filter(|known| known.state == PageState::Dialog) {
+            known.dialog = Some(says);
             self.changed = true;
         }
     }
@@ -284,7 +297,10 @@ impl Targets {
         for known in self.known.values().filter(|known| known.info.kind == "page" && known.session.is_some()) {
             let since = known.since.unwrap_or(Timestamp(0));
             let Info { id, url, title, .. } = known.info.clone();
-            pages.insert((since, id.clone()), Page { id, url, title, since, state: known.state });
+            pages.insert(
+                (since, id.clone()),
+                Page { id, url, title, since, state: known.state, dialog: known.dialog.clone() },
+            );
         }
         pages.into_values().collect()
     }

@@ -28,6 +28,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+pub(super) use self::page::dialog_words;
 pub use self::replays::Replays;
 pub use self::sessions::Target;
 

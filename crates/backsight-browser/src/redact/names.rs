@@ -90,6 +90,12 @@ fn by_last(last: &[u8], before: &[u8], earlier: &[u8]) -> Option<Name> {
     use Strength::{Always, Authorization, Cookie, InAddress, Opaque, Phrase, Text};
     let (kind, strength) = match last {
         b"password" | b"passwd" | b"pwd" | b"passcode" | b"pass" | b"pw" => ("password", Always),
+        // In other languages; those that are ordinary words too are left out.
+        b"passwort" | b"kennwort" | b"wachtwoord" | b"senha" | b"contrasena" | b"haslo" | b"heslo" | b"losenord"
+        | b"salasana" | b"adgangskode" | b"passord" | b"sifre" | b"jelszo" | b"lozinka" | b"motdepasse" => {
+            ("password", Always)
+        }
+        b"passe" if before == b"de" && earlier == b"mot" => ("password", Always),
         b"passphrase" | b"mnemonic" => ("password", Phrase),
         b"phrase" if matches!(before, b"seed" | b"recovery" | b"secret" | b"pass") => ("password", Phrase),
         b"secret" | b"secrets" | b"clientsecret" => ("secret", Text),
@@ -125,7 +131,9 @@ fn by_last(last: &[u8], before: &[u8], earlier: &[u8]) -> Option<Name> {
         b"sig" | b"signature" | b"hmac" => ("signature", Opaque),
         b"number" if matches!(before, b"card" | b"ssn" | b"security") => ("card", Always),
         b"nonce" | b"challenge" | b"verifier" if before == b"code" => ("code", Opaque),
-        _ if last.ends_with(b"password") || last.ends_with(b"passwd") => ("password", Always),
+        _ if last.ends_with(b"password") || last.ends_with(b"passwd") || last.ends_with(b"passwort") => {
+            ("password", Always)
+        }
         _ if last.len() > 5 && last.ends_with(b"token") => ("token", Text),
         _ if last.len() > 6 && last.ends_with(b"secret") => ("secret", Text),
         _ => return None,
@@ -185,11 +193,36 @@ fn by_qualified(last: &[u8], before: &[u8]) -> Option<Name> {
     }
 }
 
+/// Names of passwords with letters that names in code do not have, before what assigns a value.
+pub(super) fn ends_with_foreign(before: &[u8]) -> bool {
+    const WORDS: [&str; 12] = [
+        "contrase\u{f1}a",
+        "mot de passe",
+        "\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}",
+        "\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}",
+        "\u{5bc6}\u{7801}",
+        "\u{5bc6}\u{78bc}",
+        "\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}",
+        "\u{be44}\u{bc00}\u{bc88}\u{d638}",
+        "has\u{142}o",
+        "l\u{f6}senord",
+        "\u{15f}ifre",
+        "jelsz\u{f3}",
+    ];
+    let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'"' | b'\'')).map_or(0, |last| last + 1);
+    let before = &before[..end];
+    WORDS.iter().any(|word| {
+        let start = before.len().checked_sub(word.len());
+        // All but the first letter as it is written: sentences begin with a capital.
+        start.is_some_and(|start| before[start..].eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
 /// Words that stand where a secret would and are none: `password: required`, `token=undefined`.
 pub(super) fn is_plain_answer(value: &[u8], with_colon: bool) -> bool {
     const NEVER: [&str; 12] =
         ["undefined", "null", "none", "nil", "true", "false", "empty", "missing", "yes", "no", "nan", "redacted"];
-    const AFTER_COLON: [&str; 38] = [
+    const AFTER_COLON: [&str; 48] = [
         "required",
         "invalid",
         "expired",
@@ -228,6 +261,16 @@ pub(super) fn is_plain_answer(value: &[u8], with_colon: bool) -> bool {
         "valid",
         "please",
         "user",
+        "falsch",
+        "ung\u{fc}ltig",
+        "erforderlich",
+        "fehlt",
+        "vergessen",
+        "bitte",
+        "requis",
+        "obligatoire",
+        "incorrecto",
+        "requerido",
     ];
     let is = |word: &&str| value.eq_ignore_ascii_case(word.as_bytes());
     NEVER.iter().any(is) || (with_colon && AFTER_COLON.iter().any(is))

@@ -99,6 +99,7 @@ impl<'a> Scanner<'a> {
                 b'\\' => self.escape(),
                 b'%' => self.at += if value::percent(self.rest(self.at)).is_some() { 3 } else { 1 },
                 b':' if self.rest(self.at).starts_with(b"://") => self.user(),
+                b':' | b'=' if names::ends_with_foreign(&self.bytes[..self.at]) => self.foreign(),
                 b'-' => self.dash(),
                 _ => self.at += 1,
             }
@@ -245,6 +246,25 @@ impl<'a> Scanner<'a> {
         match tokens::private_key(self.rest(self.at)) {
             Some(length) => self.replace(self.at, self.at + length, "private-key"),
             None => self.at += 1,
+        }
+    }
+
+    /// What is assigned to the name of a password in another language.
+    fn foreign(&mut self) {
+        let spaces = self.rest(self.at + 1).iter().take_while(|byte| **byte == b' ').count();
+        let from = self.at + 1 + spaces;
+        let name = Name { kind: "password", strength: Strength::Always };
+        self.at = from;
+        if let Some(quote) = value::opening(self.rest(from)) {
+            let content = from + quote.length();
+            let end = content + value::closing(self.rest(content), quote);
+            self.quoted_secret(content, end, name);
+            self.at = self.after_quote(end, quote);
+            return;
+        }
+        let end = self.bare_end(from, Extent::Word { encoded: false });
+        if !self.secret(from, end, name, Place::Bare { colon: true, mark: "" }) {
+            self.at = from;
         }
     }
 

@@ -541,3 +541,58 @@ fn a_token_is_whole_and_only_where_it_begins() {
     keeps("eyJ-eyJ-eyJ-eyJ-eyJ-eyJ");
     hides(&format!("eyJ «{JWT}»"), "jwt");
 }
+
+#[test]
+fn rarer_secrets_are_known_by_their_form() {
+    let redactor = Redactor::new(7);
+    for (text, secret) in [
+        ("token hf_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh", "hf_AbCdEf"),
+        ("upload with pypi-AgEIcHlwaS5vcmcCJGFiY2RlZg", "AgEIcHlwaS5vcmc"),
+        ("refresh 1//0gAbCdEfGhIjKlMnOpQrStUv-wx_yz", "0gAbCdEfGh"),
+        ("bot MTIzNDU2Nzg5MDEyMzQ1Njc4.GabcDE.abcdefghijklmnopqrstuvwxyz0123456789AB", "MTIzNDU2"),
+        ("pay to DE89 3704 0044 0532 0130 00 today", "3704 0044"),
+        ("account GB82WEST12345698765432.", "WEST12345698765432"),
+        ("Passwort: hunter2!", "hunter2!"),
+        ("benutzerpasswort=geheim9", "geheim9"),
+        ("mot de passe : s3same", "s3same"),
+        ("mot_de_passe=s3same", "s3same"),
+        ("contrase\u{f1}a: abrete", "abrete"),
+        ("\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}: sekret1", "sekret1"),
+        ("{\"\u{5bc6}\u{7801}\": \"abc123\"}", "abc123"),
+        ("Your verification code is 482913", "482913"),
+        ("OTP: 482913", "482913"),
+        ("2FA code 482913 sent", "482913"),
+        ("Ihr Einmalcode lautet 482913.", "482913"),
+        ("GET /verify?code=482913", "482913"),
+    ] {
+        let out = redactor.text(text);
+        assert!(!out.contains(secret) && out.contains("[REDACTED:"), "{text} -> {out}");
+        assert_eq!(redactor.text(&out), out, "twice is once");
+    }
+}
+
+#[test]
+fn ordinary_texts_that_look_a_little_like_secrets_stay() {
+    let redactor = Redactor::new(7);
+    for text in [
+        "hf_transfer_enabled_by_default_in_this_environment",
+        "pypi-mirror is slow, pypi-server answers 503",
+        "build 1//0 failed",
+        "DE89 3704 0044 0532 0130 01",
+        "part number AT12345 and FR27ABC",
+        "ISO 8601 and CH1234",
+        "Passwort: falsch",
+        "password: required",
+        "das Passwort ist zu kurz",
+        "error code 482913",
+        "order 482913 was shipped",
+        "status code: 500, 482913 bytes",
+        "option 482913 is on",
+        "photo 123456.jpg and otp-less login",
+        "verification failed for order 482913 of 2026",
+        "MODULE.NOT.FOUND in Main.Only.Once",
+        "took 123456 ms",
+    ] {
+        assert_eq!(redactor.text(text), text);
+    }
+}

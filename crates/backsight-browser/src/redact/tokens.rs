@@ -1,6 +1,7 @@
 //! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys, card
 //! numbers. Each function looks at the start of some bytes and says how many of them are one.
 
+use super::numbers;
 use crate::fingerprint::shape::{alphanumerics, digits, is_base64_url, jwt_after};
 
 /// A token known by how it begins.
@@ -11,24 +12,38 @@ struct Prefix {
     at_least: usize,
     /// Whether points and slashes belong to it too.
     dotted: bool,
-    /// Whether small letters, capitals and digits must all be there: the prefix alone is also a word.
-    mixed: bool,
+    /// What must be in it, so that it is made up and no word.
+    has: Has,
+}
+
+/// What must be in a token beside its prefix.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Has {
+    Digit,
+    /// Small letters, capitals and digits: the prefix alone is also a word.
+    All,
+    /// Small letters and capitals; some tokens have no digit.
+    Cases,
 }
 
 const fn prefix(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
-    Prefix { start, kind, at_least, dotted: false, mixed: false }
+    Prefix { start, kind, at_least, dotted: false, has: Has::Digit }
 }
 
 const fn dotted(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
-    Prefix { start, kind, at_least, dotted: true, mixed: false }
+    Prefix { start, kind, at_least, dotted: true, has: Has::Digit }
 }
 
 const fn mixed(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
-    Prefix { start, kind, at_least, dotted: false, mixed: true }
+    Prefix { start, kind, at_least, dotted: false, has: Has::All }
+}
+
+const fn cases(start: &'static str, kind: &'static str, at_least: usize) -> Prefix {
+    Prefix { start, kind, at_least, dotted: false, has: Has::Cases }
 }
 
 /// Sorted by first letter; longer ones first.
-const PREFIXES: [Prefix; 46] = [
+const PREFIXES: [Prefix; 47] = [
     prefix("ATATT3", "atlassian", 20),
     prefix("AIza", "gcp-key", 35),
     prefix("EAACEdEose0cBA", "facebook", 10),
@@ -51,9 +66,10 @@ const PREFIXES: [Prefix; 46] = [
     prefix("glcbt-", "gitlab-token", 18),
     prefix("glptt-", "gitlab-token", 18),
     prefix("glsa_", "grafana", 20),
-    mixed("hf_", "huggingface", 30),
+    cases("hf_", "huggingface", 30),
     prefix("lin_api_", "linear", 20),
     mixed("npm_", "npm-token", 30),
+    cases("pypi-AgE", "pypi-token", 12),
     prefix("pypi-", "pypi-token", 40),
     prefix("rk_live_", "stripe-key", 10),
     prefix("rk_test_", "stripe-key", 10),
@@ -126,6 +142,11 @@ impl Runs {
     /// The secret that begins at `at`, where a word does; its length and kind.
     pub(super) fn at_word(&mut self, bytes: &[u8], at: usize) -> Option<(usize, &'static str)> {
         let rest = &bytes[at..];
+        if let [b'A'..=b'Z', b'A'..=b'Z', b'0'..=b'9', b'0'..=b'9', ..] = rest
+            && let Some(length) = numbers::iban(rest)
+        {
+            return Some((length, "iban"));
+        }
         match rest[0] {
             b'e' if rest.starts_with(b"eyJ") => {
                 let header = self.plain.at(bytes, at, is_base64_url).end - at;
@@ -133,7 +154,12 @@ impl Runs {
             }
             b'0'..=b'9' => card(rest)
                 .map(|length| (length, "card"))
-                .or_else(|| security_number(rest).map(|length| (length, "ssn"))),
+                .or_else(|| security_number(rest).map(|length| (length, "ssn")))
+                .or_else(|| numbers::refresh_token(rest).map(|length| (length, "gcp-key")))
+                .or_else(|| numbers::one_time_code(bytes, at).map(|length| (length, "otp"))),
+            b'M' | b'N' | b'O' if rest.len() > 50 && numbers::discord(rest).is_some() => {
+                numbers::discord(rest).map(|length| (length, "discord-token"))
+            }
             b'A' if is_aws(rest) => Some((20, "aws-key")),
             b'A' | b'E' | b'G' | b'N' | b'S' | b'd' | b'g' | b'h' | b'l' | b'n' | b'p' | b'r' | b's' | b'w' | b'x'
             | b'y' => self.prefixed(bytes, at),
@@ -154,7 +180,12 @@ impl Runs {
             true => self.dotted.at(bytes, from, |byte| is_base64_url(byte) || matches!(byte, b'.' | b'/')),
         };
         let has = |last: usize| last > from;
-        let scrambled = has(run.digit) && (!known.mixed || (has(run.capital) && has(run.small)));
+        let cases = has(run.capital) && has(run.small);
+        let scrambled = match known.has {
+            Has::Digit => has(run.digit),
+            Has::All => has(run.digit) && cases,
+            Has::Cases => cases,
+        };
         let after = &bytes[from..];
         let slack = known.start != "xox"
             || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));

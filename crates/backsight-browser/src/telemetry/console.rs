@@ -152,7 +152,7 @@ impl Messages {
         self.ring.push(Said { time: moment.time, key: message.key }, moment.times);
         let matters = message.level == Level::Error && message.noise.is_none();
         if is_new && matters {
-            notables.first_error(moment.time, &message.shown, &message.place);
+            notables.first_error(moment.time, &message.shown, &message.place, message.key);
         }
         matters
     }

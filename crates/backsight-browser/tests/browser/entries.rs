@@ -167,3 +167,52 @@ fn a_pages_words_never_stand_at_the_margin() {
     }
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
 }
+
+#[test]
+fn what_is_kept_for_good_is_a_path_and_a_fingerprint() {
+    let app = App::watched();
+    app.act(ActionKind::Navigate, "http://localhost:3000/orders/4711?coupon=SUMMER&q=jane%40example.test#top");
+    app.error("TypeError: cannot greet Jane Doe of 12 Elm Street");
+    app.error("no basket for Jane Doe");
+    let made = app.browser.create_checkpoint("before", None).unwrap();
+    assert_eq!(made.checkpoint.page.as_deref(), Some("http://localhost:3000/orders/{id}"));
+    let baseline = app.browser.save_baseline("well").unwrap();
+    let notes = app.browser.take_notables();
+    let kept = format!(
+        "{} {} {notes:?}",
+        serde_json::to_string(&made.checkpoint).unwrap(),
+        serde_json::to_string(&baseline).unwrap()
+    );
+    for personal in ["SUMMER", "jane", "Jane", "Elm", "4711", "greet", "basket"] {
+        assert!(!kept.contains(personal), "{personal} in {kept}");
+    }
+    assert!(
+        notes.iter().any(|note| note.description.contains("TypeError at http://localhost:3000/app.js:10")),
+        "{notes:?}"
+    );
+    // What an older version kept is understood, and says no more than what is kept now.
+    let mut old = serde_json::to_value(&baseline).unwrap();
+    old["messages"] = serde_json::json!({ "17": "a text", "18446744073709551615": "another" });
+    let read: backsight_browser::baseline::Baseline = serde_json::from_value(old).unwrap();
+    assert_eq!(read.messages.into_iter().collect::<Vec<u64>>(), [17, u64::MAX]);
+}
+
+#[test]
+fn an_archive_holds_what_was_requested_and_says_what_is_gone() {
+    let app = App::with(Limits { network: 3, ..Limits::default() });
+    app.watch();
+    app.act(ActionKind::Navigate, "http://localhost:3000/");
+    app.request("GET", "/early", 200);
+    app.timed("POST", "/api/pay?token=QUERYsecret123&a=1", 500, Some(30.0));
+    app.request("GET", "/down", 0);
+    app.request("GET", "/last", 200);
+    let har = app.browser.har().log;
+    assert_eq!((har.version.as_str(), har.entries.len(), har.pages.len()), ("1.2", 3, 1));
+    assert_eq!(har.comment, "1 earlier requests are no longer kept");
+    let paid = &har.entries[0];
+    assert_eq!((paid.request.method.as_str(), paid.response.status, paid.time), ("POST", 500, 30.0));
+    assert_eq!(paid.pageref.as_deref(), Some("page_1"));
+    assert!(paid.request.url.contains("token=%5BREDACTED") && paid.request.query_string[1].value == "1");
+    assert_eq!(har.entries[1].error.as_deref(), Some("net::ERR_CONNECTION_REFUSED"));
+    assert!(!serde_json::to_string(&har).unwrap().contains("QUERYsecret123"));
+}

@@ -2,14 +2,20 @@
 
 use std::path::PathBuf;
 
+use backsight::browser::entry::{self, LogPage};
+use backsight::browser::event::{Category, Level};
+use backsight::browser::har::Har;
+use backsight::browser::render;
 use backsight_core::{Code, Error, Result};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::commands::Verdict;
+use crate::commands::changes::since;
 use crate::context::Context;
-use crate::lane::{Lane, Request};
+use crate::lane::{Lane, Request, encode};
 use crate::render::app;
+use crate::words::count;
 
 /// Watch the app in a browser
 ///
@@ -22,6 +28,7 @@ Examples:
   backsight browser launch http://localhost:5173
   backsight browser attach --port 9222      a browser started with --remote-debugging-port=9222
   backsight browser status
+  backsight browser entry c12               one entry of `backsight changes` in full
   backsight browser snippet                 for every other browser")]
 pub struct Args {
     #[command(subcommand)]
@@ -35,6 +42,9 @@ enum Action {
     Status(Status),
     Detach(Detach),
     Snippet(Snippet),
+    Log(Log),
+    Entry(Entry),
+    Har(Archive),
 }
 
 /// Watch a browser that runs with remote debugging
@@ -117,6 +127,66 @@ struct Snippet {
     renew: bool,
 }
 
+/// Show what happened, one by one, newest first
+///
+/// The raw log behind `backsight changes`: console, network, WebSockets and user actions, each with the id that
+/// `backsight browser entry` takes. Frames of WebSockets are counted and not listed.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser log
+  backsight browser log --level error --text checkout
+  backsight browser log --status failed --since session_start")]
+struct Log {
+    /// Only of this: console, network, websocket, actions
+    #[arg(long, value_name = "CATEGORY", value_parser = app::category)]
+    category: Option<Category>,
+    /// Only console messages at least as serious: debug, info, warning, error
+    #[arg(long, value_name = "LEVEL", value_parser = app::level)]
+    level: Option<Level>,
+    /// Only with this text, in any case
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    /// Only requests with this status: 404, 5xx or failed
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// A checkpoint, a time (10min, 2026-08-01 14:00), `start` or `load` (of the page)
+    #[arg(long, value_name = "SINCE", value_parser = since)]
+    since: Option<String>,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=200))]
+    limit: u64,
+    /// Where the last page ended
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+/// Show one entry in full, by its id in `backsight changes` or `backsight browser log`
+///
+/// The whole message with its stack, or a request with heads, bodies and timing; secrets are taken out.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser entry c12
+  backsight browser entry n7 --json")]
+struct Entry {
+    /// Its id: c12, n7, w3, a5
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Write the requests that are kept as an HTTP Archive (HAR 1.2)
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  backsight browser har -o app.har
+  backsight browser har | jq '.log.entries | length'")]
+struct Archive {
+    /// The file to write, which must not exist; stdout when left out
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let lane = Lane::find(context)?;
     match &args.action {
@@ -125,6 +195,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Action::Status(_) => status(context, &lane)?,
         Action::Detach(_) => show(context, &lane, "detaching a browser", "/api/browser/detach", json!({}))?,
         Action::Snippet(args) => snippet(args, context, &lane)?,
+        Action::Log(args) => log(args, context, &lane)?,
+        Action::Entry(args) => entry(args, context, &lane)?,
+        Action::Har(args) => archive(args, context, &lane)?,
     }
     Ok(Verdict::Done)
 }
@@ -186,5 +259,49 @@ fn snippet(args: &Snippet, context: &Context, lane: &Lane) -> Result<()> {
             page.hint("pages with the old line are not heard any more: replace it");
         }
         page.hint("put it first into the page's <head>, and only while you develop");
+    })
+}
+
+fn log(args: &Log, context: &Context, lane: &Lane) -> Result<()> {
+    let server = lane.server("a log")?;
+    let text = |value: Option<&str>| value.map(encode);
+    let pairs = [
+        ("category", args.category.map(|category| category.as_str().to_owned())),
+        ("level", args.level.map(|level| app::level_word(level).to_owned())),
+        ("text", text(args.text.as_deref())),
+        ("status", text(args.status.as_deref())),
+        ("since", text(args.since.as_deref())),
+        ("limit", Some(args.limit.to_string())),
+        ("cursor", text(args.cursor.as_deref())),
+    ];
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    let query = pairs.collect::<Vec<String>>().join("&");
+    let found: LogPage = server.ask(&Request::Get(format!("/api/browser/log?{query}")))?;
+    context.answer(&found, |page| app::log(page, &found))
+}
+
+fn entry(args: &Entry, context: &Context, lane: &Lane) -> Result<()> {
+    let path = format!("/api/browser/entries/{}", encode(&args.id));
+    let entry: entry::Entry = lane.server("an entry")?.ask(&Request::Get(path))?;
+    context.answer(&entry, |page| page.data.line(render::entry(&entry).trim_end()))
+}
+
+fn archive(args: &Archive, context: &Context, lane: &Lane) -> Result<()> {
+    let har: Har = lane.server("an archive")?.ask(&Request::Get("/api/browser/har".to_owned()))?;
+    let requests = har.log.entries.len();
+    let Some(file) = args.output.as_ref().map(|file| context.start().join(file)) else {
+        let text = serde_json::to_string_pretty(&har)
+            .map_err(|error| Error::new(Code::Io, format!("the archive cannot be written: {error}")))?;
+        return context.answer(&har, |page| page.data.line(text));
+    };
+    let written =
+        std::fs::File::create_new(&file).and_then(|file| serde_json::to_writer(file, &har).map_err(Into::into));
+    written.map_err(|error| Error::io(format!("write `{}`", file.display()), error))?;
+    let (answer, gone) = (json!({ "file": file, "requests": requests }), har.log.comment);
+    context.answer(&answer, |page| {
+        page.data.line(format_args!("{} in {}", count(requests as u64, "request"), file.display()));
+        if !gone.is_empty() {
+            page.note(&gone);
+        }
     })
 }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use anstyle::Style;
 use backsight::browser::baseline::{BaselineEntry, Comparison, DeviationKind};
+use backsight::browser::entry::LogPage;
 use backsight::browser::event::{Category, Level};
 use backsight::browser::noise::Rule;
 use backsight::browser::render::{self, Line, Role, WIDEST};
@@ -20,6 +21,21 @@ use crate::words::{age, count, enumerate, join, local};
 /// What happened.
 pub fn changes(page: &mut Page, changes: &Changes) {
     lines(&mut page.data, &render::text(changes, layout()));
+}
+
+/// What happened, one by one.
+pub fn log(page: &mut Page, log: &LogPage) {
+    if log.rows.is_empty() {
+        page.data.line("Nothing that is kept fits.");
+    }
+    log.rows.iter().for_each(|row| page.data.line(render::log_row(row)));
+    if let (older @ 1.., Some(cursor)) = (log.older, &log.cursor) {
+        page.note(format_args!("{older} older: add `--cursor {cursor}`"));
+    }
+    if !log.dropped.is_empty() {
+        let dropped = log.dropped.iter().map(|(category, count)| format!("{} {count}", category.as_str()));
+        page.note(format_args!("no longer kept: {}", dropped.collect::<Vec<String>>().join(", ")));
+    }
 }
 
 /// The checkpoints, as the story of a session.
@@ -121,7 +137,8 @@ fn conditions(rule: &Rule) -> String {
     said.join(", ")
 }
 
-fn level_word(level: Level) -> &'static str {
+/// As it is typed.
+pub fn level_word(level: Level) -> &'static str {
     match level {
         Level::Debug => "debug",
         Level::Info => "info",
@@ -262,6 +279,14 @@ fn verdict(sheet: &Sheet, severity: Severity) -> String {
 pub fn category(text: &str) -> Result<Category, String> {
     let found = Category::ALL.into_iter().find(|category| category.as_str() == text);
     found.ok_or_else(|| format!("it is one of {}", enumerate(&Category::ALL.map(Category::as_str))))
+}
+
+/// A level as it is typed.
+pub fn level(text: &str) -> Result<Level, String> {
+    const ALL: [Level; 4] = [Level::Debug, Level::Info, Level::Warning, Level::Error];
+    ALL.into_iter()
+        .find(|level| level_word(*level) == text)
+        .ok_or_else(|| format!("it is one of {}", enumerate(&ALL.map(level_word))))
 }
 
 /// As wide as the terminal.

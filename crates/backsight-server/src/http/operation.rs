@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::query::Shape;
 use super::{Shared, failure};
 use crate::door::{LONGEST_WAIT, Threads};
+use crate::reply::UNTRUSTED;
 
 type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
 type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
@@ -38,6 +39,8 @@ pub struct Operation {
     pub input: fn(&mut SchemaGenerator) -> Schema,
     pub output: fn(&mut SchemaGenerator) -> Schema,
     way: Way,
+    /// Whether its answer carries what pages or programs say.
+    pub is_untrusted: bool,
     run: Run,
 }
 
@@ -100,12 +103,18 @@ impl Operation {
         });
         let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
         let way = Way::of(path, way);
-        Operation { method, path, id, summary, topic: "", codes: &[], input, output, way, run }
+        Operation { method, path, id, summary, topic: "", codes: &[], input, output, way, is_untrusted: false, run }
     }
 
     /// How it can fail, beside what every request can.
     pub fn fails(mut self, codes: &'static [&'static [Code]]) -> Operation {
         self.codes = codes;
+        self
+    }
+
+    /// Its answer carries what pages or programs say, and says so.
+    pub fn quotes(mut self) -> Operation {
+        self.is_untrusted = true;
         self
     }
 
@@ -129,7 +138,7 @@ impl Operation {
     pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
         let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
-        let way = self.way;
+        let (way, is_untrusted) = (self.way, self.is_untrusted);
         let handler = async move |State(shared): State<Shared>, parameters: Parameters, uri: Uri, body: Bytes| {
             let read = match &parameters {
                 Ok(parameters) => shape.read(parameters, uri.query().unwrap_or_default(), &body),
@@ -139,14 +148,15 @@ impl Operation {
                 Err(error) => failure(&error),
                 Ok(input) => {
                     let work = move |workspace: &Workspace| run(workspace, input);
-                    answer(match way {
+                    let outcome = match way {
                         Way::Beside => shared.door.local(work).await,
                         Way::InTurn => shared.door.local_writing(LONGEST_WAIT, work).await,
                         Way::Waiting(threads) => tokio::select! {
                             outcome = shared.door.local_waiting(threads, work) => outcome,
                             () = shared.ending.cancelled() => Err(Error::new(Code::Cancelled, "the server ends")),
                         },
-                    })
+                    };
+                    answer(outcome, is_untrusted)
                 }
             }
         };
@@ -162,9 +172,12 @@ fn understand<I: DeserializeOwned>(input: Value) -> Result<I> {
 }
 
 /// The answer in the envelope of every interface.
-fn answer(outcome: Result<Value>) -> Response {
+fn answer(outcome: Result<Value>, is_untrusted: bool) -> Response {
     match outcome {
         Ok(Value::Object(mut object)) => {
+            if is_untrusted {
+                object.insert("untrusted".to_owned(), Value::String(UNTRUSTED.to_owned()));
+            }
             object.insert("ok".to_owned(), Value::Bool(true));
             axum::Json(Value::Object(object)).into_response()
         }

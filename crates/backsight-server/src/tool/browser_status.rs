@@ -63,6 +63,7 @@ pub fn watched(status: &backsight::report::BrowserStatus) -> Draft {
         .extend((others > 0).then(|| format!("{others} other pages are open and not watched: see origins, all_pages")));
     let missing = coverage.not_watched.iter().map(|category| category.as_str().to_owned());
     let mut draft = Draft::new(summary)
+        .untrusted()
         .fact("attached", coverage.attached)
         .maybe("browser", browser.map(|browser| render::safe(&browser.browser)).filter(|name| !name.is_empty()));
     let lists: [(&'static str, Vec<String>); 4] = [

@@ -45,6 +45,7 @@ impl Definition for GetSessionHealth {
         });
         let more = Next::new("get_changes_since", json!({ "checkpoint": health.checkpoint }));
         let mut draft = Draft::new(format!("{}: {}", word(health.verdict), render::safe(&health.summary)))
+            .untrusted()
             .fact("verdict", word(health.verdict))
             .fact("checkpoint", health.checkpoint.clone())
             .fact("from", health.from.to_string())

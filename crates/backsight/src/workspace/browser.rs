@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight_browser::baseline::{Baseline, BaselineEntry, Comparison};
 use backsight_browser::cdp::{Attach, Launch, Place};
+use backsight_browser::entry::{Entry, LogAsk, LogPage};
+use backsight_browser::har::Har;
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options, PageKey};
@@ -160,6 +162,21 @@ impl Workspace {
     /// Whether the app is well since a checkpoint; without one since `session_start` or the beginning.
     pub fn browser_health(&self, client: &str, checkpoint: Option<&str>) -> Result<Health> {
         self.browser()?.health(client, checkpoint)
+    }
+
+    /// One thing that happened in the app, in full, by the id that answers and the log give it.
+    pub fn browser_entry(&self, id: &str) -> Result<Entry> {
+        self.browser()?.entry(id)
+    }
+
+    /// What happened in the app, one by one, newest first.
+    pub fn browser_log(&self, client: &str, ask: &LogAsk) -> Result<LogPage> {
+        self.browser()?.log(client, ask)
+    }
+
+    /// The requests of the app that are kept, as an HTTP Archive.
+    pub fn browser_har(&self) -> Result<Har> {
+        Ok(self.browser()?.har())
     }
 
     /// Who watches the app.

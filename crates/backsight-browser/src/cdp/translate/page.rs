@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Context;
 use super::wire::{address, cut};
@@ -156,6 +157,13 @@ pub fn dialog(context: &mut Context<'_>, dialog: &Dialog<'_>) {
     let kind = if dialog.kind.is_empty() { "dialog" } else { &dialog.kind };
     let message = cut(dialog.message.to_string(), 1_000);
     context.say(Level::Info, format!("{kind} dialog is open and the page waits for an answer: {message}"));
+}
+
+/// What a dialog that opens says, on one line: `confirm "Delete it?"`.
+pub(in crate::cdp) fn dialog_words(params: &RawValue) -> String {
+    let Some(dialog) = super::read::<Dialog<'_>>(params) else { return "a dialog".to_owned() };
+    let kind = if dialog.kind.is_empty() { "dialog" } else { &dialog.kind };
+    format!("{} \"{}\"", cut(kind.to_owned(), 20), cut(dialog.message.to_string(), 200))
 }
 
 /// A download began.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use backsight::Workspace;
 use backsight::browser::baseline::{BaselineEntry, Comparison};
-use backsight::browser::event::Category;
+use backsight::browser::entry::{Entry, LogAsk, LogPage, MOST_ROWS};
+use backsight::browser::event::{Category, Level};
+use backsight::browser::har::Har;
 use backsight::browser::noise::{NewRule, Rule};
 use backsight::browser::report::Changes;
 use backsight::browser::{Filter, Health};
@@ -35,12 +37,33 @@ pub fn operations() -> Vec<Operation> {
             "What happened in the app since a checkpoint; without one, since this client last asked",
             changes,
         )
-        .fails(&[CHECKPOINT, &[Code::Cancelled]]),
+        .fails(&[CHECKPOINT, &[Code::Cancelled]])
+        .quotes(),
+        Operation::get("/api/browser/log", "browserLog", "What happened in the app, one by one, newest first", log)
+            .fails(&[CHECKPOINT])
+            .quotes(),
+        Operation::get(
+            "/api/browser/entries/{id}",
+            "browserEntry",
+            "One thing that happened in the app, in full",
+            entry,
+        )
+        .fails(&[&[Code::RefNotFound, Code::RefExpired]])
+        .quotes(),
+        Operation::get(
+            "/api/browser/har",
+            "browserHar",
+            "The requests that are kept, as an HTTP Archive (HAR 1.2)",
+            har,
+        )
+        .quotes(),
         Operation::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
-            .fails(&[CHECKPOINT]),
-        Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status),
+            .fails(&[CHECKPOINT])
+            .quotes(),
+        Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status).quotes(),
         Operation::post("/api/browser/attach", "browserAttach", "Watch a browser: one that runs, or a new one", attach)
-            .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]]),
+            .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]])
+            .quotes(),
         Operation::post("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
             .fails(&[&[Code::Cancelled]]),
         Operation::post(
@@ -103,7 +126,8 @@ fn baselines() -> Vec<Operation> {
             "How the app differs from a baseline",
             compare,
         )
-        .fails(&[&[Code::BaselineNotFound]]),
+        .fails(&[&[Code::BaselineNotFound]])
+        .quotes(),
         Operation::post("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
             .fails(&[&[Code::BaselineNotFound], WRITE]),
     ]
@@ -156,6 +180,52 @@ fn client(client: Option<String>) -> Result<String> {
 
 fn usage(message: &str) -> Error {
     Error::new(Code::Usage, message)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LogInput {
+    /// Who asks, when `since` is `last`.
+    #[schemars(length(max = 100), regex(pattern = ID))]
+    client: Option<String>,
+    /// Only of this category.
+    category: Option<Category>,
+    /// Only console messages at least as serious.
+    level: Option<Level>,
+    /// Only with this text in a message, address, reason or target, in any case.
+    text: Option<String>,
+    /// Only requests with this status: `404`, `5xx` or `failed`.
+    #[schemars(example = &"failed")]
+    status: Option<String>,
+    /// Since when: a checkpoint's name, a time, `start`, `load` or `last`.
+    since: Option<String>,
+    /// How many; 20 when left out.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<usize>,
+    /// Where the last page ended.
+    cursor: Option<String>,
+}
+
+fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
+    let LogInput { client: asking, category, level, text, status, since, limit, cursor } = input;
+    if limit.is_some_and(|limit| !(1..=MOST_ROWS).contains(&limit)) {
+        return Err(usage(&format!("`limit` is a number from 1 to {MOST_ROWS}")));
+    }
+    workspace.browser_log(&client(asking)?, &LogAsk { category, level, text, status, since, limit, cursor })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct EntryInput {
+    /// Its id in an answer or in the log.
+    #[schemars(example = &"c1")]
+    id: String,
+}
+
+fn entry(workspace: &Workspace, input: EntryInput) -> Result<Entry> {
+    workspace.browser_entry(&input.id)
+}
+
+fn har(workspace: &Workspace, _: Nothing) -> Result<Har> {
+    workspace.browser_har()
 }
 
 #[derive(Deserialize, JsonSchema)]
