@@ -188,6 +188,7 @@ pub fn load(seed: u64) -> Vec<Event> {
             request_body: None,
             response_body: None,
             exchange: None,
+            mime: None,
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
         })
