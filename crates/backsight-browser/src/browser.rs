@@ -13,7 +13,7 @@ use crate::amend::Amendment;
 use crate::baseline::{Baseline, BaselineEntry, Comparison};
 use crate::cdp::Capture;
 use crate::cdp::capture::Memory;
-use crate::changes::{self, Filter, Frame, InFlight};
+use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::doubles::{self, Doubles};
 use crate::endpoint;
@@ -25,10 +25,9 @@ use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
 use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
-use crate::request_state::RequestState;
 use crate::sources::{Source, SourceId, SourceKind, Sources};
 use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller};
-use crate::under_way::UnderWay;
+use crate::under_way::{InFlight, UnderWay};
 use crate::window::{Known, Start, Window};
 
 /// The longest anybody waits for something to happen.
@@ -737,29 +736,6 @@ impl State {
         self.under_way.iter().filter(move |request| request.is_awaited(from, now))
     }
 
-    /// The requests that are not over, as an answer tells them.
-    fn in_flight(&self, from: Timestamp, now: Timestamp, redactor: &Redactor) -> InFlight {
-        let mut found = InFlight::default();
-        let mut oldest: Option<&UnderWay> = None;
-        for request in &self.under_way {
-            let endpoint = request.is_old(now).then(|| request.asked.endpoint(redactor));
-            let longest = endpoint.as_ref().map_or(0, |endpoint| self.telemetry.endpoints.longest(endpoint));
-            match (endpoint, request.state(now, longest)) {
-                (Some(endpoint), RequestState::Overdue) if !self.telemetry.is_noise(&request.asked) => {
-                    let (count, age) = found.overdue.entry(endpoint).or_insert((0, 0));
-                    (*count, *age) = (*count + 1, (*age).max(now.0 - request.since.0));
-                }
-                _ if request.is_awaited(from, now) => {
-                    found.within += 1;
-                    oldest = oldest.filter(|oldest| oldest.since <= request.since).or(Some(request));
-                }
-                _ => {}
-            }
-        }
-        found.oldest = oldest.map(|oldest| oldest.asked.endpoint(redactor));
-        found
-    }
-
     fn changes(&self, resolved: &Resolved, ask: &Ask, now: Timestamp, redactor: &Redactor) -> Changes {
         let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
         let mut gaps = Vec::new();
@@ -778,7 +754,7 @@ impl State {
             coverage: Coverage { seen_twice: window.told_otherwise(), ..self.sources.coverage(window.backfilled()) },
             gaps,
             held: self.held as u64,
-            in_flight: self.in_flight(resolved.requests_from, now, redactor),
+            in_flight: InFlight::of(&self.under_way, &self.telemetry, (resolved.requests_from, now), redactor),
             include: &ask.include,
             filter: ask.severity,
             max_tokens: ask.max_tokens.unwrap_or(usize::MAX),

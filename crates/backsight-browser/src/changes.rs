@@ -10,7 +10,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint;
 use crate::event::{Category, Level, Side};
 use crate::fingerprint;
 use crate::log::{self, Log};
@@ -24,6 +24,7 @@ use crate::telemetry::console::Message;
 use crate::telemetry::network;
 use crate::telemetry::sockets::{Way, What};
 use crate::telemetry::{Telemetry, is_rest};
+use crate::under_way::InFlight;
 use crate::window::Window;
 
 /// Entries of a list at most.
@@ -63,22 +64,6 @@ pub(crate) struct Frame<'a> {
     pub(crate) include: &'a [Category],
     pub(crate) filter: Filter,
     pub(crate) max_tokens: usize,
-}
-
-/// The requests that are not over.
-#[derive(Default)]
-pub(crate) struct InFlight {
-    /// Those of the window that are not overdue: how many, and the oldest of them.
-    pub(crate) within: u64,
-    pub(crate) oldest: Option<Endpoint>,
-    /// Those that are overdue, by endpoint: how many, and how long the oldest waits.
-    pub(crate) overdue: BTreeMap<Endpoint, (u64, i64)>,
-}
-
-impl InFlight {
-    fn all(&self) -> u64 {
-        self.within + self.overdue.values().map(|(count, _)| count).sum::<u64>()
-    }
 }
 
 /// What happened within a window.

@@ -1,6 +1,7 @@
 //! Requests that have begun and are not over. While there are any, it is too early to say that nothing happened; and one
 //! that is not answered for long is itself something that happened.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backsight_core::Timestamp;
@@ -8,6 +9,7 @@ use backsight_core::Timestamp;
 use crate::endpoint::Endpoint;
 use crate::redact::Redactor;
 use crate::request_state::RequestState;
+use crate::telemetry::Telemetry;
 
 /// A question waits for no request that takes longer than this many milliseconds, unless it is for a document.
 const LONG_LIVED_MS: i64 = 10_000;
@@ -80,6 +82,51 @@ impl UnderWay {
             }
             Phase::Unanswered => RequestState::UnderWay,
         }
+    }
+}
+
+/// The requests that are not over, as an answer tells them.
+#[derive(Default)]
+pub(crate) struct InFlight {
+    /// Those of the window that are not overdue: how many, and the oldest of them.
+    pub(crate) within: u64,
+    pub(crate) oldest: Option<Endpoint>,
+    /// Those that are overdue and no noise, by endpoint: how many, and how long the oldest waits.
+    pub(crate) overdue: BTreeMap<Endpoint, (u64, i64)>,
+}
+
+impl InFlight {
+    /// Of these requests, for a window that begins and ends so.
+    pub(crate) fn of(
+        requests: &[UnderWay],
+        telemetry: &Telemetry,
+        (from, now): (Timestamp, Timestamp),
+        redactor: &Redactor,
+    ) -> InFlight {
+        let mut found = InFlight::default();
+        let mut oldest: Option<&UnderWay> = None;
+        for request in requests {
+            let endpoint = request.is_old(now).then(|| request.asked.endpoint(redactor));
+            let longest = endpoint.as_ref().map_or(0, |endpoint| telemetry.endpoints.longest(endpoint));
+            match (endpoint, request.state(now, longest)) {
+                (Some(endpoint), RequestState::Overdue) if !telemetry.is_noise(&request.asked) => {
+                    let (count, age) = found.overdue.entry(endpoint).or_insert((0, 0));
+                    (*count, *age) = (*count + 1, (*age).max(now.0 - request.since.0));
+                }
+                _ if request.is_awaited(from, now) => {
+                    found.within += 1;
+                    oldest = oldest.filter(|oldest| oldest.since <= request.since).or(Some(request));
+                }
+                _ => {}
+            }
+        }
+        found.oldest = oldest.map(|oldest| oldest.asked.endpoint(redactor));
+        found
+    }
+
+    /// How many they are.
+    pub(crate) fn all(&self) -> u64 {
+        self.within + self.overdue.values().map(|(count, _)| count).sum::<u64>()
     }
 }
 

@@ -244,6 +244,7 @@ impl Translator {
         let mut context = context!(self, &session, now, &mut told);
         match asked {
             Asked::Body { request } => self.requests.body(&mut context, &request, answer.and_then(body)),
+            Asked::Frames => earlier::frames(&mut context, answer),
             Asked::Timeline { .. } => self.earlier.answered(&mut context, answer),
             Asked::OpenMap { map } => self.maps.opened(&mut context, &map, answer),
             Asked::ReadMap { map } => self.maps.read(&mut context, &map, answer),
@@ -406,7 +407,7 @@ impl Translator {
                 let load = self.announcements.entry(&mut context, &mut self.requests, &self.sockets, read(params)?);
                 load.into_iter().for_each(|load| self.earlier.failed(&mut context, load));
             }
-            "Audits.issueAdded" => self.announcements.issue(&mut context, &self.requests, &read(params)?)?,
+            "Audits.issueAdded" => self.announcements.issue(&mut context, &mut self.requests, &read(params)?)?,
             _ => {}
         }
         Some(())
@@ -486,7 +487,7 @@ impl Translator {
         let mut context = context!(self, ended.unwrap_or_default(), now, &mut told);
         self.requests.tick(&mut context, ended);
         self.earlier.tick(&mut context, ended);
-        let mut said = self.announcements.tick(&mut context, &self.requests, &self.sockets, ended);
+        let mut said = self.announcements.tick(&mut context, &mut self.requests, &self.sockets, ended);
         said.extend(self.voices.tick(now, ended));
         said.extend(self.sockets.tick(now, ended));
         for (session, event) in said {

@@ -15,6 +15,7 @@ mod maps;
 mod order;
 mod requests;
 mod sockets;
+mod states;
 
 /// A translator, its clock, and what it told.
 pub struct Desk {

@@ -24,6 +24,8 @@ pub enum Asked {
         /// The page's session.
         session: String,
     },
+    /// Which frames a page has, and what they show.
+    Frames,
     /// A source map is to be opened.
     OpenMap {
         /// Its address.

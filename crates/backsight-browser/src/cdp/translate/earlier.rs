@@ -8,6 +8,8 @@ use backsight_core::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::replays::Replayed;
+use super::requests::error_page;
 use super::sessions::Session;
 use super::wire::{address, shortened};
 use super::{Asked, Context};
@@ -62,6 +64,31 @@ struct TimelineEntry {
     /// Milliseconds since the epoch.
     end: f64,
     duration: f64,
+    /// Why it is the browser's error page that is shown, if it is.
+    failure: Option<String>,
+}
+
+/// `Page.FrameTree`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameTree {
+    frame: FrameShown,
+    #[serde(default)]
+    child_frames: Vec<FrameTree>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameShown {
+    #[serde(default)]
+    loader_id: String,
+    unreachable_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frames {
+    frame_tree: FrameTree,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +142,7 @@ impl Earlier {
         }
         let asked = Asked::Timeline { session: context.session.to_owned() };
         context.ask(asked, "Runtime.evaluate", params);
+        context.ask(Asked::Frames, "Page.getFrameTree", serde_json::json!({}));
     }
 
     /// The timeline, or that there is none.
@@ -159,7 +187,33 @@ impl Earlier {
     }
 }
 
+/// The frames within a page, or that they are not known: those which show the browser's error page could not be loaded. The
+/// page's own document tells its failure in the timeline.
+pub fn frames(context: &mut Context<'_>, answer: Option<&RawValue>) {
+    let read = |answer: &RawValue| serde_json::from_str::<Frames>(answer.get()).ok();
+    let Some(frames) = answer.and_then(read) else { return };
+    let mut open = frames.frame_tree.child_frames;
+    while let Some(FrameTree { frame, child_frames }) = open.pop() {
+        open.extend(child_frames);
+        let Some(url) = frame.unreachable_url.filter(|url| !url.is_empty()) else { continue };
+        if context.replays.is_new(error_page(&frame.loader_id), &mut Replayed::new()) {
+            let failure = Some("the frame shows the browser's error page".to_owned());
+            let (time, page, url) = (context.now, context.page(), address(&url));
+            let load = FailedLoad { time, url, status: 0, failure, request: None, backfilled: true, page };
+            let mut request = load.into_request();
+            request.kind = Some("document".to_owned());
+            context.tell(Event::Network(request));
+        }
+    }
+}
+
 impl FailedLoad {
+    /// From `Connecting to '...' violates the following Content Security Policy directive: \"...\"`.
+    pub fn forbidden(time: Timestamp, url: &str, directive: &str, backfilled: bool, page: Option<String>) -> Self {
+        let failure = Some(format!("blocked by the content security policy: {}", shortened(directive, 300)));
+        FailedLoad { time, url: address(url), status: 0, failure, request: None, backfilled, page }
+    }
+
     /// From `Failed to load resource: the server responded with a status of 404 (Not Found)` or `...: net::ERR_FAILED`.
     pub fn of(
         time: Timestamp,
@@ -227,7 +281,7 @@ impl TimelineEntry {
             return;
         }
         let status = load.map_or(self.status, |load| load.status.max(self.status));
-        let failure = load.and_then(|load| load.failure.clone());
+        let failure = load.and_then(|load| load.failure.clone()).or(self.failure);
         if status == 0 && failure.is_none() {
             // An answer from elsewhere that does not let itself be seen: it came, more is not known.
             context.counts.earlier_unknown += 1;

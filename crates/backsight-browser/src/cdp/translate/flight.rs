@@ -179,6 +179,9 @@ pub struct Flight {
     pub left: Option<Timestamp>,
     /// The address that was asked for first; redirects lead elsewhere.
     first: String,
+    /// The session that has the body, and how large it is once it is whole.
+    pub body_in: String,
+    pub encoded: Option<f64>,
     /// Whether it was told although its body is not over.
     pub told: bool,
 }
@@ -335,6 +338,8 @@ impl Flight {
             due: now,
             left: None,
             first: String::new(),
+            body_in: String::new(),
+            encoded: None,
             told: false,
         }
     }
@@ -424,7 +429,7 @@ impl Flight {
             (Some(_), _) => Phase::Answered,
             (None, _) => Phase::Unanswered,
         };
-        let (since, asked, is_document) = (self.since, Arc::clone(&hop.asked), hop.kind == "document");
+        let (since, asked, is_document) = (self.since, Arc::clone(&hop.asked), self.is_document());
         let is_told = self.told || self.is_preflight() || self.is_internal();
         (!is_told).then_some(UnderWay { since, phase, is_document, asked })
     }
@@ -487,7 +492,11 @@ impl Flight {
     }
 
     /// Whether to ask for the body that came: the shapes of JSON that scripts asked for, and the words of whatever failed.
-    pub fn wants_body(&self, encoded: f64) -> bool {
+    pub fn wants_body(&self) -> bool {
+        self.is_unasked() && self.encoded.is_some_and(|encoded| self.has_wanted(encoded))
+    }
+
+    fn has_wanted(&self, encoded: f64) -> bool {
         let (Some(hop), Some(answer)) = (&self.hop, &self.response) else { return false };
         let has_one = !matches!(answer.status, 0 | 204 | 205 | 304) && hop.method != "HEAD" && !self.not_modified;
         let is_wanted = match answer.status >= 400 {
@@ -499,11 +508,11 @@ impl Flight {
 
     /// Whether to ask for the words of a failed answer that is not over, which is done once.
     pub fn wants_words(&self) -> bool {
-        self.is_unasked() && self.wants_body(0.0)
+        self.is_unasked() && self.has_wanted(0.0)
     }
 
     /// Whether its body may be asked for; of what was told, nobody asks.
-    pub fn is_unasked(&self) -> bool {
+    fn is_unasked(&self) -> bool {
         !self.told && matches!(self.body, Body::Unasked)
     }
 
@@ -543,6 +552,11 @@ impl Flight {
             request.response_body.clone_from(body);
         }
         (!request.url.is_empty()).then_some(request)
+    }
+
+    /// Whether it is for a document.
+    pub fn is_document(&self) -> bool {
+        self.hop.as_ref().is_some_and(|hop| hop.kind == "document")
     }
 
     /// Whether not everything came.

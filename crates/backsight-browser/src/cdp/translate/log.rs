@@ -44,6 +44,8 @@ enum Waiting {
     Load(FailedLoad),
     /// A request for this address.
     Blocked { url: String, console: Console },
+    /// A request that a content security policy blocks, of which browsers say nothing else when a script fetches it.
+    Policy(FailedLoad),
     /// A socket with this address.
     Socket { url: String, console: Console },
     /// Another message or request that names the same address.
@@ -167,12 +169,18 @@ impl Announcements {
                 return Some(FailedLoad::blocked(time, url, &entry.text, context.page()));
             }
             let (known, url) = (requests.knows_address(url), address(url));
-            self.fold_or_hold(context, known, Waiting::Blocked { url, console });
-        } else if let (false, Some((url, reason))) = (backfilled, policy(&entry)) {
-            // The policy speaks first, the blocked request right after.
-            requests.note_reason(url, reason);
-            let url = address(url);
-            self.fold_or_hold(context, false, Waiting::Blocked { url, console });
+            self.fold_or_hold(context, requests, known, Waiting::Blocked { url, console });
+        } else if let Some((url, directive)) = policy(&entry) {
+            let load = FailedLoad::forbidden(time, url, directive, backfilled, context.page());
+            if backfilled {
+                return Some(load);
+            }
+            // The policy speaks first, the blocked request right after, if there is one.
+            requests.note_reason(url, directive);
+            self.fold_or_hold(context, requests, false, Waiting::Policy(load));
+        } else if entry.text.starts_with("Fetch API cannot load") && entry.text.contains("Content Security Policy") {
+            // The policy itself said so.
+            context.counts.folded += 1;
         } else if entry.text.starts_with("WebSocket connection to '")
             && let Some(url) = quoted(&entry.text)
         {
@@ -181,7 +189,7 @@ impl Announcements {
                 return None;
             }
             let (known, url) = (sockets.has_failed(url), address(url));
-            self.fold_or_hold(context, known, Waiting::Socket { url, console });
+            self.fold_or_hold(context, requests, known, Waiting::Socket { url, console });
         } else {
             self.remember(&console.message);
             context.tell(Event::Console(console));
@@ -190,7 +198,7 @@ impl Announcements {
     }
 
     /// `Audits.issueAdded`.
-    pub fn issue(&mut self, context: &mut Context<'_>, requests: &Requests, added: &IssueAdded<'_>) -> Option<()> {
+    pub fn issue(&mut self, context: &mut Context<'_>, requests: &mut Requests, added: &IssueAdded<'_>) -> Option<()> {
         if !matches!(&*added.issue.code, "CorsIssue" | "MixedContentIssue" | "ContentSecurityPolicyIssue") {
             return Some(());
         }
@@ -205,7 +213,7 @@ impl Announcements {
         let known = request.is_some_and(|id| requests.knows(&id)) || self.is_told(requests, &url);
         let (time, speaker, page) = (context.now, Speaker::Browser, context.page());
         let console = Console { time, level, speaker, message, stack: Vec::new(), page, backfilled: false };
-        self.fold_or_hold(context, known, Waiting::Issue { url, console });
+        self.fold_or_hold(context, requests, known, Waiting::Issue { url, console });
         Some(())
     }
 
@@ -213,7 +221,7 @@ impl Announcements {
     pub fn tick(
         &mut self,
         context: &mut Context<'_>,
-        requests: &Requests,
+        requests: &mut Requests,
         sockets: &Sockets,
         ended: Option<&str>,
     ) -> Vec<(String, Event)> {
@@ -229,7 +237,7 @@ impl Announcements {
             let Some(held) = self.held.remove(index) else { break };
             match known {
                 true => context.counts.folded += 1,
-                false => told.push((held.session, self.event(held.what))),
+                false => told.push((held.session, self.event(requests, held.what))),
             }
         }
         told
@@ -240,20 +248,20 @@ impl Announcements {
         !self.held.is_empty()
     }
 
-    fn load(&mut self, context: &mut Context<'_>, requests: &Requests, load: FailedLoad) -> Option<FailedLoad> {
+    fn load(&mut self, context: &mut Context<'_>, requests: &mut Requests, load: FailedLoad) -> Option<FailedLoad> {
         if load.backfilled && !load.request.as_deref().is_some_and(|id| requests.knows(id)) {
             return Some(load);
         }
         let known = load.request.as_deref().is_some_and(|id| requests.knows(id));
-        self.fold_or_hold(context, known, Waiting::Load(load));
+        self.fold_or_hold(context, requests, known, Waiting::Load(load));
         None
     }
 
-    fn fold_or_hold(&mut self, context: &mut Context<'_>, known: bool, what: Waiting) {
+    fn fold_or_hold(&mut self, context: &mut Context<'_>, requests: &mut Requests, known: bool, what: Waiting) {
         if known {
             context.counts.folded += 1;
         } else if self.held.len() >= MAX_HELD {
-            let event = self.event(what);
+            let event = self.event(requests, what);
             context.tell(event);
         } else {
             let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + GRACE_MS));
@@ -268,6 +276,8 @@ impl Announcements {
                 None => requests.knows_address(&load.url),
             },
             Waiting::Blocked { url, .. } => requests.knows_address(url),
+            // A blocked request that is told takes the reason with it.
+            Waiting::Policy(load) => !requests.has_reason(&load.url),
             Waiting::Socket { url, .. } => sockets.has_failed(url),
             Waiting::Issue { url, .. } => self.is_told(requests, url),
         }
@@ -278,8 +288,12 @@ impl Announcements {
         requests.knows_address(url) || self.texts.iter().any(|text| text.contains(url))
     }
 
-    fn event(&mut self, what: Waiting) -> Event {
+    fn event(&mut self, requests: &mut Requests, what: Waiting) -> Event {
         match what {
+            Waiting::Policy(load) => {
+                requests.forbidden(&load.url);
+                Event::Network(load.into_request())
+            }
             Waiting::Load(load) => Event::Network(load.into_request()),
             Waiting::Blocked { console, .. } | Waiting::Socket { console, .. } | Waiting::Issue { console, .. } => {
                 self.remember(&console.message);

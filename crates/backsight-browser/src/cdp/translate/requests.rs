@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::flight::{Body, End, Extra, Failed, Finished, Flight, Hop, Received, Sent, bare};
 use super::heads::Heads;
-use super::wire::{address, cut, shortened};
+use super::wire::{Hash, address, cut, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
 use crate::under_way::UnderWay;
@@ -123,6 +123,7 @@ impl Requests {
         } else if flight.hop.as_ref().is_none_or(|hop| hop.url != next.url) {
             flight.asks(next);
         }
+        self.ask_whole_body(context, &id);
         self.settle(context, &id);
     }
 
@@ -135,7 +136,9 @@ impl Requests {
         let flight = self.flight(context, &id);
         flight.expected_extras += usize::from(received.has_extra_info);
         flight.received(received, context.now);
+        flight.body_in = context.session.to_owned();
         self.changed = true;
+        self.ask_whole_body(context, &id);
         self.settle(context, &id);
     }
 
@@ -167,10 +170,17 @@ impl Requests {
         }
         let flight = self.flight(context, &id);
         flight.ends(End::finished(finished.timestamp), Timestamp(context.now.0 + GRACE_MS));
-        if flight.is_unasked() && flight.wants_body(finished.encoded_data_length) {
-            self.ask_body(context, &id, "Network.getResponseBody");
-        }
+        flight.body_in = context.session.to_owned();
+        flight.encoded = Some(finished.encoded_data_length);
+        self.ask_whole_body(context, &id);
         self.settle(context, &id);
+    }
+
+    /// Asks for the body once all is known that says whether it is wanted.
+    fn ask_whole_body(&mut self, context: &mut Context<'_>, id: &str) {
+        if self.flights.get(id).is_some_and(Flight::wants_body) {
+            self.ask_body(context, id, "Network.getResponseBody");
+        }
     }
 
     /// Asks for what came of a body, if not too many are asked for already.
@@ -183,7 +193,7 @@ impl Requests {
         self.bodies += 1;
         flight.body = Body::Asked { until: Timestamp(context.now.0 + BODY_MS) };
         let (asked, params) = (Asked::Body { request: id.to_owned() }, serde_json::json!({ "requestId": id }));
-        context.ask_of(&flight.last_session, asked, method, params);
+        context.ask_of(&flight.body_in, asked, method, params);
     }
 
     /// `Network.loadingFailed`.
@@ -244,6 +254,19 @@ impl Requests {
         if self.reasons.len() > MAX_FAILED {
             self.reasons.pop_front();
         }
+    }
+
+    /// Whether no request was told yet that a policy blocked at this address.
+    pub fn has_reason(&self, url: &str) -> bool {
+        self.reasons.iter().any(|(known, _)| known == url)
+    }
+
+    /// A policy blocked an address and there is no request for it: it is told in place of one.
+    pub fn forbidden(&mut self, url: &str) {
+        if let Some(index) = self.reasons.iter().position(|(known, _)| known == url) {
+            self.reasons.remove(index);
+        }
+        self.note_failure(url);
     }
 
     /// What waited long enough; with a session that ends, everything of it.
@@ -353,6 +376,9 @@ impl Requests {
         if flight.is_preflight() || flight.is_internal() || is_over {
             return;
         }
+        if flight.has_failed() && flight.is_document() {
+            context.replays.live(error_page(id));
+        }
         let session = flight.hop.as_ref().map(|hop| hop.session.clone()).unwrap_or_default();
         flight.times_out(|url| self.timeout(&session, url, context.now));
         let page = context.sessions.page(&flight.last_session);
@@ -420,6 +446,11 @@ impl Requests {
         let told = request.is_failure().then(|| self.worker_failures.iter().position(is_it)).flatten();
         told.is_some_and(|index| self.worker_failures.remove(index).is_some())
     }
+}
+
+/// By what it is remembered that a document could not be loaded: its loader has the id of the request.
+pub fn error_page(loader: &str) -> u64 {
+    Hash::new().with(b"error page").with(loader.as_bytes()).0
 }
 
 /// How long a failure that came through a service worker waits.
