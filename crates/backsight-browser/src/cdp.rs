@@ -11,6 +11,7 @@ mod epoch;
 mod find;
 pub mod launch;
 mod origins;
+mod own_profile;
 pub(crate) mod source_map;
 mod targets;
 pub mod translate;

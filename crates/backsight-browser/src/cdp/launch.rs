@@ -2,7 +2,7 @@
 //! is spoken to through pipes and has no port, since a port would let every user of the machine in.
 
 use std::collections::VecDeque;
-use std::fs::{DirBuilder, Permissions};
+use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -19,6 +19,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::connection::pipe::Pipes;
 use super::connection::{Connection, Incoming, Limits, Refused};
+use super::own_profile::OwnProfile;
 
 /// What browsers of this kind are called, the plainest first.
 const NAMES: [&str; 8] = [
@@ -65,7 +66,7 @@ pub struct Launch {
 pub(crate) struct Launched {
     child: Child,
     /// A profile of our own, to be removed.
-    own: Option<tempfile::TempDir>,
+    own: Option<OwnProfile>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     /// Reads those lines until the last process that can say something is gone.
     listening: Option<JoinHandle<()>>,
@@ -118,7 +119,7 @@ impl Launch {
     }
 
     /// A directory that only its owner can look into: cookies and all that was visited are in it.
-    fn profile(&self) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+    fn profile(&self) -> Result<(PathBuf, Option<OwnProfile>)> {
         if let Some(profile) = &self.profile {
             let is_new = !profile.exists();
             let created = DirBuilder::new().recursive(true).mode(0o700).create(profile);
@@ -132,8 +133,7 @@ impl Launch {
             let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
             return Ok((profile.clone(), None));
         }
-        let mut builder = tempfile::Builder::new();
-        let own = builder.prefix("backsight-browser-").permissions(Permissions::from_mode(0o700)).tempdir();
+        let own = OwnProfile::new(&std::env::temp_dir());
         let own = own.map_err(|error| Error::io("create a directory for the browser's profile", error))?;
         Ok((own.path().to_owned(), Some(own)))
     }
@@ -263,7 +263,7 @@ impl Drop for Launched {
         self.end();
         let Some(own) = self.own.take() else { return };
         // Helpers that were killed a moment ago may still be writing.
-        let path = own.keep();
+        let path = own.into_path();
         for _ in 0..50 {
             match std::fs::remove_dir_all(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
