@@ -2,6 +2,7 @@
 //! nobody watches, whatever is connected.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::json;
@@ -10,6 +11,7 @@ use crate::amend::Amendment;
 use crate::browser::Browser;
 use crate::cdp::{Attach, Capture, Listener, Page, PageState, Watching};
 use crate::event::{Category, Event};
+use crate::signs::Sign;
 use crate::sources::{Source, SourceId, SourceKind};
 use crate::under_way::UnderWay;
 
@@ -68,12 +70,12 @@ impl Browser {
         watching
     }
 
-    /// Finds out whether pages stand still that are watched.
-    pub(crate) fn check_pages(&self) {
-        let check = self.capture.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Capture::check);
-        if let Some(check) = check {
-            check();
-        }
+    /// Finds out whether pages stand still that are watched; whether that is known.
+    pub(crate) fn check_pages(&self, patience: Duration) -> bool {
+        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner);
+        let check = capture.as_ref().map(|capture| capture.check(patience));
+        drop(capture);
+        check.is_none_or(|check| check())
     }
 
     /// Takes a page of a browser that was launched here to an address; where it arrived.
@@ -135,6 +137,12 @@ impl Listener for Ear {
     fn held(&self, messages: usize) {
         if let Some(browser) = self.browser.upgrade() {
             browser.messages_held(messages);
+        }
+    }
+
+    fn shown(&self, sign: Sign) {
+        if let Some(browser) = self.browser.upgrade() {
+            browser.shown(sign);
         }
     }
 

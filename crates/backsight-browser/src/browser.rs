@@ -2,6 +2,8 @@
 //! without taking each other's news. One lock guards everything, held only for the time of one answer, so nothing is told
 //! twice and nothing is lost between two looks.
 
+mod waiting;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,12 +26,17 @@ use crate::name;
 use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
 use crate::redact::Redactor;
-use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity};
+use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity, Waited};
+use crate::signs::{Glance, Sign, Signs};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
 use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller};
 use crate::under_way::{InFlight, UnderWay};
 use crate::window::{Known, Start, Window};
 
+/// How long a question waits for pages to say that they are alive, so that it is answered within 300 ms on any page,
+const GLANCE: Duration = Duration::from_millis(250);
+/// and how long one does that was to wait anyway.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest anybody waits for something to happen.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Sources of one kind that report by themselves and are kept apart.
@@ -40,12 +47,8 @@ const BEYOND: &str = "(sources beyond those kept apart)";
 const BASELINES: usize = 20;
 /// How often the marks that nobody can ask about any more are forgotten.
 const SWEEP: u64 = 64;
-/// An error seldom comes alone: how long a question that waited for one waits for what belongs to it.
-const SETTLE: Duration = Duration::from_millis(250);
 /// How long a question waits for messages that are held back: rejections for 250 ms, others for a source map.
 const HELD: Duration = Duration::from_millis(400);
-/// How often a waiting question looks whether it was taken back.
-const GLANCE: Duration = Duration::from_millis(100);
 
 /// What a lane needs from outside.
 #[derive(Clone)]
@@ -75,8 +78,9 @@ pub struct Ask {
     pub max_tokens: Option<usize>,
 }
 
-/// How to wait: until the first error, or until nothing happened for a while and no request is under way that began in the
-/// window, or until it takes too long.
+/// How to wait: until the first error, or until something happened, nothing happened for a while after it, and neither a
+/// request of the window nor a build is under way, or until it takes too long. The silence before anything happens is no
+/// end: an edit has not taken effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// At most.
@@ -120,6 +124,8 @@ pub struct Ingest {
     pub events: Vec<Repeated>,
     /// Why it is the last report, if it is.
     pub ended: Option<String>,
+    /// Whether it should go on all the same: it is missed until it is back, as a server that crashed is.
+    pub missed: bool,
     /// The mark that whoever watches the page over its browser's protocol left in it.
     pub watched_by: Option<String>,
 }
@@ -154,6 +160,7 @@ struct State {
     under_way: Vec<UnderWay>,
     /// Messages that are held back for a moment.
     held: usize,
+    signs: Signs,
 }
 
 /// Where a window begins, and what it is compared with.
@@ -167,6 +174,8 @@ struct Resolved {
     requests_from: Timestamp,
     /// Whether the checkpoint is older than this run.
     earlier_run: bool,
+    /// Whether it is the client's first question.
+    never_asked: bool,
 }
 
 impl Browser {
@@ -185,6 +194,7 @@ impl Browser {
             heard_at: Instant::now(),
             under_way: Vec::new(),
             held: 0,
+            signs: Signs::default(),
         };
         Browser {
             state: Mutex::new(state),
@@ -225,6 +235,15 @@ impl Browser {
     /// Events cut to size and without secrets: the longest part of the work, which nobody has to wait for.
     fn prepared(&self, events: impl IntoIterator<Item = impl Into<Repeated>>) -> Vec<Prepared> {
         events.into_iter().map(|event| Prepared::new(event.into(), &self.redactor)).collect()
+    }
+
+    /// Takes note of what hot reload shows in the pages that are watched.
+    pub(crate) fn shown(&self, sign: Sign) {
+        let mut state = self.lock();
+        let place = state.telemetry.step();
+        state.signs.sign(sign, "", place, Instant::now());
+        drop(state);
+        self.heard.notify_all();
     }
 
     /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
@@ -348,6 +367,7 @@ impl Browser {
         }
         drop(state);
         let taken = times(&report.events);
+        let is_sign_of_life = report.events.is_empty();
         let events = self.prepared(report.events);
         let mut state = self.lock();
         let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
@@ -366,11 +386,14 @@ impl Browser {
             state.record(prepared);
         }
         if let Some(reason) = report.ended {
-            state.sources.end(id, false, &reason, now);
+            state.sources.end(id, report.missed, &reason, now);
+            state.signs.gone(reporter.1.trim_start_matches("terminal: "));
             state.telemetry.sockets.forget_losses(teller);
             state.reporters.remove(&reporter);
         }
-        state.heard_at = Instant::now();
+        if !is_sign_of_life {
+            state.heard_at = Instant::now();
+        }
         drop(state);
         self.heard.notify_all();
         taken
@@ -378,59 +401,34 @@ impl Browser {
 
     /// What happened, for a client. A question that is taken back while it waits leaves the client's place where it was.
     pub fn changes(&self, client: &str, ask: &Ask, is_cancelled: &dyn Fn() -> bool) -> Result<Changes> {
+        let mut waited = None;
         if let Some(wait) = ask.wait {
             let state = self.lock();
             let resolved = state.resolve(client, ask.checkpoint.as_deref(), (self.clock)())?;
-            drop(self.wait(state, &resolved, wait, is_cancelled));
+            waited = Some(self.wait(state, &resolved, wait, is_cancelled));
             if is_cancelled() {
                 return Err(Error::new(Code::Cancelled, "the question was taken back while it waited"));
             }
         }
-        self.check_pages();
-        self.wait_for_held();
+        // Who waited has the time to wait for that too.
+        let patience = if ask.wait.is_some() { PATIENCE } else { GLANCE };
+        let is_known = self.check_pages(patience);
+        if is_known {
+            self.wait_for_held();
+        }
         let mut state = self.lock();
         let now = (self.clock)();
         let resolved = state.resolve(client, ask.checkpoint.as_deref(), now)?;
         state.sources.fade(now);
+        state.sources.unsure(!is_known);
         let advances = !ask.peek && matches!(ask.checkpoint.as_deref(), None | Some("auto"));
-        let changes = state.changes(&resolved, ask, now, &self.redactor);
+        let changes = state.changes(&resolved, ask, waited, now, &self.redactor);
         if advances {
             let mark = state.mark();
             let under_way_since = state.awaited(resolved.requests_from, now).map(|request| request.since).min();
             state.checkpoints.advance(client, Look { mark, time: now, under_way_since });
         }
         Ok(changes)
-    }
-
-    fn wait<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        resolved: &Resolved,
-        wait: Wait,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> MutexGuard<'a, State> {
-        let began = Instant::now();
-        let mut most = wait.most.min(LONGEST_WAIT);
-        let mut is_settling = false;
-        loop {
-            let is_error = match resolved.start {
-                Start::Mark(mark) => state.telemetry.has_error_since(mark),
-                Start::Time(_) => false,
-            };
-            if is_error && !is_settling {
-                is_settling = true;
-                most = most.min(began.elapsed() + SETTLE);
-            }
-            let left = most.saturating_sub(began.elapsed());
-            let quiet = wait.quiet.saturating_sub(state.heard_at.max(began).elapsed());
-            let is_busy = state.held > 0 || state.awaited(resolved.requests_from, (self.clock)()).next().is_some();
-            if left.is_zero() || (quiet.is_zero() && !is_busy) || is_cancelled() {
-                return state;
-            }
-            let glance = if quiet.is_zero() { GLANCE } else { quiet.min(GLANCE) };
-            let waited = self.heard.wait_timeout(state, left.min(glance));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
     }
 
     /// How many errors that are no noise happened since a client last asked; it stays so until it asks.
@@ -469,8 +467,9 @@ impl Browser {
             reference: String::new(),
             requests_from: now,
             earlier_run: false,
+            never_asked: false,
         };
-        let changes = state.changes(&since, &Ask::default(), now, &self.redactor);
+        let changes = state.changes(&since, &Ask::default(), None, now, &self.redactor);
         let checkpoint = Checkpoint {
             name: name.to_owned(),
             created: now,
@@ -647,7 +646,10 @@ impl State {
     }
 
     fn record(&mut self, prepared: Prepared) {
+        let (glance, groups) = (Glance::at(&prepared.happened.event), self.telemetry.groups());
         self.telemetry.record(prepared);
+        let is_new = self.telemetry.groups() != groups;
+        self.signs.note(glance, is_new, self.telemetry.now().sequence, Instant::now());
         if self.telemetry.has_loads_to_sweep() {
             self.sweep();
         }
@@ -685,13 +687,14 @@ impl State {
             reference: reference.to_owned(),
             requests_from: from,
             earlier_run: false,
+            never_asked: false,
         };
         let look = |look: Option<Look>, reference| match look {
             Some(look) => Resolved {
                 requests_from: look.under_way_since.unwrap_or(look.time),
                 ..at(look.mark, look.time, reference)
             },
-            None => at(Mark::START, self.beginning(), reference),
+            None => Resolved { never_asked: reference == "auto", ..at(Mark::START, self.beginning(), reference) },
         };
         Ok(match reference {
             None | Some("auto") => look(self.checkpoints.current(client), "auto"),
@@ -731,12 +734,14 @@ impl State {
         })
     }
 
-    /// The requests without which a window is not over.
-    fn awaited(&self, from: Timestamp, now: Timestamp) -> impl Iterator<Item = &UnderWay> {
-        self.under_way.iter().filter(move |request| request.is_awaited(from, now))
-    }
-
-    fn changes(&self, resolved: &Resolved, ask: &Ask, now: Timestamp, redactor: &Redactor) -> Changes {
+    fn changes(
+        &self,
+        resolved: &Resolved,
+        ask: &Ask,
+        waited: Option<Waited>,
+        now: Timestamp,
+        redactor: &Redactor,
+    ) -> Changes {
         let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
         let mut gaps = Vec::new();
         let mut from = resolved.from;
@@ -751,10 +756,15 @@ impl State {
             reference: resolved.reference.clone(),
             from: resolved.from,
             to: now,
-            coverage: Coverage { seen_twice: window.told_otherwise(), ..self.sources.coverage(window.backfilled()) },
+            coverage: Coverage {
+                seen_twice: window.told_otherwise(),
+                ended: self.sources.ended_since(resolved.from),
+                ..self.sources.coverage(window.backfilled())
+            },
             gaps,
             held: self.held as u64,
             in_flight: InFlight::of(&self.under_way, &self.telemetry, (resolved.requests_from, now), redactor),
+            waited,
             include: &ask.include,
             filter: ask.severity,
             max_tokens: ask.max_tokens.unwrap_or(usize::MAX),

@@ -16,7 +16,7 @@ use crate::fingerprint;
 use crate::log::{self, Log};
 use crate::report::{
     ActionEntry, ActionsChanges, Changes, ConnectionEntry, ConsoleChanges, Coverage, DegradedEntry, DisconnectionEntry,
-    FailureEntry, Gap, MessageEntry, NetworkChanges, PendingEntry, RecoveredEntry, Severity, SocketErrorEntry,
+    FailureEntry, Gap, MessageEntry, NetworkChanges, PendingEntry, RecoveredEntry, Severity, SocketErrorEntry, Waited,
     WebsocketChanges,
 };
 use crate::request_state::Says;
@@ -61,6 +61,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) gaps: Vec<Gap>,
     pub(crate) in_flight: InFlight,
     pub(crate) held: u64,
+    pub(crate) waited: Option<Waited>,
     pub(crate) include: &'a [Category],
     pub(crate) filter: Filter,
     pub(crate) max_tokens: usize,
@@ -117,6 +118,7 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
         gap: frame.gaps,
         in_flight,
         held: frame.held,
+        waited: frame.waited,
         coverage: frame.coverage,
         token_count: 0,
         est_tokens: 0,

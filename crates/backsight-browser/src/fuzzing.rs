@@ -40,7 +40,7 @@ pub fn cdp_frames(bytes: &[u8]) -> usize {
     told.extend(translator.detached("S", time));
     let events = told.into_iter().filter_map(|told| match told {
         Told::Event(event) => Some(event),
-        Told::Amended(_) | Told::Command { .. } => None,
+        Told::Amended(_) | Told::Command { .. } | Told::Sign(_) => None,
     });
     record(events.collect())
 }

@@ -81,6 +81,9 @@ pub struct Changes {
     /// Messages that are held back for a moment, so that nobody knows yet what they say.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub held: u64,
+    /// How long the question waited and what it saw meanwhile; absent when it did not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Waited>,
     /// Who watched.
     pub coverage: Coverage,
     /// Bytes of this as JSON, divided by 4.
@@ -99,6 +102,29 @@ impl Changes {
         let is_cut = |(text, id): &(&String, &String)| text.ends_with('…') && !id.is_empty();
         said.chain(failed).find(is_cut).map(|(_, id)| id.as_str())
     }
+}
+
+/// What came of waiting.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Waited {
+    /// How long, in milliseconds.
+    pub ms: u64,
+    /// What was seen; nothing at all when it is empty, so that an edit may not have taken effect yet.
+    pub saw: Vec<Saw>,
+}
+
+/// What shows that something has taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Saw {
+    /// A page took in new code without being loaded again.
+    HotUpdate,
+    /// A document was loaded.
+    Reload,
+    /// A build ended, or a server started again.
+    Build,
+    /// Something else happened, beyond what the app does by itself all the time.
+    Activity,
 }
 
 /// What was said.
@@ -385,6 +411,10 @@ pub struct Coverage {
     /// How many events of the window were told twice, by the browser and by the script in the page; they count once.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen_twice: u64,
+    /// Processes that ended within the window as they should, and how: `terminal: npm run build: the command ended with status
+    /// 0`. One that should have gone on is a gap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<String>,
 }
 
 fn is_zero(number: &u64) -> bool {

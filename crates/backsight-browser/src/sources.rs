@@ -14,6 +14,11 @@ const GAPS: usize = 100;
 /// Sources that are missed at most; beyond it the earliest is given up, and stays a gap.
 const MISSING: usize = 100;
 
+/// Why an answer may be too early.
+const BUSY: &str = "a page did not answer in time, it may be busy";
+/// Processes that are over are remembered up to this number.
+const OVER: usize = 10;
+
 /// Something that tells what happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -59,6 +64,10 @@ pub struct Sources {
     /// Since when and why pages stand still that are watched. What they would say is said when they go on, so that this is
     /// a gap only while it lasts.
     held: Vec<(Timestamp, String)>,
+    /// Whether pages that are watched did not say in time that they are alive. What they say may still be on its way.
+    unsure: bool,
+    /// Processes that are over and not missed, and when.
+    over: VecDeque<(Timestamp, String)>,
 }
 
 /// A source that should be there.
@@ -70,10 +79,22 @@ struct Missing {
 }
 
 impl Missing {
-    /// Whether a source takes its place: a browser any browser's, a page or a process that reports by itself its own.
+    /// Whether a source takes its place: a browser any browser's, a page its own, a process one that runs the same, perhaps
+    /// with more or fewer arguments.
     fn is_replaced_by(&self, other: &Source) -> bool {
-        self.source.kind == other.kind && (other.kind == SourceKind::Browser || self.source.label == other.label)
+        let (one, other_label) = (self.source.label.as_str(), other.label.as_str());
+        self.source.kind == other.kind
+            && match other.kind {
+                SourceKind::Browser => true,
+                SourceKind::Page => one == other_label,
+                SourceKind::Process => begins_with(one, other_label) || begins_with(other_label, one),
+            }
     }
+}
+
+/// Whether the words of a command are the first of another's.
+fn begins_with(command: &str, words: &str) -> bool {
+    command.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 impl Sources {
@@ -102,15 +123,23 @@ impl Sources {
         }
     }
 
-    /// A source goes. When others go on watching, it is missed only if it was `lost`: a process that is over has nothing more
-    /// to tell.
+    /// A source goes. It is missed only if it was `lost`: a process that is over has nothing more to tell. One that was the
+    /// last leaves nobody behind; a process is missed all the same when others begin to watch.
     pub fn end(&mut self, id: SourceId, lost: bool, reason: &str, now: Timestamp) {
         let Some(place) = self.sources.iter().position(|(other, ..)| *other == id) else { return };
         let (_, source, _) = self.sources.remove(place);
+        let is_process = source.kind == SourceKind::Process;
+        if is_process && !lost {
+            self.over.push_back((now, format!("{}: {reason}", source.label)));
+            if self.over.len() > OVER {
+                self.over.pop_front();
+            }
+        }
         if self.sources.is_empty() {
             self.since = None;
             self.ended = Some((now, reason.to_owned()));
-        } else if lost {
+        }
+        if lost && (is_process || !self.sources.is_empty()) {
             let reason = format!("{} is not watched any more: {reason}", source.label);
             if self.missing.len() == MISSING {
                 let Missing { from, reason, .. } = self.missing.remove(0);
@@ -127,6 +156,11 @@ impl Sources {
             let known = before.iter().position(|(_, other)| *other == reason).map(|at| before.remove(at));
             self.held.push(known.unwrap_or((now, reason)));
         }
+    }
+
+    /// Whether pages did not say in time that they are alive, for the answer that is given now.
+    pub fn unsure(&mut self, is_unsure: bool) {
+        self.unsure = is_unsure;
     }
 
     /// Browsers that were lost are not waited for any more.
@@ -178,7 +212,7 @@ impl Sources {
             .map(|(id, _, heard)| (*id, *heard))
             .collect();
         for (id, heard) in gone {
-            self.end(id, true, "the page was not heard any more", heard);
+            self.end(id, true, "it was not heard any more", heard);
         }
     }
 
@@ -189,7 +223,13 @@ impl Sources {
 
     /// When nobody watched, or something was lost, between two times.
     pub fn gaps(&self, from: Timestamp, to: Timestamp) -> Vec<Gap> {
-        let last = self.ended.as_ref().map(|(from, reason)| Gap { from: *from, to: None, reason: reason.clone() });
+        // The last one that went says by itself that it is missed.
+        let is_missed = |at: &Timestamp| self.missing.iter().any(|missing| missing.from == *at);
+        let last = self.ended.as_ref().filter(|(at, _)| !is_missed(at)).map(|(from, reason)| Gap {
+            from: *from,
+            to: None,
+            reason: reason.clone(),
+        });
         let never = self.first.is_none().then(|| Gap { from, to: None, reason: "nothing is attached".to_owned() });
         let early = self.first.filter(|first| *first > from).map(|first| Gap {
             from,
@@ -206,7 +246,23 @@ impl Sources {
         let missing = self.missing.iter();
         let missing = missing.map(|missing| Gap { from: missing.from, to: None, reason: missing.reason.clone() });
         let held = self.held.iter().map(|(from, reason)| Gap { from: *from, to: None, reason: reason.clone() });
-        never.into_iter().chain(early).chain(forgotten).chain(known).chain(missing).chain(held).chain(last).collect()
+        // Those that are known to stand still do not answer either.
+        let unsure = (self.unsure && self.held.is_empty()).then(|| Gap { from: to, to: None, reason: BUSY.to_owned() });
+        never
+            .into_iter()
+            .chain(early)
+            .chain(forgotten)
+            .chain(known)
+            .chain(missing)
+            .chain(held)
+            .chain(unsure)
+            .chain(last)
+            .collect()
+    }
+
+    /// Processes that ended since a time and are not missed, and how.
+    pub fn ended_since(&self, from: Timestamp) -> Vec<String> {
+        self.over.iter().filter(|(at, _)| *at >= from).map(|(_, how)| how.clone()).collect()
     }
 
     /// Who watches now.
@@ -220,6 +276,7 @@ impl Sources {
             since: self.since,
             backfilled,
             seen_twice: 0,
+            ended: Vec::new(),
         }
     }
 }
@@ -278,6 +335,42 @@ mod tests {
         assert_eq!(gaps(&sources), [(20, "loop".to_owned()), (10, "dialog".to_owned())]);
         sources.hold(Vec::new(), Timestamp(35));
         assert_eq!(gaps(&sources), []);
+    }
+
+    fn process(label: &str) -> Source {
+        Source { label: label.to_owned(), watches: vec![Category::Console], kind: SourceKind::Process }
+    }
+
+    #[test]
+    fn a_process_that_is_lost_is_missed_until_it_runs_again() {
+        for watched_by_others in [true, false] {
+            let mut sources = Sources::default();
+            let dev = sources.begin(process("terminal: npm run dev"), Timestamp(0));
+            if watched_by_others {
+                sources.begin(page(), Timestamp(0));
+            }
+            sources.end(dev, true, "the command ended with status 1", Timestamp(10));
+            let gaps = sources.gaps(Timestamp(20), Timestamp(30));
+            let reason = "terminal: npm run dev is not watched any more: the command ended with status 1";
+            assert_eq!(gaps.iter().map(|gap| gap.reason.as_str()).collect::<Vec<_>>(), [reason]);
+            // Neither a browser nor another command takes its place.
+            sources.begin(page(), Timestamp(31));
+            sources.begin(process("terminal: npm run devtools"), Timestamp(32));
+            assert_eq!(sources.gaps(Timestamp(33), Timestamp(40)).len(), 1);
+            sources.begin(process("terminal: npm run dev -- --port 3001"), Timestamp(41));
+            assert_eq!(sources.gaps(Timestamp(42), Timestamp(50)), []);
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_over_is_told_without_a_gap() {
+        let mut sources = Sources::default();
+        sources.begin(page(), Timestamp(0));
+        let build = sources.begin(process("terminal: npm run build"), Timestamp(0));
+        sources.end(build, false, "the command ended with status 0", Timestamp(10));
+        assert!(sources.gaps(Timestamp(5), Timestamp(20)).is_empty());
+        assert_eq!(sources.ended_since(Timestamp(5)), ["terminal: npm run build: the command ended with status 0"]);
+        assert!(sources.ended_since(Timestamp(11)).is_empty());
     }
 
     #[test]

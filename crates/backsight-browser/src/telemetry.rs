@@ -381,6 +381,17 @@ impl Telemetry {
         self.backfilled.now() - self.backfilled.at(mark.sequence)
     }
 
+    /// Something happened that is no event, so that a later mark is another one; the place of what happened.
+    pub fn step(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// How many different things are known.
+    pub fn groups(&self) -> usize {
+        self.messages.iter().len() + self.endpoints.iter().len() + self.sockets.iter().len()
+    }
+
     /// Events are left out because another source tells the same.
     pub fn told_otherwise(&mut self, count: u64) {
         if count > 0 {

@@ -2,7 +2,7 @@
 //! no runtime and a slow browser holds nobody up.
 
 use std::path::PathBuf;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,9 +15,10 @@ use tokio::sync::mpsc;
 use super::launch::Launch;
 use super::origins::Origins;
 use super::translate::Replays;
-use super::watch::{self, LIVENESS, Order};
+use super::watch::{self, Order};
 use crate::amend::Amendment;
 use crate::event::Event;
+use crate::signs::Sign;
 use crate::under_way::UnderWay;
 
 /// Tells the time.
@@ -32,6 +33,8 @@ pub trait Listener: Send + Sync + 'static {
     fn amended(&self, amendment: Amendment);
     /// How many messages are held back for a moment, whenever that changes.
     fn held(&self, messages: usize);
+    /// Hot reload shows something.
+    fn shown(&self, sign: Sign);
     /// The requests that are under way, all of them, whenever that changes.
     fn under_way(&self, requests: &[UnderWay]);
     /// The whole picture, whenever it changes.
@@ -241,17 +244,13 @@ impl Capture {
         }
     }
 
-    /// Finds out which pages stand still; done when that is known, or when it takes too long, and the listener has heard of
-    /// it. Something to wait for.
-    pub(crate) fn check(&self) -> impl FnOnce() + use<> {
+    /// Finds out which pages stand still; done when that is known and the listener has heard of it, or when the caller has
+    /// no more patience. Something to wait for, which says whether it is known.
+    pub(crate) fn check(&self, patience: Duration) -> impl FnOnce() -> bool + use<> {
         let (answer, answered) = sync_channel(1);
         let sent = self.orders.send(Order::Check { answer });
-        move || {
-            // Without a browser nobody answers, and its pages are not watched anyway.
-            if sent.is_ok() {
-                let _ = answered.recv_timeout(LIVENESS * 2);
-            }
-        }
+        // Without a browser nobody answers, and its pages are not watched anyway.
+        move || sent.is_err() || !matches!(answered.recv_timeout(patience), Err(RecvTimeoutError::Timeout))
     }
 
     /// Watches no more. Pages stay as they are; a browser that was started here is ended.

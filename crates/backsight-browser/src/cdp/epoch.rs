@@ -395,6 +395,7 @@ impl<'a> Epoch<'a> {
                     self.tell_events();
                     self.watch.listener.amended(amendment);
                 }
+                Told::Sign(sign) => self.watch.listener.shown(sign),
                 Told::Command { token, session, method, params } => {
                     let answer = self.connection.send(Some(&session), method, &params, PATIENCE);
                     let answered = async move { Answered::Translator { session, token, answer: answer.await } };

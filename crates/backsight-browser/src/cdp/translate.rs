@@ -43,6 +43,7 @@ use self::sessions::Sessions;
 use self::sockets::Sockets;
 use crate::amend::Amendment;
 use crate::event::{ActionKind, Event, Level};
+use crate::signs::Sign;
 use crate::under_way::UnderWay;
 
 /// The isolated world that listens for actions; pages cannot see into it.
@@ -85,6 +86,8 @@ pub enum Told {
     Event(Event),
     /// Something else turned out about what was told.
     Amended(Amendment),
+    /// Hot reload shows something.
+    Sign(Sign),
     /// Please send this and give the answer to [`Translator::answered`], or that there is none.
     Command {
         /// What the answer is known by.

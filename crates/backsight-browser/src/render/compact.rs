@@ -180,6 +180,9 @@ fn say_unseen(page: &mut Page, changes: &Changes) {
     if !not_asked.is_empty() {
         page.line(&format!("not asked for: {}", list(not_asked)));
     }
+    if let Some(waited) = &changes.waited {
+        page.line(&format!("waited: {}", words::waited(waited)));
+    }
     page.line(&format!("watching: {}", words::coverage(&changes.coverage, safe)));
     page.line(&format!("tokens as JSON: {} by bytes/4, about {}", changes.token_count, changes.est_tokens));
 }

@@ -121,6 +121,9 @@ fn action(entry: &ActionEntry, from: Timestamp) -> String {
 fn say_unseen(page: &mut String, changes: &Changes) {
     *page += "\n## Seen and not seen\n\n";
     *page += &format!("- watching: {}\n", words::coverage(&changes.coverage, code));
+    if let Some(waited) = &changes.waited {
+        *page += &format!("- waited: {}\n", words::waited(waited));
+    }
     for gap in &changes.gap {
         *page += &format!("- gap: {}\n", words::gap(gap, code));
     }

@@ -219,6 +219,9 @@ fn footer(changes: &Changes) -> Vec<Row> {
     if !not_asked.is_empty() {
         rows.push(note(Role::Dim, "not asked", words::list(not_asked)));
     }
+    if let Some(waited) = &changes.waited {
+        rows.push(note(Role::Dim, "waited", words::waited(waited)));
+    }
     let watched = if changes.coverage.attached { Role::Dim } else { Role::Warning };
     rows.push(note(watched, "watching", words::coverage(&changes.coverage, safe)));
     rows

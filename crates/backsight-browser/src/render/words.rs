@@ -6,7 +6,7 @@ use std::fmt::Display;
 use backsight_core::Timestamp;
 
 use crate::event::{ActionKind, Category};
-use crate::report::{Changes, Coverage, Gap, MessageEntry};
+use crate::report::{Changes, Coverage, Gap, MessageEntry, Saw, Waited};
 
 /// `12,345`
 pub fn thousands(number: u64) -> String {
@@ -106,6 +106,20 @@ pub fn gap(gap: &Gap, show: fn(&str) -> String) -> String {
 }
 
 /// Everything about who watched.
+pub fn waited(waited: &Waited) -> String {
+    let word = |saw: &Saw| match saw {
+        Saw::HotUpdate => "a hot update",
+        Saw::Reload => "a load of a page",
+        Saw::Build => "the end of a build",
+        Saw::Activity => "activity",
+    };
+    match waited.saw.is_empty() {
+        true => format!("{} ms, in which nothing happened", waited.ms),
+        false => format!("{} ms, saw {}", waited.ms, list(waited.saw.iter().map(word))),
+    }
+}
+
+/// Who watched.
 pub fn coverage(coverage: &Coverage, show: fn(&str) -> String) -> String {
     let mut said = match (coverage.attached, coverage.watching.is_empty()) {
         (false, _) => vec!["nobody watches now".to_owned()],
@@ -118,6 +132,9 @@ pub fn coverage(coverage: &Coverage, show: fn(&str) -> String) -> String {
     said.extend(coverage.since.map(|since| format!("since {}", date_and_clock(since))));
     if !coverage.not_watched.is_empty() {
         said.push(format!("not watched: {}", list(coverage.not_watched.iter().map(|category| category.as_str()))));
+    }
+    if !coverage.ended.is_empty() {
+        said.push(format!("ended: {}", list(coverage.ended.iter().map(|ended| show(ended)))));
     }
     if coverage.backfilled > 0 {
         said.push(format!("{} told afterwards", thousands(coverage.backfilled)));

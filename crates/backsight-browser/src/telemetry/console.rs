@@ -228,7 +228,7 @@ impl Messages {
         self.table.forgotten()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.table.iter()
     }
 }

@@ -235,7 +235,7 @@ impl Endpoints {
         self.table.forgotten()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Known> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Known> {
         self.table.iter()
     }
 

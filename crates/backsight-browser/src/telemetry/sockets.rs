@@ -216,7 +216,7 @@ impl Sockets {
         self.table.forgotten()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Address> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Address> {
         self.table.iter()
     }
 }

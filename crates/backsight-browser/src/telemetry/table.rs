@@ -112,7 +112,7 @@ impl<G: Group> Table<G> {
         self.forgotten
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &G> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &G> {
         self.groups.iter()
     }
 

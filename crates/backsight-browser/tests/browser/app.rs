@@ -76,6 +76,13 @@ impl App {
         })
     }
 
+    /// A process says something.
+    pub fn process(&self, name: &str, level: Level, message: &str) {
+        let Event::Console(console) = self.said(level, message) else { return };
+        let page = Some(name.to_owned());
+        self.record(Event::Console(Console { speaker: Speaker::Terminal, stack: Vec::new(), page, ..console }));
+    }
+
     pub fn error(&self, message: &str) {
         self.say(Level::Error, message);
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use backsight_browser::event::{Console, Event, Level, Speaker};
-use backsight_browser::report::Severity;
+use backsight_browser::event::{ActionKind, Console, Event, Level, Speaker};
+use backsight_browser::report::{Saw, Severity};
 use backsight_browser::{Ask, AskedFor, Phase, UnderWay, Wait, render};
 use backsight_core::{Code, Timestamp};
 
@@ -117,14 +117,66 @@ fn waiting_ends_with_the_first_error() {
     });
 }
 
+/// A build or a hot update may take seconds to begin: the silence until then says nothing.
 #[test]
-fn waiting_ends_when_nothing_happens_any_more() {
+fn waiting_does_not_end_in_the_silence_before_anything_happens() {
     let app = App::watched();
-    let began = Instant::now();
-    let changes = app.ask(&waiting(30_000, 50)).unwrap();
-    let took = began.elapsed();
-    assert_eq!(changes.severity, Severity::Clean);
-    assert!(took >= Duration::from_millis(50) && took < Duration::from_secs(10), "{took:?}");
+    app.request("GET", "/api/poll", 200);
+    app.say(Level::Info, "tick");
+    app.changes();
+    std::thread::scope(|scope| {
+        let (answer, answered) = channel();
+        let asked = &app;
+        scope.spawn(move || answer.send(asked.ask(&waiting(30_000, 50)).unwrap()).unwrap());
+        let not_yet = |what: &str| {
+            let early = answered.recv_timeout(Duration::from_millis(300));
+            assert!(early.is_err(), "{what}: {early:?}");
+        };
+        not_yet("nothing happened");
+        app.request("GET", "/api/poll", 200);
+        app.say(Level::Info, "tick");
+        not_yet("the app does by itself what it always does");
+        app.process("tsc", Level::Info, "File change detected. Starting incremental compilation...");
+        not_yet("the build is under way");
+        app.process("tsc", Level::Info, "Found 0 errors. Watching for file changes.");
+        let waited = answered.recv().unwrap().waited.unwrap();
+        assert_eq!(waited.saw, [Saw::Build, Saw::Activity]);
+    });
+}
+
+#[test]
+fn waiting_says_that_nothing_happened() {
+    let app = App::watched();
+    app.error("of the window before");
+    app.changes();
+    let changes = app.ask(&waiting(200, 10)).unwrap();
+    let waited = changes.waited.clone().unwrap();
+    assert_eq!((changes.severity, waited.saw.as_slice()), (Severity::Clean, &[][..]));
+    assert!(waited.ms >= 200, "{waited:?}");
+    assert!(render::compact(&changes).contains("in which nothing happened"), "{}", render::compact(&changes));
+    assert_eq!(app.changes().waited, None);
+}
+
+/// The edit was quicker than the question.
+#[test]
+fn what_took_effect_before_the_call_is_not_waited_for_again() {
+    for (message, saw) in
+        [("[vite] hot updated: /src/App.jsx", Saw::HotUpdate), ("[Fast Refresh] done in 45ms", Saw::HotUpdate)]
+    {
+        let app = App::watched();
+        app.changes();
+        app.say(Level::Info, message);
+        let changes = app.ask(&waiting(30_000, 10)).unwrap();
+        assert_eq!(changes.waited.unwrap().saw, [saw]);
+    }
+    let app = App::watched();
+    app.changes();
+    app.act(ActionKind::Navigate, "http://localhost:3000/");
+    assert_eq!(app.ask(&waiting(30_000, 10)).unwrap().waited.unwrap().saw, [Saw::Reload, Saw::Activity]);
+    // Who asks for the first time wants to know what there is.
+    let app = App::watched();
+    app.request("GET", "/", 200);
+    assert_eq!(app.ask(&waiting(30_000, 10)).unwrap().waited.unwrap().saw, [Saw::Activity]);
 }
 
 #[test]

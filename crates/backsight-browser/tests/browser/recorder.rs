@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use backsight_browser::cdp::{Clock, Listener, Watching};
 use backsight_browser::event::Event;
-use backsight_browser::{Amendment, UnderWay};
+use backsight_browser::{Amendment, Sign, UnderWay};
 use backsight_core::Timestamp;
 
 /// Long enough for a busy machine; a test that fails waits this long.
@@ -101,6 +101,8 @@ impl Listener for Recorder {
     fn held(&self, messages: usize) {
         self.note(|record| record.held = messages);
     }
+
+    fn shown(&self, _sign: Sign) {}
 
     fn under_way(&self, requests: &[UnderWay]) {
         self.note(|record| record.under_way = requests.to_vec());

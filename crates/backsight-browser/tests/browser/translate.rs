@@ -1,6 +1,6 @@
 //! The protocol translator, given messages by hand: orders that cannot be provoked, and a small language for all its tests.
 
-use backsight_browser::Amendment;
+use backsight_browser::{Amendment, Sign};
 use backsight_browser::cdp::translate::{Target, Told, TranslateOptions, Translator};
 use backsight_browser::event::{Event, SocketEvent};
 use backsight_core::Timestamp;
@@ -23,6 +23,8 @@ pub struct Desk {
     pub now: i64,
     pub events: Vec<Event>,
     pub amendments: Vec<Amendment>,
+    /// What hot reload showed.
+    pub signs: Vec<Sign>,
     /// Commands that nobody answered yet: token, session, method, params.
     pub commands: Vec<(u64, String, &'static str, Value)>,
 }
@@ -42,8 +44,8 @@ impl Desk {
     }
 
     pub fn with(translator: Translator) -> Self {
-        let (events, amendments, commands) = Default::default();
-        Desk { translator, now: 1_000_000, events, amendments, commands }
+        let (events, amendments, signs, commands) = Default::default();
+        Desk { translator, now: 1_000_000, events, amendments, signs, commands }
     }
 
     /// One page `P` at `http://app/`, attached now; its timeline was asked for and is empty.
@@ -103,6 +105,7 @@ impl Desk {
             match said {
                 Told::Event(event) => self.events.push(event),
                 Told::Amended(amendment) => self.amendments.push(amendment),
+                Told::Sign(sign) => self.signs.push(sign),
                 Told::Command { token, session, method, params } => {
                     self.commands.push((token, session, method, params))
                 }

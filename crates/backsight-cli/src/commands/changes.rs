@@ -30,7 +30,7 @@ Examples:
   backsight changes                         since you last asked
   backsight changes --since session_start   since a checkpoint
   backsight changes --since 10min --severity errors-only
-  backsight changes --wait 10 --exit-code   after a change: wait until it is quiet, then exit 1 if anything is wrong
+  backsight changes --wait 10 --exit-code   after a change: wait for its effect, then exit 1 if anything is wrong
   backsight changes --follow                as it happens, until Ctrl-C")]
 pub struct Args {
     /// A checkpoint, a time (10min, 2026-08-01 14:00), `start`, `load` (of the page) or `last` (what was told last)
@@ -45,7 +45,7 @@ pub struct Args {
     /// Leave the client's place where it is
     #[arg(long)]
     peek: bool,
-    /// Wait so long at most: until the first error, or until it is quiet
+    /// Wait so long at most: until the first error, or until something happened and it is quiet
     #[arg(long = "wait", id = "wait", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=60))]
     wait: Option<u64>,
     /// How long nothing must happen for it to be quiet, with --wait

@@ -56,6 +56,9 @@ struct Report<'a> {
     dropped: u64,
     /// Why it is the last report.
     ended: Option<String>,
+    /// Whether the source should go on, so that it is missed.
+    #[serde(default)]
+    missed: bool,
     /// The mark that DevTools' client left in the page, if one watches it.
     watched_by: Option<String>,
 }
@@ -171,7 +174,8 @@ pub fn understand(body: &[u8], about: &About, now: Timestamp) -> Result<Understo
         watches = vec![category];
     }
     let ended = report.ended.as_deref().map(label);
-    let ingest = Ingest { source, kind, watches, events: Vec::new(), ended, watched_by: report.watched_by };
+    let (missed, watched_by) = (report.missed, report.watched_by);
+    let ingest = Ingest { source, kind, watches, events: Vec::new(), ended, missed, watched_by };
     let mut understood = Understood { ingest, dropped: report.dropped, rejected: 0, reasons: Vec::new() };
     let mut room = MOST;
     for (index, event) in report.events.into_iter().enumerate() {
@@ -395,6 +399,10 @@ fn operation(id: &str, summary: &str, event: Value) -> Value {
                 "description": "The mark that whoever watches the page over DevTools left in it; it tells the same.",
             },
             "ended": { "type": ["string", "null"], "description": "Why this is the last report, if it is." },
+            "missed": {
+                "type": "boolean",
+                "description": "With `ended`: it should go on, so that answers are not `clean` until it is back.",
+            },
         },
     });
     let answer = json!({

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// do not move your place
     #[serde(default)]
     peek: bool,
-    /// wait for the first error or quiet, at most 60000
+    /// wait until the edit took effect and it is quiet, or for the first error; at most 60000
     wait_ms: Option<u64>,
     /// default 500
     quiet_ms: Option<u64>,
@@ -62,6 +62,7 @@ impl Definition for GetChangesSince {
         ("gap", "array"),
         ("in_flight", "integer"),
         ("held", "integer"),
+        ("waited", "object"),
         ("coverage", "object"),
         ("token_count", "integer"),
         ("est_tokens", "integer"),

@@ -232,7 +232,7 @@ fn a_wait_that_is_taken_back_leaves_the_news_for_the_next_question() {
     assert_eq!(refused.code(), Code::Cancelled);
     let changes = scene.workspace.browser_changes("me", &ask).unwrap();
     assert_eq!(changes.console.unwrap().errors.len(), 1, "an error ends the wait at once");
-    let quick = Wait { most: Duration::from_secs(30), quiet: Duration::from_millis(10) };
+    let quick = Wait { most: Duration::from_millis(100), quiet: Duration::from_millis(10) };
     let changes = scene.workspace.browser_changes("me", &Ask { wait: Some(quick), ..Ask::default() }).unwrap();
     assert_eq!(changes.severity, Severity::Clean);
 }

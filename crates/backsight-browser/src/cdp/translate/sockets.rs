@@ -9,10 +9,11 @@ use backsight_core::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Context;
 use super::wire::{StackTrace, address, cut, shortened};
+use super::{Context, Told};
 use crate::event::{Event, Side, Socket, SocketEvent};
 use crate::noise::{Opener, Tool};
+use crate::signs;
 
 /// How long a closing waits for its code.
 const GRACE_MS: i64 = 250;
@@ -136,6 +137,8 @@ impl Sockets {
                 if (0.0..3.0).contains(&frame.opcode) {
                     connection.connected = true;
                     let sent = method.ends_with("Sent");
+                    let sign = signs::of_frame(&connection.url, &frame.payload_data).filter(|_| !sent);
+                    context.told.extend(sign.map(Told::Sign));
                     let event = SocketEvent::Message { sent, bytes: size(&frame, sent) };
                     context.tell(connection.event(&id, time, event));
                 }

@@ -1,5 +1,6 @@
 //! Sockets: openings, frames, failures and closings with their codes.
 
+use backsight_browser::Sign;
 use backsight_browser::event::{Event, Tool};
 use serde_json::{Value, json};
 
@@ -115,6 +116,18 @@ fn an_error_on_an_open_connection_is_an_error_and_a_disconnection() {
         desk.all(),
         ["ws ws://app/live open", "ws ws://app/live error Invalid frame", "ws ws://app/live close Some(1006)"]
     );
+}
+
+#[test]
+fn what_hot_reload_says_to_the_page_is_a_sign() {
+    let mut desk = Desk::page();
+    let update = r#"{"type":"update","updates":[{"type":"js-update","path":"/src/App.jsx"}]}"#;
+    desk.hear("P", "Network.webSocketFrameReceived", frame("1", 1, r#"{"type":"connected"}"#));
+    desk.hear("P", "Network.webSocketFrameSent", frame("1", 1, update));
+    assert_eq!(desk.signs, []);
+    desk.hear("P", "Network.webSocketFrameReceived", frame("1", 1, update));
+    desk.hear("P", "Network.webSocketFrameReceived", frame("2", 1, r#"{"type":"invalid"}"#));
+    assert_eq!(desk.signs, [Sign::HotUpdate, Sign::Building]);
 }
 
 #[test]

@@ -122,9 +122,12 @@ fn a_question_that_waits_ends_with_the_first_error_with_its_client_and_with_the_
     let request = format!("{head}Content-Length: {}\r\n\r\n{wait}", wait.len());
     std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
     drop(stream);
-    // Quiet ends a wait too.
+    // Quiet ends a wait too, once something has happened.
+    let loaded = json!({ "source": "page", "events": [{ "type": "navigate", "target": "http://localhost:3000/" }] });
+    server.post("/ingest/actions", &loaded).ok();
     let quick = json!({ "client": "me", "wait_ms": 60_000, "quiet_ms": 10 });
-    assert_eq!(server.post("/api/browser/changes", &quick).ok()["severity"], "clean");
+    let answer = server.post("/api/browser/changes", &quick).ok();
+    assert_eq!((&answer["severity"], &answer["waited"]["saw"][0]), (&json!("clean"), &json!("reload")), "{answer}");
     let mut stream = server.connect();
     std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
     server.end();

@@ -150,7 +150,8 @@ struct ChangesInput {
     /// Leave the client's place where it is.
     #[serde(default)]
     peek: bool,
-    /// Wait so long at most, until the first error or until it is quiet.
+    /// Wait so long at most: until the first error, or until something happened (a hot update, a load, a build, anything
+    /// the app does not do all the time) and it is quiet. `waited` in the answer says which of them was seen.
     #[schemars(range(max = 60_000))]
     wait_ms: Option<u64>,
     /// How long nothing must happen for it to be quiet; 500 when left out.
