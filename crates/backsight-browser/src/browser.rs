@@ -47,8 +47,6 @@ const BEYOND: &str = "(sources beyond those kept apart)";
 const BASELINES: usize = 20;
 /// How often the marks that nobody can ask about any more are forgotten.
 const SWEEP: u64 = 64;
-/// How long a question waits for messages that are held back: rejections for 250 ms, others for a source map.
-const HELD: Duration = Duration::from_millis(400);
 
 /// What a lane needs from outside.
 #[derive(Clone)]
@@ -237,15 +235,6 @@ impl Browser {
         events.into_iter().map(|event| Prepared::new(event.into(), &self.redactor)).collect()
     }
 
-    /// Takes note of what hot reload shows in the pages that are watched.
-    pub(crate) fn shown(&self, sign: Sign) {
-        let mut state = self.lock();
-        let place = state.telemetry.step();
-        state.signs.sign(sign, "", place, Instant::now());
-        drop(state);
-        self.heard.notify_all();
-    }
-
     /// Takes note of what a browser says about its pages; what a page has told by itself is not told again.
     pub(crate) fn record_watched(&self, events: Vec<Event>) {
         let state = self.lock();
@@ -296,25 +285,6 @@ impl Browser {
     /// So many messages are held back for a moment.
     pub fn messages_held(&self, messages: usize) {
         self.lock().held = messages;
-        self.heard.notify_all();
-    }
-
-    /// Waits for messages that are held back for a moment; what still is afterwards is counted in the answer.
-    fn wait_for_held(&self) {
-        let deadline = Instant::now() + HELD;
-        let mut state = self.lock();
-        while state.held > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// The requests that are under way, all of them, whenever that changes.
-    pub fn requests_under_way(&self, requests: &[UnderWay]) {
-        self.lock().under_way = requests.to_vec();
         self.heard.notify_all();
     }
 

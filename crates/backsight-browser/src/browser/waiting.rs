@@ -8,15 +8,46 @@ use backsight_core::Timestamp;
 use super::{Browser, LONGEST_WAIT, Resolved, State, Wait};
 use crate::report::Waited;
 use crate::telemetry::Mark;
+use crate::signs::Sign;
 use crate::under_way::UnderWay;
 use crate::window::Start;
 
 /// An error seldom comes alone: how long a question that waited for one waits for what belongs to it.
 const SETTLE: Duration = Duration::from_millis(250);
+/// How long a question waits for messages that are held back: rejections for 250 ms, others for a source map.
+const HELD: Duration = Duration::from_millis(400);
 /// How often a waiting question looks whether it was taken back.
 const GLANCE: Duration = Duration::from_millis(100);
 
 impl Browser {
+    /// Waits for messages that are held back for a moment; what still is afterwards is counted in the answer.
+    pub(super) fn wait_for_held(&self) {
+        let deadline = Instant::now() + HELD;
+        let mut state = self.lock();
+        while state.held > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The requests that are under way, all of them, whenever that changes.
+    pub fn requests_under_way(&self, requests: &[UnderWay]) {
+        self.lock().under_way = requests.to_vec();
+        self.heard.notify_all();
+    }
+
+    /// Takes note of what hot reload shows in the pages that are watched.
+    pub(crate) fn shown(&self, sign: Sign) {
+        let mut state = self.lock();
+        let place = state.telemetry.step();
+        state.signs.sign(sign, "", place, Instant::now());
+        drop(state);
+        self.heard.notify_all();
+    }
+
     /// Waits; what was seen meanwhile, and in the window before.
     pub(super) fn wait(
         &self,

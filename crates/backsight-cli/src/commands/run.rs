@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
-use crate::running::{self, Ended, Job, Recorded, Recorder, Server};
+use crate::running::{self, Ended, Ending, How, Job, Recorded, Recorder, Server};
 use crate::words::{count, safe};
 
 /// Run a dev server or a test runner, and hear what it says
@@ -21,6 +21,12 @@ use crate::words::{count, safe};
 /// an error with its stack trace is one. The command has the terminal as if it were alone: colours, input, Ctrl-C, the
 /// size of the window; into pipes and files stdout and stderr go byte for byte. The exit status is the command's (128 and
 /// the signal's number when a signal ended it).
+///
+/// How it ends is told too: a failure as an error, a server that is gone as a warning. A server that is gone is missed,
+/// and answers are not "clean", until the same command (or one of the same --name) runs again. A build or a test is over
+/// when it ends.
+///
+/// The command runs in the current directory; `-C DIR` says in which workspace it is recorded.
 ///
 /// The workspace's server records it, also one that starts later. Without one the command runs all the same. With --json
 /// the command's stdout goes to stderr.
@@ -54,7 +60,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if let Some(parent) = args.leash {
         return Ok(cannot_start(&args.command, &running::exec(parent, &args.command), context));
     }
-    let label = safe(&shortened(args.name.clone().unwrap_or_else(|| command_line(&args.command))));
+    let typed = command_line(&args.command);
+    let purpose = running::purpose(&typed);
+    let label = safe(&shortened(args.name.clone().unwrap_or_else(|| typed.clone())));
     let workspace = context.workspace()?;
     let refused = workspace.store().err();
     let mut server = Server::of(workspace)?;
@@ -66,17 +74,28 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         });
     }
     let recorder = Recorder::start(server, format!("terminal: {label}"), label.clone());
-    let job = Job { command: &args.command, directory: context.start(), aside: context.screen.is_json() };
+    let job = Job { command: &args.command, aside: context.screen.is_json() };
     let ended = match running::run(&job, recorder.tap()) {
         Ok(ended) => ended,
         Err(error) => {
-            recorder.finish("it could not be started".to_owned(), Some(problem(&args.command, &error)))?;
+            let message = problem(&args.command, &error);
+            recorder.finish(Ending {
+                how: How::Failed,
+                purpose,
+                reason: "it could not be started".to_owned(),
+                message,
+            })?;
             return Ok(cannot_start(&args.command, &error, context));
         }
     };
     let status = status_of(ended.status);
     let words = in_words(ended.status);
-    let recorded = recorder.finish(format!("the command {words}"), worth_an_error(&ended, &label))?;
+    let message = match &args.name {
+        Some(_) => format!("`{label}` ({}) {words}", safe(&shortened(typed))),
+        None => format!("`{label}` {words}"),
+    };
+    let ending = Ending { how: how(&ended), purpose, reason: format!("the command {words}"), message };
+    let recorded = recorder.finish(ending)?;
     // A terminal that is gone takes nothing from the command's status, here and above.
     let _ = context.screen.print_aside(|page| tell(page, &ended, &recorded));
     if context.screen.is_json() {
@@ -98,17 +117,30 @@ fn problem(command: &[OsString], error: &io::Error) -> String {
     format!("cannot run `{program}`: {error}")
 }
 
-/// A command that failed by itself is an error of the app; one that somebody ended is not.
-fn worth_an_error(ended: &Ended, label: &str) -> Option<String> {
-    let by_request = ended.forwarded.is_some() || ended.status.signal().is_some_and(|signal| signal == 2);
-    let failed = !ended.status.success() && ended.status.code() != Some(130);
-    (failed && !by_request).then(|| format!("`{label}` {}", in_words(ended.status)))
+/// A command that failed by itself is an error of the app; one that its user ended is not.
+fn how(ended: &Ended) -> How {
+    let by_request =
+        ended.forwarded.is_some_and(is_request) || ended.status.signal() == Some(2) || ended.status.code() == Some(130);
+    match (ended.status.success(), by_request) {
+        (_, true) => How::Stopped,
+        (true, false) => How::Succeeded,
+        (false, false) => How::Failed,
+    }
+}
+
+/// Other signals that are passed on ask for something else.
+fn is_request(signal: i32) -> bool {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].contains(&signal)
 }
 
 fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
+            Some(name) => format!("was ended by signal {signal} ({name})"),
+            None => format!("was ended by signal {signal}"),
+        },
         (None, None) => "ended".to_owned(),
     }
 }

@@ -73,7 +73,7 @@ fn with_terminal(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running
     if let Some(size) = screen::size() {
         termios::tcsetwinsize(&pty, size)?;
     }
-    let mut command = pty_process::blocking::Command::from(leash::plain(job.command)).current_dir(job.directory);
+    let mut command = pty_process::blocking::Command::from(leash::plain(job.command));
     if keyboard.is_none() {
         command = command.stdin(Stdio::inherit());
     }
@@ -94,7 +94,7 @@ fn with_terminal(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running
 /// Its stdout goes somewhere else: pipes, and everything else is as it is.
 fn with_pipes(job: &Job<'_>, tap: &Tap, caught: Caught) -> io::Result<Running> {
     let mut command = leash::command(job.command);
-    let mut child = command.current_dir(job.directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (over, receiver) = sync_channel(2);
     let mut streams = carry_errors(&mut child, tap, &over)?;
     if let Some(out) = child.stdout.take() {

@@ -30,6 +30,9 @@ pub struct Report<'a> {
     /// Why it is the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<&'a str>,
+    /// Whether it should go on, so that it is missed from now on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub missed: bool,
 }
 
 /// What became of a report.

@@ -3,6 +3,7 @@
 
 mod child;
 mod deliver;
+mod ending;
 mod leash;
 mod pump;
 mod record;
@@ -11,10 +12,10 @@ mod signals;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 use std::process::ExitStatus;
 
 pub use deliver::Server;
+pub use ending::{Ending, How, purpose};
 pub use leash::exec;
 pub use record::{Recorded, Recorder, Tap};
 
@@ -22,8 +23,6 @@ pub use record::{Recorded, Recorder, Tap};
 pub struct Job<'a> {
     /// The command and its arguments; never empty.
     pub command: &'a [OsString],
-    /// Where.
-    pub directory: &'a Path,
     /// Whether stdout is wanted for something else, so that the command's goes to stderr.
     pub aside: bool,
 }

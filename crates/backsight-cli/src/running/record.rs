@@ -13,7 +13,8 @@ use backsight_core::{Code, Error, Result, Timestamp};
 use serde::Serialize;
 
 use super::deliver::{Outcome, Report, Server};
-use crate::terminal::{Joiner, Lines, Message};
+use super::ending::{Ending, is_ready};
+use crate::terminal::{Channels, Lines, Message};
 
 /// Bytes that may wait to be understood.
 const WAITING: usize = 8 << 20;
@@ -68,7 +69,7 @@ struct Queue {
 
 enum Heard {
     Piece { stream: usize, bytes: Vec<u8>, time: Timestamp, torn: bool },
-    Over(String, Option<String>),
+    Over(Box<Ending>),
 }
 
 impl Tap {
@@ -115,6 +116,7 @@ impl Recorder {
             told_lost: 0,
             next_report: Instant::now(),
             next_search: Instant::now(),
+            serves: false,
         };
         Recorder { tap: Tap { stream: 0, sender, queue }, thread: thread::spawn(move || listener.listen(&receiver)) }
     }
@@ -124,12 +126,19 @@ impl Recorder {
         &self.tap
     }
 
-    /// The command has ended, `problem` says how if that is worth an error; what became of everything.
-    pub fn finish(self, ended: String, problem: Option<String>) -> Result<Recorded> {
+    /// The command has ended; what became of everything.
+    pub fn finish(self, ending: Ending) -> Result<Recorded> {
         // The queue is full at most for a moment: the thread always reads on.
-        let _ = self.tap.sender.send(Heard::Over(ended, problem));
+        let _ = self.tap.sender.send(Heard::Over(Box::new(ending)));
         self.thread.join().map_err(|_| Error::new(Code::Io, "the recorder failed; please report it"))
     }
+}
+
+/// What the last report says of the end.
+#[derive(Clone, Copy)]
+struct Last<'a> {
+    reason: &'a str,
+    missed: bool,
 }
 
 /// A message that waits for a server.
@@ -143,13 +152,15 @@ struct Listener {
     source: String,
     command: String,
     queue: Arc<Queue>,
-    streams: [(Lines, Joiner); 2],
+    streams: [(Lines, Channels); 2],
     backlog: VecDeque<Waiting>,
     recorded: Recorded,
     /// Lost lines that the server knows of.
     told_lost: u64,
     next_report: Instant,
     next_search: Instant,
+    /// Whether the command was heard to serve.
+    serves: bool,
 }
 
 impl Listener {
@@ -160,9 +171,9 @@ impl Listener {
                     self.queue.bytes.fetch_sub(bytes.len(), Ordering::SeqCst);
                     self.understand(stream, &bytes, time, torn);
                 }
-                Ok(Heard::Over(ended, problem)) => return self.end(&ended, problem),
+                Ok(Heard::Over(ending)) => return self.end(Some(&ending)),
                 Err(RecvTimeoutError::Timeout) => self.settle(now()),
-                Err(RecvTimeoutError::Disconnected) => return self.end("ended", None),
+                Err(RecvTimeoutError::Disconnected) => return self.end(None),
             }
             let due = Instant::now() >= self.next_report || self.backlog.len() >= BATCH;
             if due && Instant::now() >= self.next_search {
@@ -201,6 +212,7 @@ impl Listener {
             self.next_report = self.next_report.min(Instant::now() + TOGETHER);
         }
         for message in messages {
+            self.serves = self.serves || is_ready(&message.text);
             let lines = message.lines;
             self.backlog.push_back(Waiting { console: message.into_console(&self.command), lines });
         }
@@ -211,7 +223,7 @@ impl Listener {
     }
 
     /// Sends what waits, or a sign of life; whether the server took it.
-    fn report(&mut self, ended: Option<&str>) -> bool {
+    fn report(&mut self, last: Option<Last<'_>>) -> bool {
         let mut bytes = 0;
         let fits = |waiting: &&Waiting| {
             bytes += waiting.console.message.len() + 200;
@@ -220,12 +232,14 @@ impl Listener {
         let events: Vec<Console> =
             self.backlog.iter().take(BATCH).take_while(fits).map(|waiting| waiting.console.clone()).collect();
         let lost = self.lost_lines();
+        let last = last.filter(|_| events.len() == self.backlog.len());
         let report = Report {
             source: &self.source,
             watches: ["console"],
             events: &events,
             dropped: lost - self.told_lost,
-            ended: ended.filter(|_| events.len() == self.backlog.len()),
+            ended: last.map(|last| last.reason),
+            missed: last.is_some_and(|last| last.missed),
         };
         let outcome = self.server.tell(&report);
         self.next_report =
@@ -264,7 +278,7 @@ impl Listener {
         self.recorded.lost_lines + self.queue.lost_lines.load(Ordering::SeqCst)
     }
 
-    fn end(mut self, ended: &str, problem: Option<String>) -> Recorded {
+    fn end(mut self, ending: Option<&Ending>) -> Recorded {
         let mut found = Vec::new();
         for (lines, joiner) in &mut self.streams {
             if let Some(line) = lines.finish() {
@@ -273,20 +287,22 @@ impl Listener {
             joiner.close(&mut |message| found.push(message));
         }
         self.keep(found);
-        if let Some(problem) = problem {
-            self.backlog.push_back(Waiting { console: self.said(problem), lines: 0 });
+        let (level, missed) = ending.map_or((None, true), |ending| ending.verdict(self.serves));
+        if let (Some(level), Some(ending)) = (level, ending) {
+            self.backlog.push_back(Waiting { console: self.said(level, ending.message.clone()), lines: 0 });
         }
+        let last = Last { reason: ending.map_or("ended", |ending| &ending.reason), missed };
         let deadline = Instant::now() + FAREWELL;
-        while self.report(Some(ended)) && !self.backlog.is_empty() && Instant::now() < deadline {}
+        while self.report(Some(last)) && !self.backlog.is_empty() && Instant::now() < deadline {}
         self.recorded.lost_lines = self.lost_lines() + self.backlog.iter().map(|waiting| waiting.lines).sum::<u64>();
         self.recorded
     }
 
     /// Something that we say of the command.
-    fn said(&self, message: String) -> Console {
+    fn said(&self, level: Level, message: String) -> Console {
         Console {
             time: now(),
-            level: Level::Error,
+            level,
             speaker: Speaker::Terminal,
             message,
             stack: Vec::new(),

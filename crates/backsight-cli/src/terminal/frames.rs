@@ -13,7 +13,7 @@ static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 /// `at com.shop.Cart.total(Cart.java:12)`
 static JAVA: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile(r"^\s*at\s+(?P<function>[\w.$<>]+)\((?P<file>\w+\.\w+):(?P<line>\d+)\)$"));
+    LazyLock::new(|| compile(r"^\s*at\s+(?P<function>[\w.$<>/]+)\((?P<file>\w+\.\w+):(?P<line>\d+)\)(?:\s~?\[[^\]]*\])?$"));
 /// `File "/app/a.py", line 3, in total`
 static PYTHON: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?"#));
@@ -24,13 +24,32 @@ static ARROW: LazyLock<Option<Regex>> =
 static GO: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"^\t(?P<file>\S+\.go):(?P<line>\d+)(?:\s\+0x[0-9a-f]+)?$"));
 /// `   3: app::total`, the line before ` at ./src/main.rs:3:5`
-static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"^\s+\d+:\s+(?P<function>\S.*)$"));
+static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"^\s+\d+:\s+(?P<function>[^\s=%/][^=%/]*)$"));
 /// `src/a.ts(3,5)`, `src/a.ts:3:5`, `./src/index.js 3:0-24`
 static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
-        r#"(?:^|[\s("'`\[])(?P<file>(?:file://|[A-Za-z]:)?[\w./@+\\\[\]-]*[\w\])-]\.(?:[cm]?[jt]sx?|vue|svelte|astro|mdx?|pyi?|rs|go|rb|java|kts?|scala|c|cc|cpp|cxx|h|hpp|cs|fs|php|html?|css|scss|sass|less|json|toml|ya?ml|sql|swift|exs?|erl|zig|dart|lua|sh|pl))(?P<apart>:|\(|\s\(?)(?P<line>\d+)(?:[:,](?P<column>\d+))?"#,
+        r#"(?:^|[\s("'`\[])(?P<file>(?:file://|[A-Za-z]:)?[\w./@+\\\[\]-]*[\w\])-]\.(?:[cm]?[jt]sx?|vue|svelte|astro|mdx?|pyi?|rs|go|rb|erb|haml|slim|java|kts?|scala|c|cc|cpp|cxx|h|hpp|cs|fs|php|html?|css|scss|sass|less|json|toml|ya?ml|sql|swift|exs?|h?eex|erl|cshtml|razor|zig|dart|lua|sh|pl))(?P<apart>:|\(|\s\(?)(?P<line>\d+)(?:[:,](?P<column>\d+))?"#,
     )
 });
+
+/// `#0 /app/a.php(5): total()`
+static PHP: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r"^#\d+ (?P<file>[^\s(]+)\((?P<line>\d+)\): (?P<function>[^\s(]*)"));
+/// `app/models/cart.rb:12:in 'Cart#total'`, `from a.rb:4:in '<main>'`, `app/views/cart/show.html.erb:2`
+static RUBY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile(
+        r"^\s*(?:from\s+)?(?P<file>[^\s:]+\.(?:rb|erb|haml|slim|rake|ru)):(?P<line>\d+)(?::in [`'](?P<function>[^']+)')?$",
+    )
+});
+/// `(shop 0.1.0) lib/shop/cart.ex:7: Shop.Cart.total/1`
+static ELIXIR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r"^\s+(?:\([\w .-]+\)\s)?(?P<file>\S+\.(?:exs?|erl)):(?P<line>\d+): (?P<function>\S+)$"));
+/// `at Shop.Cart.Total(Order order) in /app/Cart.cs:line 12`
+static DOTNET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r"^\s*at\s+(?P<function>\S+?)\(.*\)\s+in\s+(?P<file>.+?):line\s(?P<line>\d+)$"));
+/// `in /app/b.php on line 3`
+static ON_LINE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r"\bin (?P<file>[^\s]+\.\w+) on line (?P<line>\d+)"));
 
 /// A line of a stack trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,13 +62,38 @@ pub enum Traced {
 
 /// What a line of a stack trace says.
 pub fn traced(line: &str) -> Option<Traced> {
-    let patterns = [&JAVA, &SCRIPT, &PYTHON, &ARROW, &GO];
+    let patterns = [&JAVA, &DOTNET, &SCRIPT, &PYTHON, &ARROW, &GO, &PHP, &RUBY, &ELIXIR];
     let found = patterns.iter().find_map(|pattern| pattern.as_ref()?.captures(line)).map(|found| frame(&found));
     if let Some(frame) = found.filter(|frame| frame.file.contains(['.', '/', '\\', ':', '<'])) {
         return Some(Traced::Frame(frame));
     }
     let named = NUMBERED.as_ref()?.captures(line)?;
     Some(Traced::Function(named.name("function")?.as_str().to_owned()))
+}
+
+/// The place that a line of a stack trace names.
+pub fn traced_place(line: &str) -> Option<Frame> {
+    match traced(line) {
+        Some(Traced::Frame(frame)) => Some(frame),
+        _ => None,
+    }
+}
+
+/// What stands in the paths of libraries, package managers and runtimes.
+const LIBRARIES: [&str; 16] = [
+    "node_modules/", "/site-packages/", "/dist-packages/", "/lib/python", "<frozen ", "/rustc/", "/.cargo/registry/",
+    "/go/src/", "/pkg/mod/", "/usr/lib/", "/usr/local/go/", "/vendor/", "/gems/", "/deps/", "/venv/", "/.venv/",
+];
+/// How functions of Java's own libraries and the usual frameworks begin.
+const JAVA_LIBRARIES: [&str; 9] =
+    ["java.", "javax.", "jdk.", "sun.", "jakarta.", "kotlin.", "org.springframework.", "org.apache.", "io.quarkus."];
+
+/// Whether a place is in a library or a runtime rather than in the app.
+pub fn is_library(frame: &Frame) -> bool {
+    let is_java = || JAVA_LIBRARIES.iter().any(|start| frame.function.starts_with(start));
+    frame.file.starts_with("node:")
+        || LIBRARIES.iter().any(|part| frame.file.contains(part))
+        || frame.file.ends_with(".java") && is_java()
 }
 
 /// Whether a line belongs to a Python trace.
@@ -68,7 +112,8 @@ pub fn place(text: &str) -> Option<Frame> {
     let places = PLACE.as_ref()?.captures_iter(text);
     // `node.js 18` is a version.
     let is_place = |found: &Captures<'_>| !found["apart"].starts_with(' ') || found.name("column").is_some();
-    places.filter(is_place).map(|found| frame(&found)).next()
+    let on_line = || Some(frame(&ON_LINE.as_ref()?.captures(text)?));
+    places.filter(is_place).map(|found| frame(&found)).next().or_else(on_line)
 }
 
 fn frame(found: &Captures<'_>) -> Frame {
@@ -96,7 +141,9 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        for pattern in [&SCRIPT, &JAVA, &PYTHON, &ARROW, &GO, &NUMBERED, &PLACE] {
+        for pattern in
+            [&SCRIPT, &JAVA, &PYTHON, &ARROW, &GO, &NUMBERED, &PLACE, &PHP, &RUBY, &ELIXIR, &DOTNET, &ON_LINE]
+        {
             assert!(pattern.is_some());
         }
     }

@@ -12,10 +12,12 @@ const BEFORE: &str = r"^\s*(?:\d[\d:.,TZ+/-]*(?:\s?[AP]M)?\s+|\[[^\]]{1,40}\]:?\
 /// Lines that begin so are errors.
 static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     starting(&[
-        // `error:`, `Error:`, `error[E0308]:`, `Type error:`
-        r"(?:\w+\s)?(?i:error)(?:\[\w+\])?:",
+        // `error:`, `Error:`, `error[E0308]:`, `Type error:`, `PHP Fatal error:`, `Pre-transform error:`
+        r"(?:[\w-]+\s){0,2}(?i:error)(?:\[\w+\])?:",
         r"(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b",
-        r"\[(?:ERROR|FATAL|CRITICAL)\]",
+        r"\[(?i:error|fatal|critical|crit|alert|emergency)\]",
+        // .NET
+        r"(?:fail|crit):\s",
         r"(?:---\s)?FAIL(?:ED|URE)?(?::|\s+\S)",
         r"npm (?:ERR!|error)\s",
         r"error\s(?:Command failed|An unexpected)",
@@ -28,7 +30,18 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"thread '.*' (?:\(\d+\) )?panicked at",
         r"Traceback \(most recent call last\):",
         r"Segmentation fault",
-        r"Failed to (?:compile|load|build)",
+        r"Failed (?:running|to (?:compile|load|build|resolve|parse|transform|start|import|reload))",
+        r"app crashed\b",
+        r"Completed 5\d\d\b",
+        r"Exception in ",
+        r"http: panic serving ",
+        // Rails: `ActionView::Template::Error (undefined method ...):`
+        r"(?:[A-Z]\w*::)*(?:[A-Z]\w*)?(?:Error|Exception|NotFound|Invalid|Missing|Denied)\s\(.+\):?$",
+        // Nuxt
+        r"\[request error\]",
+        // Elixir
+        r"\*\* \([\w.]+\) ",
+        r"\[Finished running\. Exit status: [1-9]",
         r"Module not found:",
         r"(?:Build|Compilation) failed",
         r"Compiled with (?:problems|\d+ errors?)",
@@ -51,7 +64,11 @@ static ERROR_WITHIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^  ● (?:[^C\s]|C[^o])",
         r#""[A-Z]{3,7} \S+ HTTP/[\d.]+" 5\d\d\b"#,
         r"^\s*(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ 5\d\d\b",
-        r"\blevel=(?:error|fatal|critical)\b",
+        // PHP's own server, SvelteKit
+        r"\[5\d\d\]:? (?:GET|HEAD|POST|PUT|PATCH|DELETE) ",
+        r"^\S+\.(?:rb|erb|ru):\d+:(?:in .*\([\w:]+\)$| syntax error)",
+        r"\bexited with (?:error )?code [1-9]",
+        r"\blevel=(?i:error|fatal|critical)\b",
         r#""(?:level|severity)":\s?"(?i:error|fatal|critical)""#,
     ])
 });
@@ -61,7 +78,10 @@ static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     starting(&[
         r"(?i:warn(?:ing)?)(?:\[\w+\])?:",
         r"(?:WARN|WARNING)\b",
-        r"\[(?:WARN|WARNING)\]",
+        r"\[(?i:warn|warning)\]",
+        r"PHP (?:Warning|Notice|Deprecated|Strict Standards):",
+        r"(?:Deprecated|Notice):\s",
+        r"(?i:deprecation warning)\b",
         r"warn(?:ing)?\s+\S",
         r"npm (?:WARN|warn)\s",
         r"(?:⚠|\(!\))",
@@ -75,7 +95,7 @@ static WARNING_WITHIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?:[:)]|\s-)\swarning(?:\s[A-Z]{1,4}\d+)?:",
         r"^\s+\d+:\d+\s+warning\s",
         r"\b[A-Z]\w*Warning:\s",
-        r"\blevel=warn(?:ing)?\b",
+        r"\blevel=(?i:warn(?:ing)?)\b",
         r#""(?:level|severity)":\s?"(?i:warn(?:ing)?)""#,
     ])
 });
@@ -84,9 +104,28 @@ static WARNING_WITHIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| one_of(&[r"^.{0,60}?\b(ERROR|FATAL|CRITICAL|WARN|WARNING|INFO|NOTICE|DEBUG|TRACE|VERBOSE)\b"]));
 
+/// What dev servers say as a warning at every start and every edit.
+static ORDINARY: LazyLock<Option<Regex>> =
+    LazyLock::new(|| one_of(&[r"This is a development server\b", r"\bdetected (?:file )?changes? in .*[Rr]eloading"]));
+
+/// A count that says that all is well, and one that says that it is not.
+static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    one_of(&[r"(?i)\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|issues?)\b"])
+});
+static SOME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| one_of(&[r"(?i)\b[1-9]\d* (?:\w+ )?(?:errors?|failures?|failed)\b"]));
+static SOME_WARNINGS: LazyLock<Option<Regex>> = LazyLock::new(|| one_of(&[r"(?i)\b[1-9]\d* warnings?\b"]));
+
 /// How serious a line is.
 pub fn of(line: &str) -> Level {
     let matches = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|regex| regex.is_match(line));
+    // `✖ 3 problems (0 errors, 3 warnings)`, `ERROR summary: 0 errors`
+    if matches(&ORDINARY) {
+        return Level::Info;
+    }
+    if matches(&NONE) && !matches(&SOME) {
+        return if matches(&SOME_WARNINGS) { Level::Warning } else { Level::Info };
+    }
     if matches(&ERROR) {
         return Level::Error;
     }
@@ -123,7 +162,9 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        for pattern in [&ERROR, &ERROR_WITHIN, &WARNING, &WARNING_WITHIN, &WORD] {
+        for pattern in
+            [&ERROR, &ERROR_WITHIN, &WARNING, &WARNING_WITHIN, &WORD, &ORDINARY, &NONE, &SOME, &SOME_WARNINGS]
+        {
             assert!(pattern.is_some());
         }
     }
@@ -187,6 +228,25 @@ mod tests {
             (Level::Warning, "src/a.c:3:5: warning: unused variable"),
             (Level::Info, "Server listening on http://localhost:3000/errors"),
             (Level::Info, "no errors"),
+            (Level::Info, "error handling enabled"),
+            (Level::Info, "Errors: 0, warnings: 0"),
+            (Level::Info, "ERROR summary: 0 errors from 0 contexts"),
+            (Level::Warning, "✖ 3 problems (0 errors, 3 warnings)"),
+            (Level::Error, "✖ 3 problems (2 errors, 1 warning)"),
+            (Level::Info, "build finished without errors"),
+            (Level::Error, "[nodemon] app crashed - waiting for file changes before starting..."),
+            (Level::Error, "Failed running 'app.js'. Waiting for file changes before restarting..."),
+            (Level::Error, "web-1 exited with code 1"),
+            (Level::Info, "web-1 exited with code 0"),
+            (Level::Error, "PHP Parse error:  syntax error, unexpected token \";\" in /app/a.php on line 2"),
+            (Level::Warning, "PHP Deprecated:  Creation of dynamic property is deprecated in /app/a.php on line 2"),
+            (Level::Error, "Completed 500 Internal Server Error in 12ms (ActiveRecord: 0.0ms)"),
+            (Level::Info, "Completed 200 OK in 12ms (Views: 3.1ms)"),
+            (Level::Error, "fail: Microsoft.AspNetCore.Server.Kestrel[13]"),
+            (Level::Error, "2026/11/17 12:00:00 http: panic serving 127.0.0.1:5000: boom"),
+            (Level::Error, "Program.cs(5,13): error CS0103: The name 'x' does not exist in the current context"),
+            (Level::Error, "time=2026-11-17T12:00:00Z level=ERROR msg=broken"),
+            (Level::Warning, "Deprecation Warning [import]: Sass @import rules are deprecated"),
             (Level::Info, ""),
         ];
         let wrong: Vec<_> = table.iter().filter(|(level, line)| of(line) != *level).collect();

@@ -8,7 +8,7 @@ use backsight_core::Timestamp;
 use regex::Regex;
 
 use super::frames::{self, Traced};
-use super::level;
+use super::{level, structured};
 
 /// Milliseconds after which a line does not belong to the one before it any more.
 const TOGETHER: i64 = 50;
@@ -32,6 +32,13 @@ static CONTINUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^\.\.\.$",
         // pytest
         r"^E\s{2,}",
+        // PHP
+        r"^Stack trace:$",
+        r"^#\d+ ",
+        r"^\s+thrown in ",
+        // Boxes around code: oxc, rolldown, SWC
+        r"^\s*(?:\d+\s*)?[╭╰├┬┴─·╎]",
+        r"^\s+(?:Plugin|File|Help|Note): ",
     ];
     Regex::new(&patterns.join("|")).ok()
 });
@@ -50,14 +57,22 @@ static GOROUTINE: LazyLock<Option<Regex>> =
 
 /// How the last line of a Python trace begins: the exception's name, or what joins two traces.
 static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:[A-Za-z_][\w.]*(?:: .*|:)?$|During handling of|The above exception|Traceback )").ok()
+    Regex::new(r"^(?:(?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:: .*|:)?$|During handling of|The above exception|Traceback )").ok()
+});
+/// An exception of Java or .NET with its package, which loggers write below what they were about.
+static QUALIFIED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:Caused by: )?(?:[A-Za-z_][\w$]*\.)+[A-Z]\w*(?:Exception|Error)(?::\s|$)").ok()
 });
 /// What loggers put in front of a line; no exception is called so.
 static LOGGED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b").ok());
 /// An access log's line of a request that failed in the server: `"GET /api HTTP/1.1" 500`.
 static FAILED_REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S+(?: HTTP/[\d.]+)?"?:? 5\d\d\b"#).ok()
+    Regex::new(concat!(
+        r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S+(?: HTTP/[\d.]+)?"?:? 5\d\d\b"#,
+        r"|\bCompleted 5\d\d\b|\[5\d\d\]:? (?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) ",
+    ))
+    .ok()
 });
 
 /// Something a process said.
@@ -137,11 +152,24 @@ impl Kind {
             _ if text.contains("panicked at ") && text.ends_with(':') => Kind::Headline(1),
             _ if text.starts_with("ERROR in ") || text.starts_with("WARNING in ") => Kind::Headline(1),
             _ if text.starts_with("Failed to compile") => Kind::Headline(2),
+            _ if is_only_a_count(text) || is_only_a_place(text) => Kind::Headline(1),
+            _ if text.contains("panic serving ") => Kind::Goroutines,
             _ if text.starts_with("panic: ") || text.starts_with("fatal error: ") => Kind::Goroutines,
             _ if text.starts_with("FAIL ") || text.starts_with("● ") || text.starts_with("E  ") => Kind::Test,
             _ => Kind::Plain,
         }
     }
+}
+
+/// `Transform failed with 1 error:` says nothing of what is wrong.
+fn is_only_a_count(text: &str) -> bool {
+    text.contains(" failed with ") && (text.ends_with("error:") || text.ends_with("errors:"))
+}
+
+/// `⨯ ./app/page.tsx:3:5` neither.
+fn is_only_a_place(text: &str) -> bool {
+    let bare = text.trim_start_matches(['⨯', '✘', '×', ' ']);
+    bare.len() < text.len() && frames::is_place(bare)
 }
 
 impl Kind {
@@ -157,6 +185,12 @@ impl Joiner {
     /// Takes a line; whatever is complete goes to `each`.
     pub fn line(&mut self, line: String, now: Timestamp, each: &mut impl FnMut(Message)) {
         self.settle(now, each);
+        if let Some(said) = structured::read(&line) {
+            if self.open.as_ref().is_some_and(|open| open.kind != Kind::Traceback) {
+                self.close(each);
+            }
+            return each(Message { time: now, level: said.level, text: said.text, stack: said.stack, lines: 1 });
+        }
         if let Some(open) = &mut self.open {
             if open.is_interrupted_by(&line) {
                 return self.single(line, now, each);
@@ -256,6 +290,7 @@ impl Open {
             Kind::Traceback => return true,
             // A logger says first what it was about.
             _ if self.blanks == 0 && line.starts_with("Traceback (most recent") => return true,
+            _ if self.count == 1 && self.level == Level::Error && matches(&QUALIFIED) => return true,
             Kind::Goroutines if matches(&GOROUTINE) => return true,
             Kind::Traced => {
                 return line.starts_with("During handling of")
@@ -305,6 +340,10 @@ impl Open {
         let named = text.lines().find_map(frames::place);
         if let Some(place) = named.filter(|place| !stack.iter().any(|frame| same(frame, place))) {
             stack.insert(0, place);
+        }
+        // The place that counts is the app's own; below it everything stays in order.
+        if let Some(own) = stack.iter().position(|frame| !frames::is_library(frame)) {
+            stack[..=own].rotate_right(1);
         }
         stack.truncate(FRAMES);
         Message { time: self.first, level: self.level, text: cut(text, self.count), stack, lines: self.count }
@@ -357,7 +396,16 @@ fn other(lines: &[String]) -> (String, Vec<Frame>) {
             None => text.push(line.trim_end()),
         }
     }
-    let headline = text.first().is_some_and(|line| line.contains("panicked at ") && line.ends_with(':'));
+    let says_nothing = |line: &str| {
+        let line = line.trim_start();
+        line.contains("panicked at ") && line.ends_with(':') || is_only_a_count(line) || is_only_a_place(line)
+    };
+    let headline = text.first().is_some_and(|line| says_nothing(line));
+    // What went wrong comes first, and then what the logger was about.
+    if let Some(at) = text.iter().position(|line| QUALIFIED.as_ref().is_some_and(|regex| regex.is_match(line))) {
+        let exception = text.remove(at).trim_start();
+        text.insert(0, exception);
+    }
     let text = text.join("\n");
     (if headline { text.replacen('\n', " ", 1) } else { text }, stack)
 }

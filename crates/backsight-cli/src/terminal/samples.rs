@@ -3,12 +3,13 @@
 use backsight::browser::event::Level;
 use backsight_core::Timestamp;
 
-use super::{Joiner, Lines, Message};
+use super::message::Joiner;
+use super::{Channels, Lines, Message};
 
 /// All of a text at once, as one read of a terminal gives it.
 fn messages(text: &str) -> Vec<Message> {
     let mut found = Vec::new();
-    let (mut lines, mut joiner) = (Lines::default(), Joiner::default());
+    let (mut lines, mut joiner) = (Lines::default(), Channels::default());
     let mut each = |message| found.push(message);
     lines.feed(text.as_bytes(), &mut |line| joiner.line(line, Timestamp(0), &mut each));
     if let Some(line) = lines.finish() {
@@ -300,7 +301,7 @@ fn every_tool_is_understood() {
             CARGO_TEST,
             &[
                 "E test tests::adds ... FAILED",
-                "E thread 'tests::adds' (4242) panicked at src/lib.rs:14:9: assertion `left == right` failed @ /rustc/abc/library/std/src/panicking.rs:697 __rustc::rust_begin_unwind",
+                "E thread 'tests::adds' (4242) panicked at src/lib.rs:14:9: assertion `left == right` failed @ ./src/lib.rs:14 app::tests::adds",
                 "E test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
                 "E error: test failed, to rerun pass `--lib`",
             ],
@@ -427,4 +428,22 @@ fn an_access_log_does_not_count_a_failure_again() {
     // Each trace explains one failed request; one without a trace is an error itself.
     assert_eq!(told(&format!("{trace}{request}{request}")).len(), 2);
     assert_eq!(told(request).len(), 1);
+}
+
+/// Files in `samples/`: what a tool wrote (recorded, or true to its documentation), and after `=== told` what is made of it.
+#[test]
+fn every_sample_is_told_as_it_should_be() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/terminal/samples");
+    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut wrong = String::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let (written, expected) = text.split_once("\n=== told\n").unwrap_or((&text, ""));
+        let told = told(written).join("\n");
+        if told != expected.trim_end() {
+            wrong += &format!("--- {}\n{told}\n", file.display());
+        }
+    }
+    assert!(files.len() > 30 && wrong.is_empty(), "told otherwise than expected:\n{wrong}");
 }

@@ -121,6 +121,17 @@ fn a_command_that_cannot_be_started_says_so_as_shells_do() {
 }
 
 #[test]
+fn the_command_runs_where_it_was_typed_whichever_workspace_hears_it() {
+    let fixture = Fixture::new();
+    fixture.write("other/here.txt", "");
+    let mut command = fixture.command("-C .. run --name app -- pwd");
+    command.current_dir(fixture.root().join("other")).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let output = command.output().unwrap();
+    let typed = fixture.root().join("other").canonicalize().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), typed.to_str().unwrap());
+}
+
+#[test]
 fn stdin_is_the_commands() {
     let fixture = Fixture::new();
     let mut child = run(&fixture, "cat; echo end").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -46,14 +46,35 @@ fn errors_and_warnings_are_told_with_their_places() {
 }
 
 #[test]
-fn a_command_that_fails_is_an_error_and_one_that_was_ended_is_not() {
-    let (fixture, _server) = served();
+fn a_command_that_fails_is_an_error_and_one_that_was_ended_is_a_warning() {
+    let (fixture, server) = served();
+    server.post("/ingest", &json!({ "source": "another", "events": [] })).ok();
+    let ask = || fixture.ok("changes");
+    assert_eq!(ask()["severity"], "clean");
     assert_eq!(run(&fixture, "exit 3").output().unwrap().status.code(), Some(3));
-    assert_eq!(errors(&changes(&fixture)), ["`app` ended with status 3 @ app"]);
+    let told = ask();
+    assert_eq!(errors(&told), ["`app` (sh -c 'exit 3') ended with status 3 @ app"]);
+    // As long as it is gone nothing is clean, whoever else watches.
+    for _ in 0..2 {
+        let told = ask();
+        assert_eq!(told["severity"], "unknown", "{told}");
+        let gone = "terminal: app is not watched any more: the command ended with status 3";
+        assert_eq!(told["gap"][0]["reason"], gone, "{told}");
+        assert!(told["summary"].as_str().unwrap().contains(gone), "{told}");
+    }
     let waiting = Waiting::start(run(&fixture, "echo $$; exec sleep 1000"));
+    eventually("it is back", || (ask()["severity"] == "clean").then_some(()));
     waiting.signal("-TERM");
     assert_eq!(waiting.output().0.status.code(), Some(143));
-    assert_eq!(errors(&changes(&fixture)).len(), 1);
+    let told = ask();
+    let warning = told["console"]["warnings"][0]["message"].as_str().unwrap_or_default();
+    assert_eq!(warning, "`app` (sh -c 'echo $$; exec sleep 1000') was ended by signal 15 (SIGTERM)", "{told}");
+    assert_eq!(ask()["severity"], "unknown");
+    // A command that is over is told without alarm, and is not missed.
+    assert_eq!(run(&fixture, "exit 0").output().unwrap().status.code(), Some(0));
+    let told = ask();
+    assert_eq!(told["coverage"]["ended"], json!(["terminal: app: the command ended with status 0"]), "{told}");
+    assert_eq!(ask()["severity"], "clean");
 }
 
 #[test]
