@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::json;
 
+pub use self::waiting::Wait;
 use crate::amend::Amendment;
 use crate::baseline::{Baseline, BaselineEntry, Comparison};
 use crate::cdp::Capture;
@@ -27,7 +28,7 @@ use crate::noise::{NewRule, Rule, Rules};
 use crate::notable::Notable;
 use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity, Waited};
-use crate::signs::{Glance, Sign, Signs};
+use crate::signs::{Glance, Signs};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
 use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller};
 use crate::under_way::{InFlight, UnderWay};
@@ -74,17 +75,6 @@ pub struct Ask {
     pub wait: Option<Wait>,
     /// How large the answer may be; without it, as large as it is.
     pub max_tokens: Option<usize>,
-}
-
-/// How to wait: until the first error, or until something happened, nothing happened for a while after it, and neither a
-/// request of the window nor a build is under way, or until it takes too long. The silence before anything happens is no
-/// end: an edit has not taken effect yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// At most.
-    pub most: Duration,
-    /// Without any event.
-    pub quiet: Duration,
 }
 
 /// What outlives the process.

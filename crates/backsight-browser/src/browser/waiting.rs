@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use backsight_core::Timestamp;
 
-use super::{Browser, LONGEST_WAIT, Resolved, State, Wait};
+use super::{Browser, LONGEST_WAIT, Resolved, State};
 use crate::report::Waited;
-use crate::telemetry::Mark;
 use crate::signs::Sign;
+use crate::telemetry::Mark;
 use crate::under_way::UnderWay;
 use crate::window::Start;
 
@@ -18,6 +18,17 @@ const SETTLE: Duration = Duration::from_millis(250);
 const HELD: Duration = Duration::from_millis(400);
 /// How often a waiting question looks whether it was taken back.
 const GLANCE: Duration = Duration::from_millis(100);
+
+/// How to wait: until the first error, or until something happened, nothing happened for a while after it, and neither a
+/// request of the window nor a build is under way, or until it takes too long. The silence before anything happens is no
+/// end: an edit has not taken effect yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// At most.
+    pub most: Duration,
+    /// Without any event.
+    pub quiet: Duration,
+}
 
 impl Browser {
     /// Waits for messages that are held back for a moment; what still is afterwards is counted in the answer.

@@ -60,7 +60,8 @@ impl Scene {
             None
         });
         // Until that is sure, who asks is not kept waiting, and is told that it is not.
-        let is_honest = |changes: &Changes| changes.severity == Severity::Clean || changes.summary.contains("may be busy");
+        let is_honest =
+            |changes: &Changes| changes.severity == Severity::Clean || changes.summary.contains("may be busy");
         assert!(early.iter().all(is_honest), "{early:?}");
         assert_eq!(changes.severity, Severity::Unknown);
         assert!(changes.gap.iter().any(|gap| gap.reason.contains(reason) && gap.to.is_none()), "{:?}", changes.gap);

@@ -1,8 +1,8 @@
 //! The protocol translator, given messages by hand: orders that cannot be provoked, and a small language for all its tests.
 
-use backsight_browser::{Amendment, Sign};
 use backsight_browser::cdp::translate::{Target, Told, TranslateOptions, Translator};
 use backsight_browser::event::{Event, SocketEvent};
+use backsight_browser::{Amendment, Sign};
 use backsight_core::Timestamp;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};

@@ -12,8 +12,9 @@ static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 /// `at com.shop.Cart.total(Cart.java:12)`
-static JAVA: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile(r"^\s*at\s+(?P<function>[\w.$<>/]+)\((?P<file>\w+\.\w+):(?P<line>\d+)\)(?:\s~?\[[^\]]*\])?$"));
+static JAVA: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile(r"^\s*at\s+(?P<function>[\w.$<>/]+)\((?P<file>\w+\.\w+):(?P<line>\d+)\)(?:\s~?\[[^\]]*\])?$")
+});
 /// `File "/app/a.py", line 3, in total`
 static PYTHON: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r#"^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?"#));
@@ -81,8 +82,22 @@ pub fn traced_place(line: &str) -> Option<Frame> {
 
 /// What stands in the paths of libraries, package managers and runtimes.
 const LIBRARIES: [&str; 16] = [
-    "node_modules/", "/site-packages/", "/dist-packages/", "/lib/python", "<frozen ", "/rustc/", "/.cargo/registry/",
-    "/go/src/", "/pkg/mod/", "/usr/lib/", "/usr/local/go/", "/vendor/", "/gems/", "/deps/", "/venv/", "/.venv/",
+    "node_modules/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/lib/python",
+    "<frozen ",
+    "/rustc/",
+    "/.cargo/registry/",
+    "/go/src/",
+    "/pkg/mod/",
+    "/usr/lib/",
+    "/usr/local/go/",
+    "/vendor/",
+    "/gems/",
+    "/deps/",
+    "/venv/",
+    "/.venv/",
 ];
 /// How functions of Java's own libraries and the usual frameworks begin.
 const JAVA_LIBRARIES: [&str; 9] =
