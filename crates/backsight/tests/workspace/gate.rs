@@ -163,7 +163,10 @@ fn what_others_own_or_can_write_to_is_refused_by_its_path() {
             let path = path.components().collect::<PathBuf>();
             set_mode(&path, (path.metadata().unwrap().mode() & 0o777) | mode);
             user.assert_refused("writable", &path);
-            let said = user.open().track().unwrap_err().hint().unwrap().to_owned();
+            let error = user.open().track().unwrap_err();
+            let shown = format!("(mode {:o})", path.metadata().unwrap().mode() & 0o777);
+            assert!(error.message().contains(&shown), "{error}");
+            let said = error.hint().unwrap().to_owned();
             assert!(said.contains(&format!("chmod -R go-w {}`", user.root.join(".backsight").display())), "{said}");
         }
         let user = User::with_store(StorePlace::Workspace);
@@ -545,4 +548,44 @@ fn an_adopted_history_gives_no_right_to_run_as_the_user_or_to_write_for_everybod
     set("tool", 0o755);
     user.open().restore(own.snapshot.id.as_str()).unwrap();
     assert_eq!(mode("tool"), 0o4755);
+}
+
+/// A handle that was let in once does not let in what came since.
+#[test]
+fn a_store_that_is_exchanged_under_an_open_workspace_is_looked_at_anew() {
+    let (user, other) = (User::with_store(StorePlace::Workspace), User::with_store(StorePlace::Workspace));
+    let (looked, worked) = (user.open(), user.open());
+    assert!(looked.store_path().unwrap().is_some());
+    worked.track().unwrap();
+    let own = user.root.join(".backsight");
+    fs::rename(&own, user.root.with_extension("aside")).unwrap();
+    fs::rename(other.root.join(".backsight"), &own).unwrap();
+    assert_eq!(why(&looked.store_path().unwrap_err()).0, "unborn");
+    assert_eq!(why(&looked.track().unwrap_err()).0, "unborn");
+    assert_eq!(worked.track().unwrap_err().code(), Code::WorkspaceNotFound, "it was replaced");
+}
+
+/// A restore keeps its files there, wherever the store is.
+#[test]
+fn the_directory_in_the_workspace_is_looked_at_too_when_the_store_is_elsewhere() {
+    let user = User::with_store(StorePlace::User);
+    let own = user.root.join(".backsight");
+    fs::create_dir_all(&own).unwrap();
+    set_mode(&own, 0o755);
+    user.open().track().unwrap();
+    set_mode(&own, 0o777);
+    user.assert_refused("writable", &own);
+}
+
+#[test]
+fn what_others_can_write_to_is_closed_to_them_when_it_is_adopted() {
+    for (mode, then) in [(0o775, 0o700), (0o777, 0o700), (0o755, 0o755), (0o700, 0o700)] {
+        let user = User::with_store(StorePlace::Workspace);
+        fs::remove_dir_all(user.records()).unwrap();
+        let own = user.root.join(".backsight");
+        set_mode(&own, mode);
+        user.open().adopt().unwrap();
+        assert_eq!(own.metadata().unwrap().mode() & 0o777, then, "after {mode:o}");
+        user.open().track().unwrap();
+    }
 }

@@ -1,5 +1,6 @@
 //! Stores that this user did not make on this machine.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -95,6 +96,30 @@ fn a_store_of_another_user_above_is_not_used() {
     assert!(command.current_dir(&below).status().unwrap().success());
     let mut command = fixture.command("track");
     assert!(command.current_dir(&below).status().unwrap().success());
+}
+
+/// One that the user may not even open.
+#[test]
+fn a_closed_store_of_another_user_is_named_by_its_owner() {
+    let fixture = workspace();
+    for name in ["", "ws", "home"] {
+        std::os::unix::fs::chown(fixture.base().join(name), Some(5555), Some(5555)).unwrap();
+    }
+    chown(&fixture.home().join(".local"), "5555");
+    let command = fixture.command("status --json");
+    let mut wrapped = Command::new("setpriv");
+    wrapped.args(["--reuid=5555", "--regid=5555", "--clear-groups"]).arg(command.get_program());
+    wrapped.args(command.get_args()).current_dir(fixture.root()).env_clear();
+    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = wrapped.output().expect("`setpriv` is missing: apt-get install util-linux");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("STORE_NOT_OURS") && said.contains("belongs to user 0, and you are user 5555"), "{said}");
+    // Its own, closed to itself, is not called a stranger's.
+    chown(&fixture.root().join(".backsight"), "5555");
+    std::fs::set_permissions(fixture.root().join(".backsight"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let output = wrapped.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(r#""code":"IO""#) && said.contains("Permission denied"), "{said}");
 }
 
 fn chown(path: &Path, owner: &str) {
