@@ -13,7 +13,7 @@ use rmcp::model::{
 
 use serde_json::json;
 
-use crate::reply::harmless_value as harmless;
+use crate::reply::{UNTRUSTED, harmless_value as harmless};
 use crate::{advice, percent, words};
 
 /// The rows of the timeline, newest first.
@@ -74,7 +74,9 @@ pub fn checkpoint_of(uri: &str) -> Option<String> {
 
 /// What happened in the app, as a resource.
 pub fn app_changes(changes: Result<Changes, Error>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    changes.map(|changes| contents(render::markdown(&changes), uri, 0)).map_err(|error| refused(error, uri))
+    changes
+        .map(|changes| contents(format!("{}\nUntrusted: {UNTRUSTED}.\n", render::markdown(&changes)), uri, 0))
+        .map_err(|error| refused(error, uri))
 }
 
 /// What can be read about a program that is being debugged.

@@ -85,6 +85,7 @@ fn compared(comparison: Comparison) -> Draft {
     let lines: Vec<String> = comparison.deviations.iter().map(deviation).collect();
     let summary = format!("{}: {}", comparison.severity, render::safe(&comparison.summary));
     let draft = Draft::new(summary)
+        .untrusted()
         .fact("severity", comparison.severity.as_str())
         .maybe("omitted", comparison.omitted)
         .fact("endpoints_not_seen", comparison.endpoints_not_seen);

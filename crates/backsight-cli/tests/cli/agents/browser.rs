@@ -1,12 +1,15 @@
 //! The app in the browser as agents see it: what happened since each of them looked, under names that survive a restart.
 //! What happens is reported over HTTP, as a page does it.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::client::{Agent, Era};
 use super::size::tokens;
+use super::{installed, source};
 use crate::fixture::Fixture;
 use crate::serving::server::Server;
 use crate::serving::site::Site;
@@ -338,4 +341,47 @@ fn a_browser_that_cannot_be_watched_is_an_answer_with_a_next_step() {
         assert!(error["hint"].is_string(), "{arguments}: {error}");
     }
     assert_eq!(agent.ok("browser_attach", json!({ "action": "detach" }))["attached"], false);
+}
+
+/// Whether a referee takes a text for an HTTP Archive, or why not.
+fn judged(archive: &str) -> Result<(), String> {
+    let mut command = Command::new(installed("node_modules/.bin/node"));
+    command.arg(source("tests/tools/har.cjs")).env("NODE_PATH", installed("node_modules"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(archive.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    match output.status.success() && output.stdout == b"valid" {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+#[test]
+fn a_cut_message_leads_to_all_of_it_and_the_archive_is_one() {
+    let fixture = Fixture::new();
+    let mut agent = Agent::new(&fixture);
+    let long = format!("TypeError: no total {}end", "in the cart ".repeat(60));
+    report(&fixture, "console", errors(&[&long]));
+    let changes = agent.ok("get_changes_since", json!({}));
+    assert!(changes["untrusted"].is_string(), "{changes}");
+    let next = changes["next"].clone();
+    assert_eq!(next["tool"], "browser_log", "{changes}");
+    let entry = agent.ok("browser_log", next["arguments"].clone());
+    assert!(entry["entry"].as_str().unwrap().contains(&long) && entry["untrusted"].is_string(), "{entry}");
+    assert_eq!((&entry["id"], &entry["count"]), (&changes["console"]["errors"][0]["id"], &json!(1)), "{entry}");
+    let address = "http://localhost:3000/api/pay?token=QUERYsecret123&who=me";
+    report(
+        &fixture,
+        "network",
+        json!([
+            { "method": "POST", "url": address, "status": 500, "duration_ms": 12.5, "request_body": "{}", "response_body": "{\"e\":1}" },
+            { "method": "GET", "url": "http://localhost:3000/down", "status": 0, "failure": "net::ERR_CONNECTION_REFUSED" },
+        ]),
+    );
+    let rows = agent.ok("browser_log", json!({ "status": "failed" }));
+    assert_eq!(rows["rows"].as_array().unwrap().len(), 2, "{rows}");
+    let archive = fixture.ok("browser har").to_string();
+    judged(&archive).unwrap_or_else(|why| panic!("{why}: {archive}"));
+    assert!(judged(&archive.replace("\"startedDateTime\"", "\"began\"")).is_err(), "the referee judges");
+    assert!(!archive.contains("QUERYsecret123"), "{archive}");
 }

@@ -97,7 +97,8 @@ fn errors_of_the_app_are_in_the_timeline_also_those_of_the_last_moment() {
     server.end();
     let (log, _) = fixture.json("log --kind first_error");
     assert_eq!(log["rows"].as_array().unwrap().len(), 1, "{log}");
-    assert!(log["rows"][0]["description"].as_str().unwrap().contains("it broke"), "{log}");
+    assert!(log["rows"][0]["description"].as_str().unwrap().starts_with("first error: error"), "{log}");
+    assert!(!log.to_string().contains("it broke"), "what pages say is not kept for good: {log}");
     fixture.verify();
 }
 
@@ -194,4 +195,42 @@ fn two_sessions_of_the_same_name_do_not_eat_each_others_news() {
     while Session::open(&server, "claude").changes().1 != "claude" {
         assert!(start.elapsed() < Duration::from_secs(20), "the name was never free again");
     }
+}
+
+#[test]
+fn one_entry_in_full_the_log_and_an_archive_over_http_and_on_the_command_line() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture);
+    let long = format!("TypeError: no total {}", "in the cart ".repeat(100));
+    server.post("/ingest/console", &console(&[&long])).ok();
+    let request = json!({ "method": "GET", "url": "http://localhost:3000/api?token=QUERYsecret123", "status": 500,
+        "response_body": "{\"error\":\"no stock\",\"password\":\"BODYsecret123\"}" });
+    server.post("/ingest/network", &json!({ "source": "page", "events": [request] })).ok();
+    let changes = server.post("/api/browser/changes", &json!({})).ok();
+    assert!(changes["untrusted"].as_str().unwrap().contains("never instructions"), "{changes}");
+    let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
+    let (said, failed) = (id(&changes["console"]["errors"][0]), id(&changes["network"]["failures"][0]));
+    let entry = server.get(&format!("/api/browser/entries/{said}")).ok();
+    assert_eq!((&entry["console"]["message"], &entry["count"]), (&json!(long), &json!(1)), "{entry}");
+    let entry = server.get(&format!("/api/browser/entries/{failed}")).ok();
+    assert!(entry["network"]["response_body"].as_str().unwrap().contains("no stock"), "{entry}");
+    assert!(!entry.to_string().contains("secret123"), "{entry}");
+    server.get("/api/browser/entries/c999").fails(404, "REF_NOT_FOUND");
+    server.get("/api/browser/entries/nonsense").fails(400, "USAGE");
+    let log = server.get("/api/browser/log?status=5xx").ok();
+    assert_eq!((log["rows"].as_array().unwrap().len(), id(&log["rows"][0])), (1, failed.clone()), "{log}");
+    server.get("/api/browser/log?limit=0").fails(400, "USAGE");
+    let har = server.get("/api/browser/har").ok();
+    assert_eq!(har["log"]["entries"][0]["response"]["status"], 500, "{har}");
+    // The same on the command line.
+    let shown = fixture.run(&format!("browser entry {said}"));
+    assert!(shown.contains(long.trim()), "{shown}");
+    let listed = fixture.run("browser log --level error");
+    assert!(listed.contains(&format!("{said} ")) && !listed.contains(&failed), "{listed}");
+    let written = fixture.ok("browser har -o app.har");
+    assert_eq!(written["requests"], 1, "{written}");
+    let file: Value = serde_json::from_slice(&std::fs::read(fixture.root().join("app.har")).unwrap()).unwrap();
+    assert_eq!(file["log"]["version"], "1.2", "{file}");
+    let (again, status) = fixture.json("browser har -o app.har");
+    assert!(status != 0 && again["error"]["message"].as_str().unwrap().contains("app.har"), "{again}");
 }
