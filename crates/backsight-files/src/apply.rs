@@ -290,7 +290,9 @@ fn not_placed(path: &RelPath, error: io::Error) -> Error {
     let is_mount = matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices);
     let problem = Error::io(format!("put `{path}` in place"), error);
     match is_mount {
-        true => problem.with_hint("something is mounted there: name the other paths, or unmount it first"),
+        true => problem
+            .with_hint("something is mounted there: leave it as it is with `--on-conflict skip`, or unmount it first")
+            .with_details(serde_json::json!({ "mounted": path })),
         false => problem,
     }
 }

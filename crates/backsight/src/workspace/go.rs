@@ -86,6 +86,9 @@ type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeMap<RelPath, String>) -> Result<P
 /// Why a path is left alone that was edited whenever it was to be put in place.
 const BUSY: &str = "another program keeps writing to it";
 
+/// Why a file is left alone that no other can take the place of: it is itself a mount point.
+const MOUNTED: &str = "something is mounted there";
+
 /// Looks at a plan before it is carried out.
 pub(super) type Observe<'a> = &'a dyn Fn(&Capture, &Plan) -> Result<()>;
 
@@ -302,6 +305,10 @@ impl Workspace {
         loop {
             let error = match self.carry_out_once(opened, intent, &|now| plan(now, &left)) {
                 Err(error) if error.code() == Code::Raced => error,
+                Err(error) => {
+                    leave_mounted(intent, &error, &mut left).ok_or(error)?;
+                    continue;
+                }
                 other => {
                     return other.map(|mut answer| {
                         answer.warnings.extend(notes);
@@ -615,6 +622,13 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
 }
 
 /// A restore displaces only what a snapshot holds.
+/// Leaves a file alone that something is mounted on, where the caller allows it; nothing when `error` is about another thing.
+fn leave_mounted(intent: &Intent<'_>, error: &Error, left: &mut BTreeMap<RelPath, String>) -> Option<()> {
+    let path: RelPath = serde_json::from_value(error.details()["mounted"].clone()).ok()?;
+    let is_new = intent.terms.on_conflict != OnConflict::Refuse && !left.contains_key(&path);
+    is_new.then(|| drop(left.insert(path, MOUNTED.to_owned())))
+}
+
 fn not_covered(left: &[backsight_files::Conflict]) -> Error {
     let named: Vec<String> =
         left.iter().take(5).map(|conflict| format!("`{}` ({})", conflict.path, conflict.reason)).collect();

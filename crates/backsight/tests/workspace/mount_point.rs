@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use backsight::report::Kind;
+use backsight::report::{Kind, OnConflict};
+use backsight::request::Restore;
 
 use crate::lab::{Findings, Lab, Scenario, stop_at};
 use crate::picture::Picture;
@@ -83,5 +84,28 @@ fn files_below_another_mount_of_the_same_device_are_restored() {
     assert_eq!(fs::read(volume.join("replaced.txt")).unwrap(), b"first\n");
     workspace.undo(&Default::default()).unwrap();
     assert_eq!(before.differences(&Picture::of(&root)), "");
+    assert_eq!(crate::lab::leftovers(&root, crate::lab::Strictness::Captured), "");
+}
+
+/// Nothing can be swapped with it: a restore says so and changes nothing, or leaves it alone.
+#[test]
+fn a_file_that_is_itself_a_mount_point_is_named_and_can_be_skipped() {
+    let lab = Lab::new();
+    let (root, volume) = (lab.empty(), lab.empty());
+    let names = ["a", "mounted", "z"];
+    names.iter().for_each(|name| fs::write(root.join(name), "one\n").unwrap());
+    let workspace = crate::lab::open(&root);
+    workspace.track().unwrap();
+    fs::write(volume.join("host"), "of the host\n").unwrap();
+    let _mounted = SmallDisk::bind(&volume.join("host"), &root.join("mounted"));
+    ["a", "z"].iter().for_each(|name| fs::write(root.join(name), "two\n").unwrap());
+    let texts = || names.map(|name| fs::read_to_string(root.join(name)).unwrap());
+    let error = workspace.restore("1").unwrap_err();
+    assert!(error.hint().unwrap().contains("--on-conflict skip"), "{error:?}");
+    assert_eq!(texts(), ["two\n", "of the host\n", "two\n"]);
+    let request = Restore { reference: "1".into(), on_conflict: OnConflict::Skip, ..Restore::default() };
+    let applied = workspace.restore_with(&request).unwrap();
+    assert_eq!(texts(), ["one\n", "of the host\n", "one\n"]);
+    assert!(applied.skipped.iter().any(|left| left.reason.contains("mounted")), "{applied:?}");
     assert_eq!(crate::lab::leftovers(&root, crate::lab::Strictness::Captured), "");
 }
