@@ -517,7 +517,7 @@ fn variants(telemetry: &Telemetry, shown: &Record) -> Vec<String> {
     let family = families.iter().find(is_own).into_iter().flatten();
     let near = family.map(|at| alike[*at]).filter(|message| message.key != shown.key).map(|message| {
         let id = telemetry.log.id_of(Category::Console, log::thing(message.key, ()));
-        format!("{id} {}", first_characters(&message.shown, ROW)).trim_start().to_owned()
+        format!("{id} {}", first_characters(message.said(), ROW)).trim_start().to_owned()
     });
     variants.extend(near.take(VARIANTS));
     variants

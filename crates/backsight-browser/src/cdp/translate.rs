@@ -367,7 +367,9 @@ impl Translator {
             "loadingFinished" => self.requests.finished(&mut context, read(params)?),
             "loadingFailed" => self.requests.failed(&mut context, read(params)?),
             "webSocketFrameReceived" => {
-                self.voices.compiled(&mut context, &read(params)?);
+                if console::may_be_a_compilers(params.get()) {
+                    self.voices.compiled(&mut context, &read(params)?);
+                }
                 self.sockets.heard(&mut context, method, read(params)?);
             }
             name if name.starts_with("webSocket") || name.starts_with("webTransport") => {

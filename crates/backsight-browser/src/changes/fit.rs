@@ -4,6 +4,7 @@
 use backsight_core::estimate_tokens;
 
 use crate::report::Changes;
+use crate::telemetry::console::first_characters;
 
 /// Cuts each list to `cap` entries and the whole to about `max_tokens`, and says how large it is.
 pub(super) fn fit(changes: &mut Changes, cap: usize, max_tokens: usize) {
@@ -15,7 +16,35 @@ pub(super) fn fit(changes: &mut Changes, cap: usize, max_tokens: usize) {
         }
         shorten(changes, list, max_tokens);
     }
+    squeeze(changes, max_tokens);
     measure(changes);
+}
+
+/// What is left when one entry of each of the worst is still too much: shorter words, then nothing about who watches, then
+/// the worst entry alone. What cannot be said in less is said.
+fn squeeze(changes: &mut Changes, max_tokens: usize) {
+    for most in [100, 50] {
+        if measure(changes) > max_tokens {
+            words(changes).for_each(|text| *text = first_characters(text, most));
+        }
+    }
+    if measure(changes) > max_tokens {
+        changes.coverage.since = None;
+        let gone = std::mem::take(&mut changes.coverage.watching).len();
+        *changes.omitted.entry("coverage.watching".to_owned()).or_insert(0) += gone as u64;
+    }
+    let has_errors = changes.console.as_ref().is_some_and(|console| !console.errors.is_empty());
+    let failures = lists(changes).iter().position(|(name, _)| *name == "network.failures").filter(|_| has_errors);
+    if let Some(failures) = failures.filter(|_| measure(changes) > max_tokens) {
+        cut(changes, failures, 0);
+    }
+}
+
+/// The words of what went wrong.
+fn words(changes: &mut Changes) -> impl Iterator<Item = &mut String> {
+    let messages = changes.console.iter_mut().flat_map(|console| &mut console.errors).map(|entry| &mut entry.message);
+    let details = changes.network.iter_mut().flat_map(|network| &mut network.failures).map(|entry| &mut entry.detail);
+    messages.chain(details)
 }
 
 /// Cuts one list as little as is enough, or as much as it can be.

@@ -122,3 +122,29 @@ fn a_page_that_somebody_elses_debugger_holds_is_not_clean() {
     scene.driver.send(Some(&scene.session.clone()), "Debugger.resume", json!({}));
     scene.goes_on();
 }
+
+#[test]
+fn an_error_is_told_once_and_a_rejection_is_taken_back_when_it_is_handled() {
+    let script = "function twice() {
+            try { null.x } catch (error) { console.error(error); setTimeout(() => { throw error }) }
+            setTimeout(() => console.warn('over'), 50);
+        }
+        function reject() { window.late = Promise.reject(new Error('late')); }";
+    let mut scene = Scene::new(&[("/", Answer::page(script))]);
+    let console = |scene: &Scene| {
+        let ask = Ask { checkpoint: Some("start".to_owned()), ..Ask::default() };
+        scene.lane.changes("agent", &ask, &|| false).unwrap().console.unwrap()
+    };
+    scene.driver.evaluate(&scene.session, "reject(); 0");
+    assert_ne!(scene.ask(None).severity, Severity::Clean, "it is held back, and may be handled yet");
+    let told = wait_for("the rejection", || console(&scene).errors.into_iter().next());
+    assert_eq!((told.message.as_str(), told.count), ("Error: late (in promise)", 1));
+    scene.driver.evaluate(&scene.session, "late.catch(() => 0); 0");
+    wait_for("it to be handled", || Some(console(&scene)).filter(|console| console.errors.is_empty()));
+    assert_eq!(console(&scene).handled_later.len(), 1);
+    scene.driver.evaluate(&scene.session, "twice(); 0");
+    wait_for("the end", || Some(console(&scene)).filter(|console| !console.warnings.is_empty()));
+    let told = wait_for("the error", || console(&scene).errors.into_iter().next());
+    assert!(told.message.starts_with("TypeError") && told.count == 1, "{told:?}");
+    assert_eq!(console(&scene).errors.len(), 1);
+}

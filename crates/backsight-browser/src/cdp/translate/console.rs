@@ -175,7 +175,7 @@ impl Voices {
     /// `Network.webSocketFrameReceived`: a compiler's error is told like one that was logged.
     pub fn compiled(&self, context: &mut Context<'_>, received: &FrameReceived<'_>) {
         let payload = &received.response.payload_data;
-        if !payload.starts_with(r#"{"type":"error","#) || payload.len() > MAX_FRAME {
+        if !payload.starts_with(r#"{"type":"error","#) {
             return;
         }
         let Ok(CompileError { err }) = serde_json::from_str(payload) else { return };
@@ -236,6 +236,11 @@ impl Voices {
     pub fn pending(&self) -> bool {
         !self.held.is_empty()
     }
+}
+
+/// Whether a frame of a socket may hold a compiler's error; nearly all do not, and are not read for it.
+pub fn may_be_a_compilers(params: &str) -> bool {
+    params.len() <= MAX_FRAME && params.contains(r#"{\"type\":\"error\","#)
 }
 
 /// How serious a kind of call is; `None` says nothing at all.
