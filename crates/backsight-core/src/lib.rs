@@ -23,4 +23,4 @@ pub use notable::{Notable, Notables};
 pub use path::{RelPath, is_alias, quote};
 pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, shell_word, visible};
 pub use time::Timestamp;
-pub use tokens::estimate_tokens;
+pub use tokens::{estimate_tokens, nearest_tokens};

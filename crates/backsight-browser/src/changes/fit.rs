@@ -1,7 +1,7 @@
 //! Cuts an answer to a number of entries and to a budget of tokens: what matters least goes first, and whatever goes is
 //! counted.
 
-use backsight_core::estimate_tokens;
+use backsight_core::{estimate_tokens, nearest_tokens};
 
 use crate::report::Changes;
 use crate::telemetry::console::first_characters;
@@ -75,17 +75,19 @@ fn cut(changes: &mut Changes, list: usize, most: usize) {
     }
 }
 
-/// How many tokens it takes; its own measures are part of it.
+/// Says how many tokens it takes, its own measures being part of it; returns the same with caution, for the budget.
 fn measure(changes: &mut Changes) -> usize {
+    let mut cautious = 0;
     for _ in 0..3 {
         let json = serde_json::to_string(changes).unwrap_or_default();
-        let measured = (json.len() / 4, estimate_tokens(&json));
+        cautious = estimate_tokens(&json);
+        let measured = (json.len() / 4, nearest_tokens(&json));
         if (changes.token_count, changes.est_tokens) == measured {
             break;
         }
         (changes.token_count, changes.est_tokens) = measured;
     }
-    changes.est_tokens
+    cautious
 }
 
 /// A list of whatever.

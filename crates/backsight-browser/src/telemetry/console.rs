@@ -264,7 +264,7 @@ impl Message {
             place: String::new(),
             handled: Marked::default(),
             handled_time: Timestamp(0),
-            is_exception: console.speaker == Speaker::Exception,
+            is_exception: is_exception(console),
             count: Marked::default(),
             first: moment.sequence,
             first_time: moment.time,
@@ -272,6 +272,15 @@ impl Message {
             last_time: moment.time,
             noise: None,
         }
+    }
+}
+
+/// Whether nobody caught it, in the page or in a process.
+fn is_exception(console: &Console) -> bool {
+    match console.speaker {
+        Speaker::Exception => true,
+        Speaker::Terminal => !console.stack.is_empty(),
+        Speaker::Page | Speaker::Browser => false,
     }
 }
 

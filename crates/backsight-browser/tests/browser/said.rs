@@ -206,3 +206,24 @@ fn times_are_told_where_they_matter() {
     assert_eq!((of("twice").after_ms, of("twice").last_ms, of("twice").before_load), (Some(2), Some(3_003), true));
     assert!(!of("since the load").before_load);
 }
+
+#[test]
+fn the_smallest_answer_says_the_worst_in_short_and_counts_the_rest() {
+    let app = App::watched();
+    for number in 0..3 {
+        app.error(&format!(
+            "{} cannot be loaded because {}",
+            ["cart", "user", "menu"][number],
+            "of this and that ".repeat(9)
+        ));
+        app.request("GET", &format!("/api/part{number}"), 500);
+    }
+    let tiny = app.ask(&Ask { max_tokens: Some(100), ..Ask::default() }).unwrap();
+    let (console, network) = (tiny.console.unwrap(), tiny.network.unwrap());
+    assert_eq!((console.errors.len(), network.failures.len()), (1, 0));
+    assert!(console.errors[0].message.ends_with('…') && console.errors[0].message.chars().count() <= 50);
+    assert_eq!((tiny.omitted["console.errors"], tiny.omitted["network.failures"]), (2, 3));
+    assert!(tiny.coverage.watching.is_empty() && tiny.omitted["coverage.watching"] == 1);
+    assert!(tiny.est_tokens <= 190, "{}", tiny.est_tokens);
+    assert_eq!(tiny.severity, Severity::Error);
+}

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use backsight_core::estimate_tokens;
 use serde_json::{Value, json};
 
-use super::browser::report;
 use super::client::{Agent, Era};
 use super::{installed, source};
 use crate::fixture::Fixture;
@@ -160,90 +159,4 @@ fn every_reply_keeps_its_budget_in_real_tokens_and_the_estimate_is_never_far_too
         }
     }
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), corpus.len(), wrong.join("\n"));
-}
-
-/// What pages of real apps say, none of which the estimate was fitted to.
-fn said_by_apps() -> Vec<Value> {
-    let error = |message: &str, file: &str, line: u32| {
-        let stack = json!([{ "file": file, "line": line, "column": 9, "function": "render" }]);
-        json!({ "level": "error", "message": message, "stack": stack, "page": "http://localhost:5173/checkout" })
-    };
-    vec![
-        error(
-            "TypeError: Cannot destructure property 'price' of 'item' as it is undefined.",
-            "http://localhost:5173/src/Basket.tsx",
-            31,
-        ),
-        error(
-            "Error: Objects are not valid as a React child (found: object with keys {street, zip}). If you meant to render a collection of children, use an array instead.",
-            "http://localhost:5173/src/Address.jsx",
-            12,
-        ),
-        error(
-            "[Vue warn]: Property \"totla\" was accessed during render but is not defined on instance.",
-            "http://localhost:5173/src/views/Sum.vue",
-            8,
-        ),
-        error(
-            "Uncaught (in promise) SyntaxError: JSON.parse: unexpected end of data at line 1 column 1 of the JSON data",
-            "http://localhost:5173/src/api.mjs",
-            77,
-        ),
-        error(
-            "ERROR in ./src/pages/index.js 12:0-45\nModule not found: Error: Can't resolve './Prices' in '/app/src/pages'",
-            "http://localhost:5173/main.js",
-            1,
-        ),
-        error(
-            "Der Warenkorb konnte nicht gespeichert werden: Zeitüberschreitung nach 30 Sekunden",
-            "http://localhost:5173/src/speichern.ts",
-            204,
-        ),
-    ]
-}
-
-/// Answers of the browser's lane to an agent, with the budget each was asked for.
-fn browser_answers() -> Vec<(usize, String)> {
-    let fixture = Fixture::in_memory();
-    let mut agent = Agent::new(&fixture);
-    agent.ok("workspace_status", json!({}));
-    let mut replies = Vec::new();
-    let mut ask = |agent: &mut Agent, budget: usize| {
-        let said = agent.call("get_changes_since", json!({ "max_tokens": budget, "peek": budget == 200 }));
-        replies.extend([(budget, said.text), (budget, said.structured.to_string())]);
-    };
-    let apps = said_by_apps();
-    for number in 0..apps.len() {
-        report(&fixture, "console", json!(apps[..=number]));
-        let request = |path: &str, status: u16| json!({ "method": "GET", "url": format!("http://localhost:5173{path}"), "status": status, "page": "http://localhost:5173/" });
-        report(
-            &fixture,
-            "network",
-            json!([request("/api/basket", 200), request(&format!("/api/part{number}/orders"), 503)]),
-        );
-        for budget in [200, 700, 2000] {
-            ask(&mut agent, budget);
-        }
-    }
-    let many: Vec<Value> = ('a'..='z').map(|letter| json!({ "level": "error", "message": format!("{letter}{letter} is missing in {letter} of the form") })).collect();
-    report(&fixture, "console", json!(many));
-    [200, 700].into_iter().for_each(|budget| ask(&mut agent, budget));
-    replies
-}
-
-#[test]
-fn answers_about_apps_keep_their_budget_and_are_estimated_within_a_tenth() {
-    let answers = browser_answers();
-    let texts: Vec<String> = answers.iter().map(|(_, text)| text.clone()).collect();
-    let mut wrong = Vec::new();
-    for ((budget, text), real) in answers.iter().zip(tokens(&texts)) {
-        let estimate = estimate_tokens(text);
-        if estimate * 10 > real * 11 || estimate * 10 < real * 9 {
-            wrong.push(format!("{real} tokens taken for {estimate}: {text}"));
-        }
-        if real > *budget {
-            wrong.push(format!("{real} tokens of {budget}: {text}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), answers.len(), wrong.join("\n"));
 }
