@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::endpoint;
 use crate::event::Level;
+use crate::known::Known;
 use crate::report::{Coverage, Severity};
 use crate::shape;
 use crate::telemetry::Telemetry;
 use crate::telemetry::network::{EndpointState, Known as Endpoint};
-use crate::window::Known;
 
 /// Deviations listed at most.
 const CAP: usize = 50;
@@ -130,6 +130,8 @@ pub enum DeviationKind {
     SocketMissing,
     /// A warning the baseline does not know.
     NewWarning,
+    /// An endpoint that failed succeeds now: better than the baseline.
+    Improved,
 }
 
 /// Fingerprints, also from when what was said stood beside them.
@@ -153,6 +155,7 @@ impl DeviationKind {
     fn severity(self) -> Severity {
         match self {
             DeviationKind::NewError | DeviationKind::Failing => Severity::Error,
+            DeviationKind::Improved => Severity::Clean,
             _ => Severity::Warning,
         }
     }
@@ -166,6 +169,7 @@ impl DeviationKind {
             DeviationKind::Slower => "slower endpoint(s)",
             DeviationKind::SocketMissing => "missing socket(s)",
             DeviationKind::NewWarning => "new warning(s)",
+            DeviationKind::Improved => "endpoint(s) improved",
         }
     }
 }
@@ -193,10 +197,8 @@ impl Baseline {
 
     /// What it knows, to compare a window with.
     pub fn known(&self) -> Known {
-        Known {
-            endpoints: self.endpoints.iter().map(|(name, expected)| (name.clone(), expected.state)).collect(),
-            messages: self.messages.clone(),
-        }
+        let endpoints = self.endpoints.iter().map(|(name, expected)| (name.clone(), expected.state));
+        Known::of(endpoints, self.messages.iter().copied())
     }
 
     /// As listed.
@@ -256,7 +258,7 @@ impl Baseline {
         Comparison {
             baseline: self.name.clone(),
             created: self.created,
-            severity: worst.unwrap_or(nothing),
+            severity: worst.unwrap_or(Severity::Clean).max(nothing),
             summary,
             deviations,
             omitted,
@@ -307,7 +309,9 @@ impl Expected {
             deviations.push(Deviation { kind, subject: name.to_owned(), expected, actual });
         };
         let statuses = || self.statuses.iter().map(u16::to_string).collect::<Vec<String>>().join(", ");
-        if !self.statuses.contains(&now.status) {
+        if self.state.failing && !now.failing {
+            add(DeviationKind::Improved, self.state.status.to_string(), now.status.to_string());
+        } else if !self.statuses.contains(&now.status) {
             let kind = if now.failing { DeviationKind::Failing } else { DeviationKind::Status };
             add(kind, statuses(), now.status.to_string());
         } else if now.failing && !self.state.failing {
@@ -334,7 +338,16 @@ fn summary(deviations: &[Deviation], coverage: &Coverage, not_seen: usize) -> St
         *counts.entry(deviation.kind).or_insert(0) += 1;
     }
     let parts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {}", kind.words())).collect();
+    let is_worse = counts.keys().any(|kind| kind.severity() > Severity::Clean);
     match (parts.is_empty(), coverage.attached) {
+        (false, attached) if !is_worse && (!attached || not_seen > 0) => {
+            let doubt = if attached {
+                format!("{not_seen} endpoint(s) of the baseline were not requested")
+            } else {
+                "nothing is attached now".to_owned()
+            };
+            format!("{}, but {doubt}", parts.join(", "))
+        }
         (true, true) if not_seen > 0 => {
             format!("No deviation seen, but {not_seen} endpoint(s) of the baseline were not requested")
         }

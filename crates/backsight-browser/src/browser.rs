@@ -20,19 +20,21 @@ use crate::changes::{self, Filter, Frame};
 use crate::checkpoint::{Checkpoint, Checkpoints, Look};
 use crate::doubles::{self, Doubles};
 use crate::endpoint;
-use crate::event::{Category, Console, Event, Repeated};
+use crate::event::{Category, Console, Event, Level, Repeated};
 use crate::hash;
 use crate::health::Health;
+use crate::known::Known;
 use crate::name;
-use crate::noise::{NewRule, Rule, Rules};
+use crate::noise::{Candidate, NewRule, Rule, Rules, Suggestion};
 use crate::notable::Notable;
 use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity, Waited};
 use crate::signs::{Glance, Signs};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
-use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller};
+use crate::telemetry::console::Message;
+use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller, is_rest};
 use crate::under_way::{InFlight, UnderWay};
-use crate::window::{Known, Start, Window};
+use crate::window::{Start, Window};
 
 /// How long a question waits for pages to say that they are alive, so that it is answered within 300 ms on any page,
 const GLANCE: Duration = Duration::from_millis(250);
@@ -156,6 +158,8 @@ struct Resolved {
     start: Start,
     from: Timestamp,
     known: Option<Known>,
+    /// Whether that is what a baseline expects.
+    expects: bool,
     reference: String,
     /// Requests that began since then belong to the window: some of them earlier, if the last answer said that they were
     /// still under way.
@@ -424,6 +428,7 @@ impl Browser {
             start: Start::Mark(latest.map_or(Mark::START, |look| look.mark)),
             from: latest.map_or_else(|| state.beginning(), |look| look.time),
             known: None,
+            expects: false,
             reference: String::new(),
             requests_from: now,
             earlier_run: false,
@@ -465,6 +470,18 @@ impl Browser {
         let outcome = change(&mut state.telemetry.rules)?;
         state.telemetry.judge_again();
         Ok(outcome)
+    }
+
+    /// Noise rules that could be added: warnings that are said again and again. They are for the user to judge.
+    pub fn suggested_rules(&self) -> Vec<Suggestion> {
+        let state = self.lock();
+        let heard = state.telemetry.messages.iter().filter(|message| message.level == Level::Warning);
+        let heard = heard.filter(|message| message.noise.is_none() && !is_rest(message.key));
+        let candidate = |message: &'_ Message| (message.template.clone(), *message.count.now(), message.level);
+        let heard: Vec<(String, u64, Level)> = heard.map(candidate).collect();
+        let heard: Vec<Candidate<'_>> =
+            heard.iter().map(|(template, count, level)| Candidate { template, count: *count, level: *level }).collect();
+        state.telemetry.rules.suggest(&heard)
     }
 
     /// Adds noise rules; all or none.
@@ -644,6 +661,7 @@ impl State {
             start: Start::Mark(start),
             from,
             known: None,
+            expects: false,
             reference: reference.to_owned(),
             requests_from: from,
             earlier_run: false,
@@ -672,13 +690,8 @@ impl State {
                     Error::new(Code::CheckpointNotFound, format!("`{text}` is neither a checkpoint nor a time"))
                         .with_hint("times are written 2026-11-15T12:30:00Z")
                 })?;
-                if time > now {
-                    return Err(Error::new(
-                        Code::CheckpointNotFound,
-                        format!("`{text}` has not been yet: it is {now}"),
-                    )
-                    .with_hint("ask since a time that has been"));
-                }
+                // Of a time that has not been, nothing has happened since.
+                let time = time.min(now);
                 Resolved { start: Start::Time(time), ..at(Mark::START, time, text) }
             }
             Some(name) => {
@@ -686,6 +699,7 @@ impl State {
                 let baseline = checkpoint.baseline.as_deref().map(|name| self.baseline(name)).transpose()?;
                 let known = baseline.map(Baseline::known);
                 Resolved {
+                    expects: known.is_some(),
                     known: known.or_else(|| mark.is_none().then(|| checkpoint.known.clone())),
                     earlier_run: mark.is_none(),
                     ..at(mark.unwrap_or(Mark::START), checkpoint.created, name)
@@ -702,7 +716,7 @@ impl State {
         now: Timestamp,
         redactor: &Redactor,
     ) -> Changes {
-        let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref());
+        let window = Window::new(&self.telemetry, resolved.start, resolved.known.as_ref()).expecting(resolved.expects);
         let mut gaps = Vec::new();
         let mut from = resolved.from;
         if resolved.earlier_run && self.sources.first().is_some() {

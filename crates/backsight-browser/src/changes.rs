@@ -69,8 +69,12 @@ pub(crate) struct Frame<'a> {
 
 /// What happened within a window.
 pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'_>) -> Changes {
-    let mut found =
-        Found { suppressed: BTreeMap::new(), log: &telemetry.log, home: telemetry.page().map(endpoint::origin) };
+    let mut found = Found {
+        suppressed: BTreeMap::new(),
+        expected: 0,
+        log: &telemetry.log,
+        home: telemetry.page().map(endpoint::origin),
+    };
     let (console, console_counts) = found.console(telemetry, window, frame.from);
     let network = found.network(telemetry, window, &frame.in_flight);
     let in_flight = frame.in_flight.all();
@@ -98,7 +102,8 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     if let cut @ 1.. = window.cut() {
         omitted.insert(TEXT_BYTES.to_owned(), cut);
     }
-    let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket };
+    let expected = found.expected;
+    let verdict = Verdict { console: console_counts, network: &network, websocket: &websocket, expected };
     let severity = verdict.severity(&frame);
     let summary = verdict.summary(severity, &frame);
     let mut changes = Changes {
@@ -167,6 +172,8 @@ fn select(changes: &mut Changes, include: &[Category], filter: Filter) {
 /// What is gathered on the way.
 struct Found<'a> {
     suppressed: BTreeMap<Category, u64>,
+    /// How many different troubles happened that the baseline knows.
+    expected: usize,
     /// Where entries are found in full.
     log: &'a Log,
     /// The origin of the page.
@@ -218,6 +225,7 @@ impl Found<'_> {
             match (window.said(message).saturating_sub(handled), &message.noise) {
                 (0, _) => {}
                 (count, Some(_)) => self.suppress(Category::Console, count),
+                (_, None) if window.is_expected(message) => self.expected += 1,
                 (count, None) if message.level == Level::Error => errors.push((message, count)),
                 (count, None) => warnings.push((message, count)),
             }
@@ -278,6 +286,10 @@ impl Found<'_> {
                     baseline_ms: earlier.into(),
                 });
             }
+        }
+        if window.expects() {
+            self.expected += found.still_failing.len();
+            found.still_failing.clear();
         }
         found.new_endpoints = self.new_endpoints(&first_seen);
         for list in [&mut found.failures, &mut found.still_failing, &mut found.mistyped] {
@@ -551,6 +563,7 @@ struct Verdict<'a> {
     console: Said,
     network: &'a NetworkChanges,
     websocket: &'a WebsocketChanges,
+    expected: usize,
 }
 
 impl Verdict<'_> {
@@ -588,6 +601,7 @@ impl Verdict<'_> {
             (network.degraded.len(), "slower endpoint(s)"),
             (network.recovered.len(), "endpoint(s) recovered"),
             (websocket.errors.iter().filter(|error| error.recovered).count(), "websocket(s) connected again"),
+            (self.expected, "known in the baseline"),
         ];
         let said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         let parts: Vec<String> = said.chain(network.pending.first().map(|_| waiting(&network.pending))).collect();

@@ -8,16 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::known::Known;
+use crate::name;
 use crate::report::{CheckpointEntry, Severity};
 use crate::telemetry::Mark;
-use crate::window::Known;
 
 /// Named checkpoints at most.
 pub const NAMED: usize = 20;
 /// Clients whose last look is remembered.
 const CLIENTS: usize = 1000;
-/// The checkpoint every coding session starts with; it does not make room for others.
-const SESSION_START: &str = "session_start";
+/// The checkpoints every coding session has; they do not make room for others.
+const LASTING: [&str; 2] = [name::SESSION_START, name::PRE_COMMIT];
 
 /// A named moment.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -70,7 +71,8 @@ impl Checkpoints {
     pub(crate) fn add(&mut self, checkpoint: Checkpoint, mark: Option<Mark>) -> Option<String> {
         self.named.insert(checkpoint.name.clone(), (checkpoint, mark));
         let oldest = self.named.values().map(|(checkpoint, _)| checkpoint);
-        let oldest = oldest.filter(|checkpoint| checkpoint.name != SESSION_START).min_by_key(|other| other.created);
+        let oldest =
+            oldest.filter(|checkpoint| !LASTING.contains(&checkpoint.name.as_str())).min_by_key(|other| other.created);
         let oldest = oldest.map(|checkpoint| checkpoint.name.clone()).filter(|_| self.named.len() > NAMED)?;
         self.named.remove(&oldest);
         Some(oldest)
@@ -91,7 +93,7 @@ impl Checkpoints {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let names: Vec<&str> = self.named.keys().map(String::as_str).collect();
+        let names = name::nearest_first(name, self.named.keys().map(String::as_str).collect());
         let there_are = match names.is_empty() {
             true => "there are no named checkpoints yet".to_owned(),
             false => format!("there are {}", names.join(", ")),

@@ -9,6 +9,12 @@ use serde_json::json;
 /// The longest a name can be, in characters.
 pub const LONGEST: usize = 50;
 
+/// The checkpoint at the beginning of every coding session.
+pub const SESSION_START: &str = "session_start";
+
+/// The checkpoint before a commit.
+pub const PRE_COMMIT: &str = "pre_commit";
+
 /// References that mean something else than a checkpoint of that name.
 pub const RESERVED: [&str; 5] = ["auto", "last", "start", "load", "now"];
 
@@ -30,12 +36,34 @@ pub fn check(name: &str) -> Result<()> {
 /// A gentle word about a name that is possible and tells a later reader little.
 pub fn advice(name: &str) -> Option<String> {
     let told = ["before_", "after_", "baseline_"];
-    let follows = ["session_start", "pre_commit"].contains(&name)
+    let follows = [SESSION_START, PRE_COMMIT].contains(&name)
         || told.iter().any(|start| name.strip_prefix(start).is_some_and(|rest| !rest.is_empty()));
     (!follows).then(|| {
         "names that tell the session's story: `session_start`, `pre_commit`, `before_...`, `after_...`, `baseline_...`"
             .to_owned()
     })
+}
+
+/// Names, those first that are most like the one that was meant.
+pub(crate) fn nearest_first<'a>(meant: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
+    let meant: String = meant.chars().take(2 * LONGEST).collect();
+    names.sort_by_cached_key(|name| (distance(&meant, name), *name));
+    names
+}
+
+/// How many letters are put in, taken away or replaced to make one text of the other (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (column, same) in other.iter().map(|known| *known == letter).enumerate() {
+            let replaced = diagonal + usize::from(!same);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 fn problems(name: &str) -> Vec<String> {
@@ -242,6 +270,15 @@ mod tests {
         assert!(check("1a").unwrap_err().message().ends_with("it must start with a letter"));
         assert!(check(&"a".repeat(51)).unwrap_err().message().contains("it has 51 characters"));
         assert!(!check("\u{1b}[31m").unwrap_err().message().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "ab"), 2);
+        let names = vec!["after_login", "before_login", "session_start"];
+        assert_eq!(nearest_first("sesion_start", names.clone())[0], "session_start");
+        assert_eq!(nearest_first("before_logn", names)[..2], ["before_login", "after_login"]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Sources {
     gaps: VecDeque<Gap>,
     gaps_forgotten: bool,
     /// When and why the last source went, while there is none.
-    ended: Option<(Timestamp, String)>,
+    ended: Option<Ended>,
     /// Sources that were lost while others watched, until they are back or given up.
     missing: Vec<Missing>,
     /// Since when and why pages stand still that are watched. What they would say is said when they go on, so that this is
@@ -68,6 +68,15 @@ pub struct Sources {
     unsure: bool,
     /// Processes that are over and not missed, and when.
     over: VecDeque<(Timestamp, String)>,
+}
+
+/// That the last source went.
+#[derive(Debug)]
+struct Ended {
+    at: Timestamp,
+    reason: String,
+    /// The page that said itself that it is closed: until it is opened again, there is nothing of it to miss.
+    page: Option<String>,
 }
 
 /// A source that should be there.
@@ -102,8 +111,9 @@ impl Sources {
     pub fn begin(&mut self, source: Source, now: Timestamp) -> SourceId {
         self.fade(now);
         if self.sources.is_empty() {
-            if let Some((from, reason)) = self.ended.take() {
-                self.remember(Gap { from, to: Some(now), reason });
+            let is_back = |ended: &Ended| ended.page.as_ref() == Some(&source.label) && source.kind == SourceKind::Page;
+            if let Some(Ended { at, reason, .. }) = self.ended.take().filter(|ended| !is_back(ended)) {
+                self.remember(Gap { from: at, to: Some(now), reason });
             }
             self.since = Some(now);
             self.first.get_or_insert(now);
@@ -137,7 +147,8 @@ impl Sources {
         }
         if self.sources.is_empty() {
             self.since = None;
-            self.ended = Some((now, reason.to_owned()));
+            let page = (!lost && source.kind == SourceKind::Page).then(|| source.label.clone());
+            self.ended = Some(Ended { at: now, reason: reason.to_owned(), page });
         }
         if lost && (is_process || !self.sources.is_empty()) {
             let reason = format!("{} is not watched any more: {reason}", source.label);
@@ -224,12 +235,9 @@ impl Sources {
     /// When nobody watched, or something was lost, between two times.
     pub fn gaps(&self, from: Timestamp, to: Timestamp) -> Vec<Gap> {
         // The last one that went says by itself that it is missed.
-        let is_missed = |at: &Timestamp| self.missing.iter().any(|missing| missing.from == *at);
-        let last = self.ended.as_ref().filter(|(at, _)| !is_missed(at)).map(|(from, reason)| Gap {
-            from: *from,
-            to: None,
-            reason: reason.clone(),
-        });
+        let is_missed = |at: Timestamp| self.missing.iter().any(|missing| missing.from == at);
+        let last = self.ended.as_ref().filter(|ended| !is_missed(ended.at));
+        let last = last.map(|ended| Gap { from: ended.at, to: None, reason: ended.reason.clone() });
         let never = self.first.is_none().then(|| Gap { from, to: None, reason: "nothing is attached".to_owned() });
         let early = self.first.filter(|first| *first > from).map(|first| Gap {
             from,
@@ -371,6 +379,22 @@ mod tests {
         assert!(sources.gaps(Timestamp(5), Timestamp(20)).is_empty());
         assert_eq!(sources.ended_since(Timestamp(5)), ["terminal: npm run build: the command ended with status 0"]);
         assert!(sources.ended_since(Timestamp(11)).is_empty());
+    }
+
+    #[test]
+    fn a_page_that_says_that_it_is_closed_is_gone_and_not_missed_when_it_is_back() {
+        let mut sources = Sources::default();
+        let own = || Source { kind: SourceKind::Page, ..page() };
+        let id = sources.begin(own(), Timestamp(0));
+        sources.end(id, false, "the page was closed", Timestamp(10));
+        assert!(!sources.coverage(0).attached);
+        assert_eq!(sources.gaps(Timestamp(0), Timestamp(20))[0].reason, "the page was closed");
+        let id = sources.begin(own(), Timestamp(30));
+        assert!(sources.coverage(0).attached && sources.gaps(Timestamp(0), Timestamp(40)).is_empty());
+        // Another one sees something else.
+        sources.end(id, false, "the page was closed", Timestamp(50));
+        sources.begin(Source { label: "another".to_owned(), ..own() }, Timestamp(60));
+        assert_eq!(sources.gaps(Timestamp(0), Timestamp(70)).len(), 1);
     }
 
     #[test]

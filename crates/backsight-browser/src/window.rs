@@ -1,38 +1,16 @@
 //! What a question is about: everything after a moment, compared with what was known at that moment.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use backsight_core::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::event::Category;
+use crate::known::Known;
 use crate::marked::Marked;
 use crate::telemetry::console::Message;
 use crate::telemetry::network::{self, EndpointState, Outcome};
 use crate::telemetry::sockets::{Address, Way, What};
 use crate::telemetry::{Mark, Telemetry, is_rest};
-
-/// What was known of an app at some moment, also in an earlier run.
-#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
-pub struct Known {
-    /// Each endpoint, `GET http://localhost:3000/api/users/{id}`.
-    pub endpoints: BTreeMap<String, EndpointState>,
-    /// The fingerprints of errors and warnings.
-    pub messages: BTreeSet<u64>,
-}
-
-impl Known {
-    /// What is known now.
-    pub fn now(telemetry: &Telemetry) -> Known {
-        let endpoints = telemetry.endpoints.by_name().into_iter();
-        let messages = telemetry.messages.iter().filter(|message| message.level >= crate::event::Level::Warning);
-        Known {
-            endpoints: endpoints.map(|(name, known)| (name, known.state_now())).collect(),
-            messages: messages.map(|message| message.key).collect(),
-        }
-    }
-}
 
 /// Where a window begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +27,8 @@ pub(crate) struct Window<'a> {
     start: Start,
     /// What to compare with instead of what this run knew at the start.
     known: Option<&'a Known>,
+    /// Whether that is what a baseline expects, so that what it knows is nothing new.
+    expects: bool,
     /// For a start at a time: how often each thing is in the rings since.
     counted: HashMap<(Category, u64, Thing), u64>,
     /// For a start at a time: how each endpoint answered last before it.
@@ -66,11 +46,26 @@ enum Thing {
 impl<'a> Window<'a> {
     pub(crate) fn new(telemetry: &'a Telemetry, start: Start, known: Option<&'a Known>) -> Self {
         let (counted, answered) = Default::default();
-        let mut window = Window { telemetry, start, known, counted, answered };
+        let mut window = Window { telemetry, start, known, expects: false, counted, answered };
         if let Start::Time(time) = start {
             window.scan(time);
         }
         window
+    }
+
+    /// What is known is what a baseline expects.
+    pub(crate) fn expecting(self, expects: bool) -> Self {
+        Window { expects, ..self }
+    }
+
+    /// Whether a baseline that the window is compared with knows this message.
+    pub(crate) fn is_expected(&self, message: &Message) -> bool {
+        self.expects && self.is_recurring(message)
+    }
+
+    /// Whether the window is compared with a baseline.
+    pub(crate) fn expects(&self) -> bool {
+        self.expects
     }
 
     fn scan(&mut self, after: Timestamp) {
@@ -133,7 +128,7 @@ impl<'a> Window<'a> {
             _ if is_rest(message.key) => false,
             (Some(known), _) => {
                 let mut before = self.telemetry.messages.keys_before(message.key);
-                known.messages.contains(&message.key) || before.any(|key| known.messages.contains(&key))
+                known.has_said(message.key) || before.any(|key| known.has_said(key))
             }
             (None, Start::Mark(mark)) => *message.count.at(mark.sequence) > 0,
             (None, Start::Time(after)) => message.first_time <= after,
@@ -148,7 +143,7 @@ impl<'a> Window<'a> {
     /// What was known of an endpoint; nothing when it had not been seen.
     pub(crate) fn before(&self, endpoint: &network::Known) -> Option<EndpointState> {
         match (self.known, self.start) {
-            (Some(known), _) => known.endpoints.get(&endpoint.endpoint.to_string()).copied(),
+            (Some(known), _) => known.endpoint(&endpoint.endpoint.to_string()),
             (None, Start::Mark(mark)) => Some(*endpoint.state.at(mark.sequence)).filter(|state| state.count > 0),
             (None, Start::Time(after)) => {
                 let outcome = self.answered.get(&endpoint.key).copied().or_else(|| remembered(endpoint, after))?;

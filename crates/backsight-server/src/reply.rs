@@ -134,12 +134,19 @@ fn pieces(text: &str) -> Vec<usize> {
 pub struct Next {
     tool: &'static str,
     arguments: Value,
+    /// Whether it goes on at a cursor.
+    pages: bool,
 }
 
 impl Next {
     /// A call with the arguments it needs beside the cursor.
     pub fn new(tool: &'static str, arguments: Value) -> Self {
-        Next { tool, arguments }
+        Next { tool, arguments, pages: true }
+    }
+
+    /// A call of another tool, which says all of it and knows no cursor.
+    pub fn whole(tool: &'static str, arguments: Value) -> Self {
+        Next { tool, arguments, pages: false }
     }
 
     /// The call for what comes after a cursor. When nothing fitted, asking the same again would fetch nothing again:
@@ -148,7 +155,7 @@ impl Next {
         let mut arguments = self.arguments.clone();
         if let Some(object) = arguments.as_object_mut() {
             object.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
-            object.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
+            object.extend(cursor.filter(|_| self.pages).map(|cursor| ("cursor".to_owned(), json!(cursor))));
             object.extend((fitted == 0).then(|| ("max_tokens".to_owned(), json!(budget * 4))));
         }
         json!({ "tool": self.tool, "arguments": repeatable(arguments) })

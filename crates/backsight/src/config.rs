@@ -47,12 +47,18 @@ struct Setting {
     help: &'static str,
 }
 
-const SETTINGS: [Setting; 13] = [
+const SETTINGS: [Setting; 14] = [
     Setting {
         key: "any_root",
         shape: Shape::Flag,
         default: "false",
         help: "track this directory even if it is a home directory or `/`",
+    },
+    Setting {
+        key: "app_checkpoints",
+        shape: Shape::Flag,
+        default: "true",
+        help: "agents' hooks mark the app's state: `session_start` when a session begins, `pre_commit` before a commit",
     },
     Setting {
         key: "disk_budget",

@@ -2,7 +2,7 @@
 //! hidden by them.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{NewRule, Rules, Subject};
 use crate::event::{Category, Level};
@@ -25,7 +25,7 @@ pub struct Candidate<'a> {
 }
 
 /// A rule that could be added.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
     /// The rule.
     pub rule: NewRule,

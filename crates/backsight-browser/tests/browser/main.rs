@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod app;
+mod checkpoints;
 mod corpus;
 mod cursors;
 mod driver;

@@ -163,6 +163,7 @@ fn list(context: &Context, lane: &Lane) -> Result<()> {
     let list: RuleList = lane.ask(request, |workspace| workspace.noise_rules())?;
     context.answer(&list, |page| {
         app::rules(page, &list.rules);
+        app::suggestions(page, &list.suggestions);
         app::warnings(page, &list.warnings);
     })
 }

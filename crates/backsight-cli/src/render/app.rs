@@ -6,7 +6,7 @@ use anstyle::Style;
 use backsight::browser::baseline::{BaselineEntry, Comparison, DeviationKind};
 use backsight::browser::entry::LogPage;
 use backsight::browser::event::{Category, Level};
-use backsight::browser::noise::Rule;
+use backsight::browser::noise::{Rule, Suggestion};
 use backsight::browser::render::{self, Line, Role, WIDEST};
 use backsight::browser::report::{Changes, CheckpointEntry, Severity};
 use backsight::browser::{Health, Verdict};
@@ -98,6 +98,18 @@ pub fn rules(page: &mut Page, rules: &[RuleEntry]) {
     let on = builtin.iter().filter(|entry| entry.rule.enabled).count();
     page.data.line(page.data.bold(format_args!("Built in ({on} of {} on)", builtin.len())));
     list(&mut page.data, &builtin);
+}
+
+/// Rules that could be added, as they are typed.
+pub fn suggestions(page: &mut Page, suggestions: &[Suggestion]) {
+    if suggestions.is_empty() {
+        return;
+    }
+    page.data.line(page.data.bold("Could be added"));
+    for Suggestion { rule, count, .. } in suggestions {
+        let text = rule.text.as_deref().unwrap_or_default().replace('\'', "'\\''");
+        page.data.line(format_args!("  backsight noise add --level warning --text '{text}'   said {count} times"));
+    }
 }
 
 fn list(sheet: &mut Sheet, entries: &[&RuleEntry]) {
@@ -204,6 +216,7 @@ fn deviation_word(kind: DeviationKind) -> (&'static str, Style) {
         DeviationKind::Slower => ("slower", YELLOW),
         DeviationKind::SocketMissing => ("socket missing", YELLOW),
         DeviationKind::NewWarning => ("new warning", YELLOW),
+        DeviationKind::Improved => ("improved", GREEN),
     }
 }
 

@@ -175,6 +175,7 @@ fn config_lists_reads_and_changes() {
     assert_snapshot!(fixture.run("config"), @r#"
     # track this directory even if it is a home directory or `/`
     any_root = false
+    app_checkpoints = true
 
     # `gc` removes the oldest contents until the store is at most this large; 0 means no limit
     disk_budget = 0
@@ -229,7 +230,7 @@ fn a_bad_setting_is_refused() {
     assert_snapshot!(fixture.run("config get colour"), @r"
     ---- stderr
     error: no setting is called `colour`
-    hint: the settings are any_root, disk_budget, enable_unknown_change_detection, exclude, exclude_from_checking, keep_all_checkpoints, keep_count, keep_days, max_checkpoint_age, max_file_size, max_files, max_new_bytes, unknown_change_strategy
+    hint: the settings are any_root, app_checkpoints, disk_budget, enable_unknown_change_detection, exclude, exclude_from_checking, keep_all_checkpoints, keep_count, keep_days, max_checkpoint_age, max_file_size, max_files, max_new_bytes, unknown_change_strategy
     ---- exit 2
     ");
     assert_snapshot!(fixture.run("config set max_file_size huge"), @r"

@@ -76,7 +76,7 @@ struct When {
 /// Does what the event asks for; the answer is what the user should hear.
 fn act(workspace: &Workspace, agent: Agent, event: &Event, when: &When) -> Result<Vec<String>> {
     match event {
-        Event::SessionStart { session } => {
+        Event::SessionStart { session, .. } => {
             let said = close_stale(workspace, session, when)?;
             let more = record_before(workspace)?;
             workspace.note_conversation(session, agent.as_str(), None)?;

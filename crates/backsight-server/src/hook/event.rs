@@ -13,6 +13,8 @@ pub enum Event {
     SessionStart {
         /// Which.
         session: String,
+        /// Whether it only goes on, with a shorter memory.
+        goes_on: bool,
     },
     /// The user says something.
     Prompt {
@@ -66,7 +68,7 @@ impl Event {
     /// The conversation it is about.
     pub fn session(&self) -> Option<&str> {
         match self {
-            Event::SessionStart { session }
+            Event::SessionStart { session, .. }
             | Event::Prompt { session, .. }
             | Event::Asked { session, .. }
             | Event::BatchEnd { session, .. }
@@ -97,6 +99,8 @@ pub struct ToolCall {
     pub title: String,
     /// Where relative paths start.
     pub directory: Option<PathBuf>,
+    /// Whether it is a command that commits to Git.
+    pub commits: bool,
 }
 
 /// What a tool can do to files.

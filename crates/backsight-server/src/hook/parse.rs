@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::event::{Ending, Event, Outcome, ToolCall};
-use super::tools;
+use super::{commit, tools};
 
 /// What the payload says happened. Fields that nobody documents are skipped, and events that do not concern files are
 /// [`Event::Ignored`]; a payload without what its event needs is an error.
@@ -63,7 +63,9 @@ fn claude_shaped(agent: Agent, payload: &Value) -> Result<Event> {
     Ok(match event.as_str() {
         // A conversation that is compacted goes on.
         "SessionStart" if payload["source"] == "compact" => Event::Ignored,
-        "SessionStart" => Event::SessionStart { session: session()? },
+        "SessionStart" => {
+            Event::SessionStart { session: session()?, goes_on: payload["source"].as_str() == Some("compact") }
+        }
         "UserPromptSubmit" | "BeforeAgent" => {
             Event::Prompt { session: session()?, message, text: raw(payload, "prompt") }
         }
@@ -144,7 +146,7 @@ fn cursor(payload: &Value) -> Result<Event> {
         Ok(tool_call(Agent::Cursor, session()?, message.clone(), part, tool, &input, directory))
     };
     Ok(match event.as_str() {
-        "sessionStart" => Event::SessionStart { session: session()? },
+        "sessionStart" => Event::SessionStart { session: session()?, goes_on: false },
         "beforeSubmitPrompt" => Event::Prompt { session: session()?, message, text: raw(payload, "prompt") },
         "preToolUse" => Event::ToolBegin(call()?),
         "postToolUse" => Event::ToolEnd { call: call()?, ending: Ending { took, ..Outcome::Done.into() } },
@@ -170,7 +172,7 @@ fn opencode(payload: &Value) -> Result<Event> {
         Ok(tool_call(Agent::OpenCode, session, message.clone(), part, tool, arguments, directory))
     };
     Ok(match event.as_str() {
-        "session.created" => Event::SessionStart { session: text(input, "sessionID")? },
+        "session.created" => Event::SessionStart { session: text(input, "sessionID")?, goes_on: false },
         "chat.message" => Event::Prompt { session: text(input, "sessionID")?, message, text: raw(input, "prompt") },
         "tool.execute.before" | "tool.execute.after" | "tool.execute.error" => {
             let call = call(&input["args"])?;
@@ -212,7 +214,8 @@ fn tool_call(
     let effect = tools::effect(agent, &tool, input);
     let title = tools::title(&tool, input);
     let (is_part_made, directory) = (agent == Agent::Gemini, directory.map(PathBuf::from));
-    ToolCall { session, message, part, is_part_made, tool, effect, title, directory }
+    let commits = tools::command(input).is_some_and(|command| commit::is_commit(&command));
+    ToolCall { session, message, part, is_part_made, tool, effect, title, directory, commits }
 }
 
 /// An id or name the event needs. It becomes part of the history, where each has a rule; a hook never fails its agent over

@@ -38,8 +38,12 @@ pub(super) fn effect(agent: Agent, tool: &str, input: &Value) -> Effect {
 
 /// What a person reads in the history of a tool that says no paths.
 pub(super) fn title(tool: &str, input: &Value) -> String {
-    let command = input.get("command").and_then(command_line);
-    command.map_or_else(|| tool.to_owned(), |command| format!("{tool}: {}", excerpt(&command)))
+    command(input).map_or_else(|| tool.to_owned(), |command| format!("{tool}: {}", excerpt(&command)))
+}
+
+/// The command a shell is to run.
+pub(super) fn command(input: &Value) -> Option<String> {
+    input.get("command").and_then(command_line)
 }
 
 /// A tool that names no file may write any.

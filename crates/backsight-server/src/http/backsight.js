@@ -69,13 +69,14 @@
     return other < 0 ? Math.min(most, queue.length) : other;
   };
 
-  const report = (events, lost) =>
+  const report = (events, lost, ended) =>
     write({
       source: "page " + location.origin,
       watches: ["console", "network", "websocket", "actions"],
       events,
       dropped: lost,
       watched_by: events.length ? events[0][WATCHER] : watcher(),
+      ended,
     });
 
   const flush = () => {
@@ -116,8 +117,8 @@
     });
   };
 
-  // The page goes: browsers send what is small enough in its place.
-  const farewell = () =>
+  // The page goes, or only out of sight: browsers send what is small enough in its place.
+  const farewell = (isGone) =>
     attempt(() => {
       settleAll();
       frames();
@@ -132,6 +133,7 @@
         queue.splice(0, size);
         dropped = 0;
       }
+      if (isGone && beacon) beacon(TARGET, report([], 0, "the page was closed"));
     });
 
   // --- Console -------------------------------------------------------------------------------------------------------
@@ -516,6 +518,8 @@
     })
   );
   setInterval(() => attempt(flush), ALIVE);
-  window.addEventListener("pagehide", farewell);
-  document.addEventListener("visibilitychange", () => (document.visibilityState === "hidden" ? farewell() : attempt(flush)));
+  window.addEventListener("pagehide", () => farewell(true));
+  // A page that comes back out of the browser's memory is there again.
+  window.addEventListener("pageshow", (event) => event.persisted && attempt(() => ((lastSent = 0), flush())));
+  document.addEventListener("visibilitychange", () => (document.visibilityState === "hidden" ? farewell(false) : attempt(flush)));
 })();

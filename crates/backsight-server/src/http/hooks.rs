@@ -32,14 +32,18 @@ async fn heard(
     match understand(&agent, &body) {
         Err(error) => failure(&error),
         Ok((agent, payload)) => {
-            if let Ok(event) = hook::parse(agent, &payload) {
-                shared.door.heard(agent, &event);
+            let event = hook::parse(agent, &payload).ok();
+            if let Some(event) = &event {
+                shared.door.heard(agent, event);
             }
             let said = shared.door.local_writing(hook::LONGEST_WAIT, move |workspace| {
                 // The agent waits: better a step that is not recorded than an agent that stands still.
                 let quick = CallSettings { wait: Some(hook::LONGEST_WAIT), ..CallSettings::default() };
                 let heard = at.heard.map_or_else(|| workspace.now(), Timestamp);
-                Ok(hook::run(&workspace.for_call(quick), agent, &payload, heard))
+                let workspace = workspace.for_call(quick);
+                let reply = hook::run(&workspace, agent, &payload, heard);
+                event.iter().for_each(|event| hook::mark_app(&workspace, event));
+                Ok(reply)
             });
             said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
         }

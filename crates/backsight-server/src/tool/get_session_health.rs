@@ -43,7 +43,7 @@ impl Definition for GetSessionHealth {
             Some(to) => format!("{} to {to}: {}", gap.from, render::safe(&gap.reason)),
             None => format!("since {}: {}", gap.from, render::safe(&gap.reason)),
         });
-        let more = Next::new("get_changes_since", json!({ "checkpoint": health.checkpoint }));
+        let more = Next::whole("get_changes_since", json!({ "checkpoint": health.checkpoint }));
         let mut draft = Draft::new(format!("{}: {}", word(health.verdict), render::safe(&health.summary)))
             .untrusted()
             .fact("verdict", word(health.verdict))

@@ -44,8 +44,14 @@ impl Definition for NoiseRules {
     const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
     const SHOWS_BUDGET: bool = false;
-    const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("rules", "array"), ("added", "array"), ("deleted", "string"), ("rule", "string"), ("warnings", "array")];
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("rules", "array"),
+        ("suggestions", "array"),
+        ("added", "array"),
+        ("deleted", "string"),
+        ("rule", "string"),
+        ("warnings", "array"),
+    ];
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
@@ -77,7 +83,12 @@ fn list(call: &Call<'_>) -> Result<Draft> {
         count => format!("{}; kept out {count}", line(&entry.rule)),
     });
     let summary = format!("{}, {} of them yours", words::count(list.rules.len(), "noise rule"), own.len());
-    let draft = Draft::new(summary).list("rules", lines.collect(), None);
+    let mut draft = Draft::new(summary).list("rules", lines.collect(), None);
+    if !list.suggestions.is_empty() {
+        // As they are added: `rules: [...]`.
+        let offered = list.suggestions.iter().filter_map(|offered| serde_json::to_string(&offered.rule).ok());
+        draft = draft.list("suggestions", offered.collect(), None);
+    }
     Ok(match list.warnings.is_empty() {
         true => draft,
         false => draft.list("warnings", list.warnings, None),

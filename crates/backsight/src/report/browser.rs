@@ -3,7 +3,7 @@
 
 use backsight_browser::baseline::BaselineEntry;
 use backsight_browser::cdp::Watching;
-use backsight_browser::noise::Rule;
+use backsight_browser::noise::{Rule, Suggestion};
 use backsight_browser::report::{CheckpointEntry, Coverage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,9 @@ pub struct RuleEntry {
 pub struct RuleList {
     /// The user's first.
     pub rules: Vec<RuleEntry>,
+    /// Rules that could be added, for warnings that are said again and again; nothing is hidden by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<Suggestion>,
     /// What is kept and cannot be used any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

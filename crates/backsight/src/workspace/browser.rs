@@ -304,7 +304,8 @@ impl Workspace {
             RuleEntry { rule, suppressed }
         };
         let rules = lane.browser.rules().into_iter().map(entry).collect();
-        Ok(RuleList { rules, warnings: lane.warnings(KeptKind::NoiseRule) })
+        let suggestions = lane.browser.suggested_rules();
+        Ok(RuleList { rules, suggestions, warnings: lane.warnings(KeptKind::NoiseRule) })
     }
 
     /// Adds noise rules; all or none.

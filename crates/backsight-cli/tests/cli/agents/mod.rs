@@ -21,6 +21,7 @@ mod resources;
 mod search;
 mod several;
 mod size;
+mod story;
 mod tools;
 mod unread;
 
