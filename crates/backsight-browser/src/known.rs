@@ -139,9 +139,9 @@ mod tests {
     /// An app with 100 endpoints and 40 messages, and real figures in them.
     fn app() -> Known {
         let state = |number: u16| EndpointState {
-            status: if number % 10 == 0 { 500 } else { 200 },
-            failing: number % 10 == 0,
-            cause: if number % 10 == 0 { 0x9abc_def0 } else { 0 },
+            status: if number.is_multiple_of(10) { 500 } else { 200 },
+            failing: number.is_multiple_of(10),
+            cause: if number.is_multiple_of(10) { 0x9abc_def0 } else { 0 },
             count: u64::from(number) * 7,
             median_ms: (number % 3 > 0).then_some(u32::from(number) * 11),
         };

@@ -265,10 +265,10 @@ impl Telemetry {
 
     /// A message turns out to come from other places in the code.
     pub fn place(&mut self, was: &Prepared, is: &Prepared) {
-        if let (Event::Console(was), Event::Console(is)) = (&was.happened.event, &is.happened.event) {
-            if let Some(moved) = self.messages.place(was, is) {
-                self.log.place(moved, was, is);
-            }
+        if let (Event::Console(was), Event::Console(is)) = (&was.happened.event, &is.happened.event)
+            && let Some(moved) = self.messages.place(was, is)
+        {
+            self.log.place(moved, was, is);
         }
     }
 

@@ -146,5 +146,5 @@ pub(super) fn one_time_code(bytes: &[u8], at: usize) -> Option<usize> {
         let place = before.rfind(*word);
         place.is_some_and(|place| !before[..place].ends_with(|last: char| last.is_ascii_alphanumeric()))
     };
-    WORDS.iter().any(|word| is_word(&word)).then_some(CODE)
+    WORDS.iter().any(is_word).then_some(CODE)
 }
