@@ -352,7 +352,10 @@ impl Browser {
         if let Some(reason) = report.ended {
             state.sources.end(id, report.missed, &reason, now);
             state.signs.gone(reporter.1.trim_start_matches("terminal: "));
-            state.telemetry.sockets.forget_losses(teller);
+            // The end of a process takes nothing along that the browser saw: a dev server's loss least of all.
+            if reporter.0 != SourceKind::Process {
+                state.telemetry.sockets.forget_losses(teller);
+            }
             state.reporters.remove(&reporter);
         }
         if !is_sign_of_life {

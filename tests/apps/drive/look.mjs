@@ -11,7 +11,7 @@ export async function look(bug, app, scene) {
   } catch (error) {
     scene.say(error);
     scene.stage.fix();
-    return { bug: bug.name, kind: bug.kind, right: false, clean: false, answer: error.message, answers: [''], missing: [], milliseconds: 0 };
+    return { bug: bug.name, kind: bug.kind, broke: error.message, answer: error.message, answers: [''], milliseconds: 0 };
   }
 }
 

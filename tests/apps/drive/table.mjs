@@ -32,6 +32,7 @@ export function complaints(rows, known) {
 }
 
 function faultsOf(row) {
+  if (row.broke) return [row.broke];
   const faults = [];
   if (row.severity !== row.wanted) faults.push(`${row.severity} and not ${row.wanted}`);
   if (row.missing.length) faults.push(`not said: ${row.missing.join(', ')}`);

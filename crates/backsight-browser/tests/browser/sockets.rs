@@ -2,6 +2,7 @@
 
 use backsight_browser::event::{Event, Side, Socket, SocketEvent, Tool};
 use backsight_browser::report::Severity;
+use backsight_browser::{Ingest, SourceKind};
 
 use crate::app::App;
 
@@ -89,4 +90,23 @@ fn a_lost_dev_server_is_told_as_long_as_it_is_lost_and_its_chatter_is_not() {
     app.socket("9", SocketEvent::Open);
     app.socket("9", close(None));
     assert_eq!(app.changes().websocket.unwrap().disconnections[0].close_code, Some(1006));
+}
+
+#[test]
+fn the_dev_servers_own_process_may_end_and_its_connection_stays_lost() {
+    let app = App::watched();
+    let vite = |event| match app.happened("1", event) {
+        Event::Websocket(socket) => app.record(Event::Websocket(Socket { tool: Some(Tool::Vite), ..socket })),
+        _ => unreachable!(),
+    };
+    let process = || Ingest { source: "terminal: web".to_owned(), kind: SourceKind::Process, ..Ingest::default() };
+    app.browser.ingest(process());
+    vite(SocketEvent::Open);
+    assert_eq!(app.changes().severity, Severity::Clean);
+    vite(SocketEvent::Close { code: Some(1006), reason: String::new(), by: None });
+    app.browser.ingest(Ingest { ended: Some("it ended".to_owned()), ..process() });
+    app.pass(9000);
+    let lost = app.changes();
+    assert_eq!(lost.severity, Severity::Warning);
+    assert_eq!(lost.websocket.unwrap().disconnections[0].close_reason, "the dev server's connection is lost");
 }

@@ -185,7 +185,7 @@ const BUGS = [
     act: reload,
     says: ['1011', 'prices are gone'],
     at: () => ['/live'],
-    severity: 'error',
+    severity: 'warning',
     after: reload,
   },
   {

@@ -1,5 +1,5 @@
 // Bundles with source maps by webpack in watch mode, served by Express; the user loads the page again after a build.
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../stage.mjs';
 import { until } from '../until.mjs';
@@ -7,9 +7,9 @@ import { line, reload, restarted } from './acts.mjs';
 
 /** A change of a source, and the build after it. */
 const source = (file, from, to) => async (scene) => {
-  const before = built(scene);
   scene.stage.edit(file, from, to);
-  await until('webpack builds', () => built(scene) > before);
+  const isWhole = (text) => text.includes(to.split('\n')[0].trim()) && text.includes('sourceMappingURL');
+  await until('webpack builds', () => isWhole(bundle(scene)));
 };
 /** A change of a source that does not build. */
 const broken = (file, from, to) => ({ stage }) => stage.edit(file, from, to);
@@ -47,7 +47,7 @@ const BUGS = [
   {
     name: 'lazy chunk',
     kind: 'chunk of a bundle that is not there',
-    plant: source('src/index.js', "load('/api/prices'", "__webpack_public_path__ = '/gone/';\nload('/api/prices'"),
+    plant: source('src/index.js', "load('/api/prices'", "const base = '/gone/';\n__webpack_public_path__ = base;\nload('/api/prices'"),
     act: reload,
     says: ['Loading chunk', '404'],
     at: () => ['GET /gone/src_chart_js.js'],
@@ -113,7 +113,7 @@ export const app = {
     await stage.start('build', null, [node, 'build.mjs']);
     await stage.start('web', scene.ports.web, [node, '--watch', 'server.mjs'], { PORT: scene.ports.web });
     await restarted(scene, 'web');
-    await until('webpack builds', () => built(scene));
+    await until('webpack builds', () => bundle(scene).includes('sourceMappingURL'));
     scene.bundle = bundle(scene);
     await agent.call('browser_attach', { port: user.port });
     await user.open(`http://127.0.0.1:${scene.ports.web}/`);
@@ -130,11 +130,8 @@ export const app = {
   reload,
 };
 
+/** What was built; nothing before the first time. */
 function bundle({ stage }) {
-  return stage.read('dist/main.js');
-}
-
-/** When the bundle was written; none before the first build. */
-function built({ stage }) {
-  return statSync(join(stage.directory, 'dist/main.js'), { throwIfNoEntry: false })?.mtimeMs;
+  const file = join(stage.directory, 'dist/main.js');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
