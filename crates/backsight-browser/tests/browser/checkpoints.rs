@@ -60,7 +60,9 @@ fn the_checkpoints_that_every_session_has_make_no_room_for_others() {
 #[test]
 fn a_checkpoint_that_is_not_there_is_answered_with_the_nearest() {
     let app = App::watched();
-    ["after_login", "before_login", "session_start"].map(|name| app.browser.create_checkpoint(name, None).unwrap());
+    for name in ["after_login", "before_login", "session_start"] {
+        app.browser.create_checkpoint(name, None).unwrap();
+    }
     let ask = Ask { checkpoint: Some("sesion_start".to_owned()), ..Ask::default() };
     let error = app.ask(&ask).unwrap_err();
     assert_eq!(error.details()["checkpoints"][0], "session_start");
