@@ -143,7 +143,7 @@ mod tests {
             failing: number.is_multiple_of(10),
             cause: if number.is_multiple_of(10) { 0x9abc_def0 } else { 0 },
             count: u64::from(number) * 7,
-            median_ms: (number % 3 > 0).then_some(u32::from(number) * 11),
+            median_ms: (!number.is_multiple_of(3)).then_some(u32::from(number) * 11),
         };
         let endpoints =
             (1..=100).map(|number| (format!("GET http://localhost:3000/api/resource_{number}/{{id}}"), state(number)));
