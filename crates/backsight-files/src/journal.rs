@@ -340,4 +340,35 @@ mod tests {
         disk.replace(&unsealed, entry(ID, "a", "").as_bytes(), Durability::Cache).unwrap();
         assert_eq!(journals.read(&unsealed).unwrap_err().code(), Code::Damaged);
     }
+
+    #[test]
+    fn where_a_file_is_kept_tells_whose_directory_it_is() {
+        let journal = Journal::from_bytes(entry(ID, "mounted/a", r#","beside":"mounted""#).as_bytes()).unwrap();
+        let beside = &journal.steps[0].stage;
+        assert_eq!((beside.is_own(), beside.is_beside(&journal.id)), (false, true));
+        let own = Stage::new(&journal.id, 0, None);
+        assert_eq!((own.is_own(), own.is_beside(&journal.id)), (true, false));
+    }
+
+    #[test]
+    fn room_is_kept_until_it_is_given_back_or_the_entry_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let anchored = AnchoredPath::open_directory(directory.path()).unwrap();
+        let (disk, seal) = (Disk::new(), Seal::new([1; 64]));
+        let journals = Journals { directory: &anchored, disk: &disk, seal: &seal };
+        let journal = Journal::from_bytes(entry(ID, "a", "").as_bytes()).unwrap();
+        let length = |name: &str| std::fs::metadata(directory.path().join(name)).map(|found| found.len()).ok();
+        journals.write_intent(&journal).unwrap();
+        assert_eq!(Some(journals.size(&journal, Phase::Intent)), length(&format!("{ID}.intent")));
+        let kept = format!("{ID}.reserve");
+        journals.reserve(&journal, 5000).unwrap();
+        assert_eq!(length(&kept), Some(5000));
+        journals.release(&journal).unwrap();
+        assert_eq!(length(&kept), None);
+        journals.reserve(&journal, 5000).unwrap();
+        std::fs::write(directory.path().join("0.tmp"), "torn").unwrap();
+        journals.remove_torn().unwrap();
+        journals.remove(&journal).unwrap();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
 }
