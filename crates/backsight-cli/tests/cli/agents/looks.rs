@@ -26,6 +26,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("history_query", json!({})),
         ("history_query", json!({ "blame": "shop.py" })),
         ("milestone_list", json!({})),
+        ("browser_log", json!({})),
         ("get_changes_since", json!({ "wait_ms": 50 })),
         ("get_session_health", json!({})),
         ("checkpoint_list", json!({})),

@@ -13,7 +13,7 @@ use super::size::tokens;
 use crate::fixture::Fixture;
 
 /// A call of each tool that succeeds, in an order in which they can; those of the debugger after a program is paused.
-const CALLS: [(&str, &str); 42] = [
+const CALLS: [(&str, &str); 43] = [
     ("workspace_status", r#"{"verify": true}"#),
     ("files_track", r#"{"description": "start"}"#),
     ("files_changes", r##"{"from": "#1"}"##),
@@ -28,6 +28,7 @@ const CALLS: [(&str, &str); 42] = [
     ("milestone_list", r#"{"ref": "first"}"#),
     ("workspace_reset", r#"{"reason": "a test"}"#),
     ("get_changes_since", "{}"),
+    ("browser_log", "{}"),
     ("get_session_health", "{}"),
     ("checkpoint_create", r#"{"name": "session_start"}"#),
     ("checkpoint_list", "{}"),

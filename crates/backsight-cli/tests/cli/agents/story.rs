@@ -101,7 +101,7 @@ fn every_call_that_an_answer_offers_is_accepted() {
     ];
     let mut offered = 0;
     for (tool, arguments) in calls {
-        for budget in [60, 200, 700] {
+        for budget in [200, 300, 700] {
             let mut asked = arguments.clone();
             asked["max_tokens"] = json!(budget);
             let said = agent.call(tool, asked).structured;

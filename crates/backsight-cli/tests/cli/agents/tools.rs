@@ -26,7 +26,7 @@ enum Reviewed {
 
 use Reviewed::*;
 
-const REVIEWED: [(&str, Reviewed); 44] = [
+const REVIEWED: [(&str, Reviewed); 45] = [
     ("workspace_status", Looks),
     ("files_track", Adds),
     ("files_changes", Looks),
@@ -41,6 +41,7 @@ const REVIEWED: [(&str, Reviewed); 44] = [
     ("milestone_list", Looks),
     ("workspace_reset", Adds),
     ("get_changes_since", Looks),
+    ("browser_log", Looks),
     ("get_session_health", Looks),
     ("checkpoint_create", Adds),
     ("checkpoint_list", Looks),
