@@ -22,9 +22,10 @@ async function play(bug, app, scene) {
   const places = bug.at(scene);
   await bug.act?.(scene);
   const told = [];
-  while (told.length < QUESTIONS && !(row.seen = judge(bug, places, told)).right) {
+  do {
     told.push(await ask(scene, told.length ? 4000 : 15_000));
-  }
+    row.seen = judge(bug, places, told);
+  } while (!row.seen.right && told.length < QUESTIONS);
   row.questions = told.length;
   await ask(scene, 700);
   const files = scene.stage.fix();
