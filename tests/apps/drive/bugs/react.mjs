@@ -158,8 +158,8 @@ const BUGS = [
         '<title>',
         `<meta http-equiv="Content-Security-Policy" content="connect-src ws://127.0.0.1:${ports.web} ws://127.0.0.1:${ports.live}" />\n    <title>`,
       ),
-    says: ['Content Security Policy'],
-    at: () => ['/api/items'],
+    says: ['blocked by the content security policy'],
+    at: () => ['GET /api/items'],
     severity: 'error',
   },
   {
