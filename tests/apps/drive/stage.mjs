@@ -1,6 +1,6 @@
 // A copy of an app in a temporary directory, with its programs under `backsight run`, and an editor's hand on its files.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,13 +58,13 @@ export class Stage {
     const text = this.read(file);
     if (text.split(from).length !== 2) throw new Error(`${file} does not hold this once: ${from}`);
     if (!this.#originals.has(file)) this.#originals.set(file, text);
-    writeFileSync(join(this.directory, file), text.replace(from, () => to));
+    this.#write(file, text.replace(from, () => to));
   }
 
   /** Writes a file that was not there. */
   add(file, text) {
     this.#originals.set(file, null);
-    writeFileSync(join(this.directory, file), text);
+    this.#write(file, text);
   }
 
   /** Writes all files as they were; those it wrote. */
@@ -73,14 +73,14 @@ export class Stage {
     this.#originals.clear();
     for (const [file, text] of files) {
       if (text === null) rmSync(join(this.directory, file));
-      else writeFileSync(join(this.directory, file), text);
+      else this.#write(file, text);
     }
     return files.map(([file]) => file);
   }
 
   /** Writes a file once more as it is. */
   touch(file) {
-    writeFileSync(join(this.directory, file), this.read(file));
+    this.#write(file, this.read(file));
   }
 
   /** `file:line` of a text that is in the file now. */
@@ -88,6 +88,14 @@ export class Stage {
     const line = this.read(file).split('\n').findIndex((line) => line.includes(text));
     if (line < 0) throw new Error(`${file} does not hold ${text}`);
     return `${file}:${line + 1}`;
+  }
+
+  /** Vite keeps what it made of half a file, so its sources are put in place whole; other files are written as they are. */
+  #write(file, text) {
+    const path = join(this.directory, file);
+    if (!file.startsWith('src/') || !existsSync(join(this.directory, 'vite.config.js'))) return writeFileSync(path, text);
+    writeFileSync(this.beside('edited'), text);
+    renameSync(this.beside('edited'), path);
   }
 
   leave() {
