@@ -71,7 +71,7 @@ pub(crate) fn without_script(mut event: Event) -> Option<Event> {
 }
 
 /// Whether an address is the script's or the one it reports to.
-fn is_scripts(url: &str) -> bool {
+pub(crate) fn is_scripts(url: &str) -> bool {
     let path = url.strip_prefix(endpoint::origin(url)).unwrap_or_default();
     path.starts_with("/backsight.js?key=") || path.starts_with("/ingest?key=")
 }

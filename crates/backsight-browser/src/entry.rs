@@ -329,16 +329,17 @@ impl Filter {
 
 impl Status {
     fn of(text: &str) -> Result<Status> {
-        let lower = text.to_ascii_lowercase();
-        let class =
-            lower.strip_suffix("xx").and_then(|class| class.parse().ok()).filter(|class| (1..=5).contains(class));
-        match (lower.as_str(), class) {
-            ("failed", _) => Ok(Status::Failed),
-            (_, Some(class)) => Ok(Status::Class(class)),
-            (number, None) => number.parse().map(Status::Is).map_err(|_| {
+        let digit = |digit: u8| u16::from(digit.wrapping_sub(b'0'));
+        match *text.as_bytes() {
+            [class @ b'1'..=b'5', b'x', b'x'] => Ok(Status::Class(digit(class))),
+            [class @ b'1'..=b'5', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+                Ok(Status::Is(digit(class) * 100 + digit(tens) * 10 + digit(ones)))
+            }
+            _ if text == "failed" => Ok(Status::Failed),
+            _ => {
                 let message = format!("`{}` is no status", backsight_core::quote(text.as_bytes()));
-                Error::new(Code::Usage, message).with_hint("a status is 404, 5xx or failed")
-            }),
+                Err(Error::new(Code::Usage, message).with_hint("a status is 404, 5xx or failed"))
+            }
         }
     }
 

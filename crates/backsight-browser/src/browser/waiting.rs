@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use backsight_core::Timestamp;
 
 use super::{Browser, LONGEST_WAIT, Resolved, State};
+use crate::doubles;
 use crate::report::Waited;
 use crate::signs::Sign;
 use crate::telemetry::Mark;
@@ -46,7 +47,8 @@ impl Browser {
 
     /// The requests that are under way, all of them, whenever that changes.
     pub fn requests_under_way(&self, requests: &[UnderWay]) {
-        self.lock().under_way = requests.to_vec();
+        let of_app = requests.iter().filter(|request| !doubles::is_scripts(&request.asked.url));
+        self.lock().under_way = of_app.cloned().collect();
         self.heard.notify_all();
     }
 

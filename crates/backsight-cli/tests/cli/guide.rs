@@ -162,6 +162,7 @@ impl<'a> Reader<'a> {
             (r"to \d\d:\d\d:\d\d UTC", "to [TIME] UTC"),
             (r"\b\d+(\.\d+)? (s|ms)\b", "[DURATION]"),
             (r"\b[0-9a-f]{8,40}\b", "[HASH]"),
+            (r" · [acnw]\d+$", " · [ENTRY]"),
             (r"Console +\d+ new", "Console [N] new"),
             (r"\(\d+ new objects?\)", "([N] new objects)"),
             // The milliseconds of a hit.

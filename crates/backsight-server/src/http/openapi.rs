@@ -185,7 +185,10 @@ fn bounded(mut schema: Value) -> Value {
 fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     let mut output = (operation.output)(generator).to_value();
     absent_or_there(&mut output);
-    let fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });
+    let mut fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });
+    if operation.is_untrusted {
+        fine["properties"]["untrusted"] = json!({ "type": "string", "description": "Whose words these are" });
+    }
     // What waits is taken back when the server ends.
     let taken_back: &[Code] = if operation.waits() { &[Code::Cancelled] } else { &[] };
     let groups: Vec<&[Code]> =

@@ -27,18 +27,34 @@ const ELSEWHERE: [&str; 11] = [
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
 /// which a server does for nobody; over HTTP it is `begin` and `finish`. `run` reports to `/ingest/console`. `export`
 /// and `import` name a file of the user's anywhere. The commands below `debug` are compared in the module of that name.
-const ONLY_TYPED: [&str; 12] =
-    ["call", "completions", "debug", "demo", "export", "hook", "import", "install", "man", "mcp", "run", "serve"];
+const ONLY_TYPED: [&str; 13] = [
+    "agent-help",
+    "call",
+    "completions",
+    "debug",
+    "demo",
+    "export",
+    "hook",
+    "import",
+    "install",
+    "man",
+    "mcp",
+    "run",
+    "serve",
+];
 
 /// Commands that need a server, or say something else in every process, so that there is nothing to compare with; the
 /// module `changes` tests them.
-const THROUGH_THE_SERVER: [&str; 8] = [
+const THROUGH_THE_SERVER: [&str; 11] = [
     "baseline save",
     "baseline compare",
     "baseline delete",
     "browser attach",
     "browser launch",
     "browser detach",
+    "browser log",
+    "browser entry",
+    "browser har",
     "browser snippet",
     "checkpoint list",
 ];
@@ -301,6 +317,9 @@ fn app() -> Vec<Deed> {
             r#"{"source": "terminal: npm run dev", "watches": ["console"], "events": [{"level": "error", "message": "no"}]}"#,
             "",
         ),
+        get("browserLog", "/api/browser/log", ""),
+        get("browserEntry", "/api/browser/entries/c1", ""),
+        get("browserHar", "/api/browser/har", ""),
         post("baselineSave", "/api/browser/baselines", r#"{"name": "baseline_app"}"#, ""),
         get("baselineList", "/api/browser/baselines", ""),
         get("baselineCompare", "/api/browser/baselines/baseline_app/compare", ""),

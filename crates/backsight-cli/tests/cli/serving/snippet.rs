@@ -130,7 +130,7 @@ fn a_page_with_the_script_tells_what_happens_in_it() {
         .map(|error| (error["message"].as_str().unwrap(), error["count"].as_u64().unwrap()))
         .collect();
     let has = |text: &str, count: u64| errors.iter().any(|(said, times)| said.contains(text) && *times == count);
-    assert!(has("cannot load user {id: 4000}", 3), "{shown}");
+    assert!(has("cannot load user {id: 4002}", 3), "the latest of them: {shown}");
     assert!(has("Assertion failed: numbers are odd", 1), "{shown}");
     assert!(has("RangeError: out of reach", 1), "{shown}");
     assert!(has("TypeError: Cannot read properties of null (reading 'property')", 1), "{shown}");

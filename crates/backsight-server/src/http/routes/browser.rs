@@ -195,7 +195,7 @@ struct LogInput {
     /// Only with this text in a message, address, reason or target, in any case.
     text: Option<String>,
     /// Only requests with this status: `404`, `5xx` or `failed`.
-    #[schemars(example = &"failed")]
+    #[schemars(example = &"failed", regex(pattern = r"^([1-5][0-9][0-9]|[1-5]xx|failed)$"))]
     status: Option<String>,
     /// Since when: a checkpoint's name, a time, `start`, `load` or `last`.
     since: Option<String>,
@@ -203,6 +203,7 @@ struct LogInput {
     #[schemars(range(min = 1, max = 200))]
     limit: Option<usize>,
     /// Where the last page ended.
+    #[schemars(regex(pattern = r"^[0-9]{1,18}$"))]
     cursor: Option<String>,
 }
 
@@ -217,7 +218,7 @@ fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
 #[derive(Deserialize, JsonSchema)]
 struct EntryInput {
     /// Its id in an answer or in the log.
-    #[schemars(example = &"c1")]
+    #[schemars(example = &"c1", regex(pattern = r"^[acnw][1-9][0-9]{0,14}$"))]
     id: String,
 }
 
