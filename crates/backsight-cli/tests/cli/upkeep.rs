@@ -175,6 +175,8 @@ fn config_lists_reads_and_changes() {
     assert_snapshot!(fixture.run("config"), @r#"
     # track this directory even if it is a home directory or `/`
     any_root = false
+
+    # agents' hooks mark the app's state: `session_start` when a session begins, `pre_commit` before a commit
     app_checkpoints = true
 
     # `gc` removes the oldest contents until the store is at most this large; 0 means no limit
