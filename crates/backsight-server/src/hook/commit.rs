@@ -43,7 +43,7 @@ fn commits(words: &[String], depth: usize) -> bool {
         "git" | "git.exe" => is_git_commit(arguments),
         "sh" | "bash" | "zsh" | "dash" => {
             let is_script = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-            let script = arguments.iter().position(|word| is_script(&word)).map(|at| arguments[at + 1..].join(" "));
+            let script = arguments.iter().position(is_script).map(|at| arguments[at + 1..].join(" "));
             script.is_some_and(|script| is_commit_within(&script, depth + 1))
         }
         _ => false,
@@ -57,8 +57,7 @@ fn is_git_commit(arguments: &[&str]) -> bool {
             rest.next();
         } else if !word.starts_with('-') {
             let is_harmless = |word: &&str| matches!(*word, "--dry-run" | "--help" | "-h");
-            return *word == "commit"
-                && !rest.as_slice().iter().take_while(|word| **word != "--").any(|word| is_harmless(word));
+            return *word == "commit" && !rest.as_slice().iter().take_while(|word| **word != "--").any(is_harmless);
         }
     }
     false
