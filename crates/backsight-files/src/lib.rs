@@ -30,6 +30,7 @@ mod glob;
 mod ignore;
 mod journal;
 mod large_blob;
+mod linked;
 mod lock;
 mod memory;
 mod names;

@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::cache::{Cache, CacheChanges, RootIdentity, Subject};
 use crate::capture::{Capture, Purpose, Request};
 use crate::ignore::{Effort, Rules, path_of};
+use crate::linked::Linked;
 use crate::part::{Entered, Notes, Part, Standing};
 use crate::scan::{Listing, Scan, ScanOptions};
 use crate::watch::Watcher;
@@ -84,9 +85,8 @@ pub(crate) struct Base {
     pub(crate) entered: Arc<BTreeMap<Vec<u8>, Entered>>,
     /// Of directories that have any.
     pub(crate) notes: Arc<BTreeMap<Vec<u8>, Notes>>,
-    /// Files with several names, and the directories they are in: writes through another name are not announced there.
-    linked: Arc<BTreeSet<u64>>,
-    linked_in: Arc<BTreeSet<Vec<u8>>>,
+    /// Files with several names: writes through another name are not announced in the directory of one.
+    linked: Arc<Linked>,
     /// Files in the cache.
     pub(crate) files: u64,
     /// When its cache was saved, if it was since the walk.
@@ -174,7 +174,7 @@ impl Memory {
         }
         let Some(base) = state.base.clone() else { return Plan::All(start) };
         if purpose == Purpose::Look
-            && base.linked_in.is_empty()
+            && base.linked.is_empty()
             && let Some((serial, of, capture)) = &state.look
             && (*serial, Some(*of)) == (state.serial, subject)
         {
@@ -182,7 +182,7 @@ impl Memory {
         }
         let mut dirty: BTreeMap<Vec<u8>, bool> =
             state.dirty.iter().map(|(path, mark)| (path.clone(), mark.deep)).collect();
-        for path in base.linked_in.iter() {
+        for path in base.linked.paths() {
             dirty.entry(path.clone()).or_default();
         }
         let (rules, entered, linked) = (base.rules.clone(), base.entered.clone(), base.linked.clone());
@@ -272,7 +272,7 @@ impl Memory {
                     state.clean(path, start);
                     Arc::make_mut(&mut base.notes).remove(path);
                     Arc::make_mut(&mut base.entered).remove(path);
-                    Arc::make_mut(&mut base.linked_in).remove(path);
+                    Arc::make_mut(&mut base.linked).remove(path);
                 }
             }
         }
@@ -386,7 +386,6 @@ impl State {
             entered: Arc::default(),
             notes: Arc::default(),
             linked: Arc::default(),
-            linked_in: Arc::default(),
             files: observed.cache.files(),
             saved: None,
         };
@@ -428,13 +427,8 @@ impl State {
                 None if base.entered.contains_key(path) => drop(Arc::make_mut(&mut base.entered).remove(path)),
                 None => {}
             }
-            match visited.linked.is_empty() {
-                false => {
-                    Arc::make_mut(&mut base.linked).extend(&visited.linked);
-                    Arc::make_mut(&mut base.linked_in).insert(path.to_vec());
-                }
-                true if base.linked_in.contains(path) => drop(Arc::make_mut(&mut base.linked_in).remove(path)),
-                true => {}
+            if !visited.linked.is_empty() || base.linked.has(path) {
+                Arc::make_mut(&mut base.linked).set(path, &visited.linked);
             }
         }
     }
@@ -471,8 +465,8 @@ impl Base {
         if self.entered.keys().any(|path| !standing.holds(path)) {
             Arc::make_mut(&mut self.entered).retain(|path, _| standing.holds(path));
         }
-        if self.linked_in.iter().any(|path| !standing.holds(path)) {
-            Arc::make_mut(&mut self.linked_in).retain(|path| standing.holds(path));
+        if self.linked.paths().any(|path| !standing.holds(path)) {
+            Arc::make_mut(&mut self.linked).retain(|path| standing.holds(path));
         }
     }
 

@@ -1,11 +1,12 @@
 //! What a walk may leave out, and what it keeps for the next one that does.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use backsight_core::Uncovered;
 
 use crate::ignore::{Holds, Rules};
+use crate::linked::Linked;
 use crate::scan::Scan;
 
 /// What a directory holds beside what is captured.
@@ -45,8 +46,8 @@ pub(crate) struct Part {
     /// The rules of the walk that everything rests on.
     pub(crate) rules: Arc<Rules>,
     pub(crate) entered: Arc<BTreeMap<Vec<u8>, Entered>>,
-    /// Inodes of files with several names.
-    pub(crate) linked: Arc<BTreeSet<u64>>,
+    /// Files with several names.
+    pub(crate) linked: Arc<Linked>,
 }
 
 impl Part {

@@ -393,7 +393,7 @@ impl<'a> Walk<'a> {
         if let Err(error) = self.effort.check() {
             return self.fail(error);
         }
-        let is_new_name = |inode| self.request.part.is_some_and(|part| !part.linked.contains(inode));
+        let is_new_name = |inode: &u64| self.request.part.is_some_and(|part| !part.linked.knows(*inode));
         if yielded.linked.iter().any(is_new_name) {
             return self.doubt("a file got another name by a hard link");
         }

@@ -386,6 +386,22 @@ fn a_file_with_several_names_is_seen_through_each_of_them() {
     watched.agrees(Walks::Any);
 }
 
+/// Of a file that had only one name for a while, the first name must be found again when it gets another one.
+#[test]
+fn a_file_that_gets_another_name_again_is_seen_through_both() {
+    let watched = Watched::new();
+    let [first, second, third] = ["src/a.rs", "docs/same.rs", "empty/same.rs"].map(|name| watched.root.join(name));
+    fs::hard_link(&first, &second).unwrap();
+    watched.agrees(Walks::All);
+    fs::remove_file(&second).unwrap();
+    watched.agrees(Walks::Part);
+    watched.settle();
+    fs::hard_link(&first, &third).unwrap();
+    watched.agrees(Walks::All);
+    fs::write(&third, "through the new name\n").unwrap();
+    watched.agrees(Walks::Part);
+}
+
 #[test]
 fn a_verification_finds_what_no_event_announced() {
     let watched = Watched::new();
