@@ -3,7 +3,9 @@ import express from 'express';
 
 const app = express();
 app.disable('etag');
-app.use('/dist', express.static('dist', { etag: false, cacheControl: false }));
+// Every load gets the bundle as it is now: stamps of whole seconds would call two builds of one second the same.
+const setHeaders = (response) => response.set('Cache-Control', 'no-store');
+app.use('/dist', express.static('dist', { etag: false, lastModified: false, cacheControl: false, setHeaders }));
 
 app.get('/health', (request, response) => {
   response.json({ process: process.pid });
