@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_redact::Redactor;
 use serde_json::json;
 
 pub use self::waiting::Wait;
@@ -27,7 +28,6 @@ use crate::known::Known;
 use crate::name;
 use crate::noise::{Candidate, NewRule, Rule, Rules, Suggestion};
 use crate::notable::Notable;
-use crate::redact::Redactor;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity, Waited};
 use crate::signs::{Glance, Signs};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
@@ -192,7 +192,7 @@ impl Browser {
             state: Mutex::new(state),
             heard: Condvar::new(),
             clock: options.clock,
-            redactor: Redactor::new(options.salt),
+            redactor: Redactor::of_wire(options.salt),
             capture: Mutex::new(None),
             attaching: Mutex::new(()),
             memory: Memory::default(),

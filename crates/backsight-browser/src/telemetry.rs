@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use backsight_core::Timestamp;
+use backsight_redact::Redactor;
 
 use crate::bounds;
 use crate::event::{Action, ActionKind, Category, Event, Repeated};
@@ -23,7 +24,7 @@ use crate::log::{self, Log};
 use crate::marked::Marked;
 use crate::noise::Rules;
 use crate::notable::Notables;
-use crate::redact::Redactor;
+use crate::redact;
 use crate::ring::Ring;
 use crate::under_way::AskedFor;
 use console::Messages;
@@ -130,7 +131,7 @@ impl Prepared {
     /// Cuts and redacts.
     pub fn new(mut happened: Repeated, redactor: &Redactor) -> Prepared {
         let cut = bounds::bound(&mut happened.event);
-        redactor.redact(&mut happened.event);
+        redact::event(redactor, &mut happened.event);
         Prepared { happened, cut, teller: Teller::default() }
     }
 }

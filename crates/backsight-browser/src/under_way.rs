@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use backsight_core::Timestamp;
+use backsight_redact::Redactor;
 
 use crate::endpoint::Endpoint;
-use crate::redact::Redactor;
 use crate::request_state::RequestState;
 use crate::telemetry::Telemetry;
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, Notables, Result, Timestamp};
+use backsight_redact::Redactor;
 use serde_json::json;
 
 pub use answer::{
@@ -25,7 +26,6 @@ pub use points::PointRequest;
 
 use crate::adapters;
 use crate::capture::Safety;
-use crate::redact::Redactor;
 use crate::session::{
     self, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
     Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
@@ -150,7 +150,7 @@ impl Debugger {
 
     /// Why a program could not be started quotes what it said.
     fn without_secrets(&self, error: Error) -> Error {
-        let said = Redactor::new(self.options.salt).spoken(error.message());
+        let said = Redactor::of_program(self.options.salt).spoken(error.message());
         if said == error.message() {
             return error;
         }
@@ -313,7 +313,7 @@ impl Debugger {
             }
             // What is inside something secret is secret too.
             for name in [&variable.name, &around] {
-                if let Cow::Owned(hidden) = redactor.redact_text(name, &variable.value) {
+                if let Cow::Owned(hidden) = redactor.named(name, &variable.value) {
                     // How long a secret is helps to guess it.
                     (variable.value, variable.length) = (hidden, None);
                 }
@@ -327,7 +327,7 @@ impl Debugger {
         let held = self.session(name)?;
         let expression = request.expression.clone();
         let mut view = held.session.evaluate(request)?;
-        view.value = held.shelf.redactor().redact_text(&expression, &view.value).into_owned();
+        view.value = held.shelf.redactor().named(&expression, &view.value).into_owned();
         Ok(view)
     }
 

@@ -20,7 +20,7 @@ pub fn walker(bytes: &[u8]) -> bool {
 
 /// What a program prints or holds, on its way to whoever asked; without its secrets.
 pub fn redacted(text: &str) -> String {
-    crate::redact::Redactor::new(7).spoken(text)
+    backsight_redact::Redactor::of_program(7).spoken(text)
 }
 
 #[cfg(test)]

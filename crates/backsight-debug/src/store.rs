@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use backsight_core::{Code, Error, Result};
+use backsight_redact::Redactor;
 use serde_json::json;
 
 use crate::capture::{Capture, Inside, Node};
-use crate::redact::Redactor;
+use crate::redact;
 use crate::report::SnapshotEntry;
 
 /// More snapshots than this are kept, and warned of.
@@ -68,7 +69,7 @@ impl Store {
     /// An empty one. Secrets are replaced by markers that depend on the salt, so it should be random.
     pub fn new(salt: u64) -> Self {
         Store {
-            redactor: Redactor::new(salt),
+            redactor: Redactor::of_program(salt),
             kept: Vec::new(),
             step: Vec::new(),
             taken: 0,
@@ -97,7 +98,7 @@ impl Store {
         if self.kept.iter().any(|kept| kept.capture.id == id) {
             return Err(Error::new(Code::Conflict, format!("snapshot `{id}` exists: the randomness repeats")));
         }
-        let redacted = self.redactor.redact(&mut capture);
+        let redacted = redact::capture(&self.redactor, &mut capture);
         let bytes = size(&capture);
         if self.bytes.saturating_add(bytes) > self.most_bytes {
             return Err(self.full(bytes));
@@ -127,7 +128,7 @@ impl Store {
     pub fn set_step(&mut self, ends: [Capture; 2], random: [u128; 2]) -> [Arc<Capture>; 2] {
         let [before, after] = ends;
         let keep = |mut capture: Capture, label: &str, random: u128| {
-            self.redactor.redact(&mut capture);
+            redact::capture(&self.redactor, &mut capture);
             (capture.id, capture.label) = (id(random), label.to_owned());
             Arc::new(capture)
         };

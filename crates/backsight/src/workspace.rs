@@ -24,6 +24,7 @@ mod milestone;
 mod moves;
 mod moving;
 mod notes;
+mod salt;
 mod session;
 mod shared;
 mod since;
@@ -89,6 +90,8 @@ struct Shared {
     watches: AtomicBool,
     /// The last time a whole walk proved the watcher right.
     verified_at: Mutex<Option<Timestamp>>,
+    /// The salt of secrets' tags, once one was needed.
+    salt: OnceLock<String>,
     /// The browser lane, once somebody used it.
     browser: browser::Slot,
     /// The debug lane, once somebody used it.

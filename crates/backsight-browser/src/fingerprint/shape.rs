@@ -162,7 +162,7 @@ pub(crate) fn jwt(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The same where it is known how long its header would be.
-pub(crate) fn jwt_after(bytes: &[u8], header: usize) -> Option<usize> {
+fn jwt_after(bytes: &[u8], header: usize) -> Option<usize> {
     let part = |from: usize| base64_url(&bytes[from..]);
     if header < 10 || bytes.get(header) != Some(&b'.') {
         return None;
@@ -184,7 +184,7 @@ pub(crate) fn base64_url(bytes: &[u8]) -> usize {
 }
 
 /// Whether a byte belongs to base64 as addresses use it.
-pub(crate) fn is_base64_url(byte: u8) -> bool {
+fn is_base64_url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 

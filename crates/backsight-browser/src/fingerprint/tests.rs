@@ -259,3 +259,77 @@ proptest! {
         prop_assert!(first.template.len() <= text.len() * 6 + 64, "{} from {}", first.template, text);
     }
 }
+
+/// Fingerprints look at 8 kB at most, but of every message.
+#[test]
+fn no_template_takes_longer_than_its_length_allows() {
+    let openings = [
+        "eyJ-",
+        "eyJhbGciOiJ",
+        "eyJ.",
+        "password=",
+        "password=\"",
+        "cookie: ",
+        "bearer ",
+        "token='",
+        "-----BEGIN ",
+        "<password>",
+        "[REDACTED:a:",
+        "\\\"",
+        "\"/a",
+        "'/a",
+        "error=[",
+        "a=[://",
+        "http://'",
+        "http://a@",
+        "-sk-",
+        "_sk-",
+        "4111-",
+        "{\"a\":",
+        "ghp_",
+        "glpat-",
+        "xoxb-",
+        "AKIA",
+        "SG.",
+        "1//0",
+        "DE89",
+        "sk_live_",
+        "a1-",
+        "0x",
+    ];
+    for repeated in openings {
+        work_is_linear(repeated, 8 << 10, |text| drop(template(text)));
+    }
+}
+
+/// That `act` does about four times the work for a text four times as long: sixteen times would be the square. What is
+/// measured is the time that this thread had a processor, and the least of several rounds, so neither a slow machine nor
+/// a busy one changes the answer.
+fn work_is_linear(repeated: &str, length: usize, act: impl Fn(&str)) {
+    const ROUNDS: usize = 12;
+    const TOO_MUCH: f64 = 9.0;
+    // What closes a quotation must not be cut off, or the two texts would be of different kinds.
+    let end = "\" '.";
+    let text = |length: usize| repeated.repeat((length - end.len()) / repeated.len()) + end;
+    let (short, long) = (text(length / 4), text(length));
+    let (mut least_short, mut least_long) = (f64::MAX, f64::MAX);
+    for _ in 0..ROUNDS {
+        least_short = least_short.min(work_of(4, || act(&short)));
+        least_long = least_long.min(work_of(1, || act(&long)));
+        if least_long / least_short < TOO_MUCH {
+            return;
+        }
+    }
+    panic!("{repeated:?}: {:.1} times the work for 4 times the length", least_long / least_short);
+}
+
+/// The processor time of this thread for one of `times` repetitions.
+fn work_of(times: u32, act: impl Fn()) -> f64 {
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let began = now();
+    (0..times).for_each(|_| act());
+    ((now() - began) / f64::from(times)).max(1e-7)
+}

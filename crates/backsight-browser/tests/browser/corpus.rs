@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use backsight_browser::corpus::{self, Accuracy};
 use backsight_browser::fingerprint;
-use backsight_browser::redact::Redactor;
+use backsight_redact::Redactor;
 
 fn report(accuracy: &Accuracy) -> String {
     let splits: Vec<String> =
@@ -96,7 +96,7 @@ fn adversarial() -> Vec<String> {
 
 #[test]
 fn a_megabyte_of_anything_takes_linear_time() {
-    let redactor = Redactor::new(1);
+    let redactor = Redactor::of_wire(1);
     for text in adversarial() {
         let start = Instant::now();
         let redacted = redactor.text(&text).len();
@@ -113,7 +113,7 @@ fn a_megabyte_of_anything_takes_linear_time() {
 
 #[test]
 fn ordinary_messages_are_redacted_and_fingerprinted_quickly() {
-    let redactor = Redactor::new(1);
+    let redactor = Redactor::of_wire(1);
     let messages = corpus::messages();
     let rounds = if cfg!(debug_assertions) { 2 } else { 100 };
     let bytes: usize = messages.iter().map(|message| message.console.message.len()).sum();

@@ -4,13 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use backsight_core::{Code, Error, Notables, Result};
+use backsight_redact::Redactor;
 use serde_json::{Value, json};
 
 use super::answer::{NotableKind, PointView};
 use super::points::Point;
 use super::{Random, facts, lock, note};
 use crate::capture::Capture;
-use crate::redact::Redactor;
 use crate::session::{Clock, StopReport};
 use crate::store::{Created, Naming, Store};
 

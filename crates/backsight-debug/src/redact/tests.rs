@@ -8,7 +8,7 @@ use crate::capture::{FrameCapture, Incomplete, Scope, Variable};
 use crate::diff::{Options, snapshot_diff};
 
 fn redactor() -> Redactor {
-    Redactor::new(0x1234_5678_9abc_def0)
+    Redactor::of_program(0x1234_5678_9abc_def0)
 }
 
 fn capture(variables: Vec<(&str, Node)>) -> Capture {
@@ -87,7 +87,7 @@ fn secrets_are_taken_out_at_any_depth_and_by_any_sign() {
         ("deep", deep),
         ("pair", pair),
     ]);
-    let replaced = redactor().redact(&mut capture);
+    let replaced = super::capture(&redactor(), &mut capture);
     let said = said(&capture);
     for secret in [
         "hunter",
@@ -114,14 +114,14 @@ fn secrets_are_taken_out_at_any_depth_and_by_any_sign() {
 fn a_changed_secret_is_seen_to_change_and_an_equal_one_is_not() {
     let redacted = |secret: &str| {
         let mut capture = capture(vec![("password", text(secret))]);
-        redactor().redact(&mut capture);
+        super::capture(&redactor(), &mut capture);
         capture
     };
     let same = snapshot_diff(&redacted("hunter2"), &redacted("hunter2"), &Options::default());
     assert_eq!(same.summary.changes(), 0);
     let diff = snapshot_diff(&redacted("hunter2"), &redacted("hunter3"), &Options::default());
     let [entry] = diff.modified.as_slice() else { panic!("{diff:?}") };
-    assert!(entry.old_value.as_ref().unwrap().starts_with("[REDACTED:secret:"), "{entry:?}");
+    assert!(entry.old_value.as_ref().unwrap().starts_with("[REDACTED:password:"), "{entry:?}");
     assert_ne!(entry.old_value, entry.new_value);
 }
 
@@ -130,7 +130,7 @@ fn secrets_whose_tags_agree_still_differ_by_their_salted_hash() {
     let redactor = redactor();
     let hashed = |hash: u64| {
         let mut capture = capture(vec![("password", Node::leaf("str", "[REDACTED:secret:0000]").with_hash(hash))]);
-        redactor.redact(&mut capture);
+        super::capture(&redactor, &mut capture);
         capture
     };
     let (a, b) = (hashed(1), hashed(2));
@@ -143,10 +143,10 @@ fn secrets_whose_tags_agree_still_differ_by_their_salted_hash() {
 fn texts_of_containers_are_trusted_only_when_they_cannot_hold_values() {
     let node = || Node::new("Credentials", "Credentials(hunter2)", Inside::NotExpanded);
     let mut pure = capture(vec![("credentials", node())]);
-    redactor().redact(&mut pure);
+    super::capture(&redactor(), &mut pure);
     assert_eq!(pure.frames[0].variables[0].value.text, "Credentials(hunter2)");
     let mut adapter = Capture { safety: Safety::Adapter, ..capture(vec![("credentials", node())]) };
-    redactor().redact(&mut adapter);
+    super::capture(&redactor(), &mut adapter);
     assert!(!said(&adapter).contains("hunter2"));
 }
 
@@ -164,7 +164,7 @@ fn a_parser_can_be_debugged() {
     ]);
     capture.incomplete.clear();
     let before = capture.clone();
-    assert_eq!(redactor().redact(&mut capture), 0);
+    assert_eq!(super::capture(&redactor(), &mut capture), 0);
     assert_eq!(capture, before);
 }
 
@@ -178,25 +178,25 @@ proptest! {
 
     #[test]
     fn salting_keeps_hashes_apart(a in any::<u64>(), b in any::<u64>(), salt in any::<u64>()) {
-        let redactor = Redactor::new(salt);
+        let redactor = Redactor::of_program(salt);
         prop_assert_eq!(a == b, redactor.salted(a) == redactor.salted(b));
     }
 }
 
 #[test]
 fn a_text_is_judged_by_its_name_and_by_itself() {
-    let redactor = Redactor::new(7);
-    let hidden = redactor.redact_text("password", "'hunter22'");
+    let redactor = Redactor::of_program(7);
+    let hidden = redactor.named("password", "'hunter22'");
     assert!(hidden.starts_with("[REDACTED:"), "{hidden}");
-    assert_eq!(redactor.redact_text("password", &hidden), hidden, "once is enough");
-    assert_ne!(redactor.redact_text("password", "'hunter23'"), hidden, "a change is still seen");
-    assert_eq!(redactor.redact_text("token_count", "12"), "12");
-    assert!(!redactor.redact_text("text", "Bearer abcdefghijklmnopqrstuvwxyz0123456789").contains("abcdefgh"));
+    assert_eq!(redactor.named("password", &hidden), hidden, "once is enough");
+    assert_ne!(redactor.named("password", "'hunter23'"), hidden, "a change is still seen");
+    assert_eq!(redactor.named("token_count", "12"), "12");
+    assert!(!redactor.named("text", "Bearer abcdefghijklmnopqrstuvwxyz0123456789").contains("abcdefgh"));
 }
 
 #[test]
 fn what_follows_a_scheme_is_the_secret() {
-    let redactor = Redactor::new(7);
+    let redactor = Redactor::of_program(7);
     for header in [
         "Authorization: Bearer SECRETOUT3abcdefgh",
         "authorization=Basic dXNlcjpwYXNz",
@@ -210,16 +210,16 @@ fn what_follows_a_scheme_is_the_secret() {
 
 #[test]
 fn one_secret_has_one_marker_wherever_it_stands() {
-    let redactor = Redactor::new(7);
-    let marker = redactor.redact_text("password", "'hunter22'").into_owned();
-    assert_eq!(redactor.redact_text("config.passwords[0]", "\"hunter22\""), marker);
+    let redactor = Redactor::of_program(7);
+    let marker = redactor.named("password", "'hunter22'").into_owned();
+    assert_eq!(redactor.named("config.passwords[0]", "\"hunter22\""), marker);
     let mut capture = capture(vec![("passwd", Node::leaf("str", "'hunter22'").with_hash(9).with_length(8))]);
-    redactor.redact(&mut capture);
+    super::capture(&redactor, &mut capture);
     assert_eq!(capture.frames[0].variables[0].value.text, marker);
-    assert!(redactor.redact_text("credentials['pass']", "'x1'").starts_with("[REDACTED"), "a pass among credentials");
-    assert!(redactor.redact_text("config.api_key + 'x'", "'abcx'").starts_with("[REDACTED"), "made of a secret");
-    assert!(redactor.redact_text("token", "'SECRET-6'").starts_with("[REDACTED"));
-    assert_eq!(redactor.redact_text("token", "'IDENT'"), "'IDENT'");
+    assert!(redactor.named("credentials['pass']", "'x1'").starts_with("[REDACTED"), "a pass among credentials");
+    assert!(redactor.named("config.api_key + 'x'", "'abcx'").starts_with("[REDACTED"), "made of a secret");
+    assert!(redactor.named("token", "'SECRET-6'").starts_with("[REDACTED"));
+    assert_eq!(redactor.named("token", "'IDENT'"), "'IDENT'");
 }
 
 #[test]
@@ -229,11 +229,11 @@ fn what_is_inside_a_secret_is_one_however_deep_it_is() {
     let list = Node::new("list", "list[2]", Inside::Elements(vec![(0, text("s3cr3t-one")), (1, inside)]));
     let mut capture =
         capture(vec![("secret_list", list), ("pin", Node::leaf("int", "4711")), ("led_pin", Node::leaf("int", "13"))]);
-    redactor().redact(&mut capture);
+    super::capture(&redactor(), &mut capture);
     let said = said(&capture);
     assert!(!said.contains("s3cr3t") && !said.contains("4711") && said.contains("13"), "{said}");
     for path in ["secret_list[1]", "secret_list[1]['eu'][0]", "config.secrets['eu'].inner.text"] {
-        assert!(redactor().redact_text(path, "'s3cr3t-deep'").starts_with("[REDACTED"), "{path}");
+        assert!(redactor().named(path, "'s3cr3t-deep'").starts_with("[REDACTED"), "{path}");
     }
 }
 
@@ -243,7 +243,7 @@ fn numbers_of_cards_and_of_social_security_are_known_by_their_digits() {
     for secret in ["4111111111111111", "4111 1111 1111 1111", "5500-0055-5555-5559", "3782 822463 10005", "123-45-6789"]
     {
         assert!(!redactor.text(&format!("paid with {secret}, thanks")).contains(secret), "{secret}");
-        assert!(!redactor.redact_text("note", secret).contains(secret), "{secret}");
+        assert!(!redactor.named("note", secret).contains(secret), "{secret}");
     }
     for innocent in ["4111111111111112", "1700000000000000000", "4111 1111", "123-45-67890", "2024-01-02 10:11:12"] {
         assert_eq!(redactor.text(&format!("it was {innocent} then")), format!("it was {innocent} then"));
@@ -303,7 +303,7 @@ fn what_errors_say_of_secrets_is_taken_out() {
     }
     // A secret that was seen in a variable is one wherever it is said afterwards, but no value is changed by that.
     assert_eq!(redactor.spoken("cannot open xyzzy-vault"), "cannot open xyzzy-vault");
-    redactor.redact(&mut capture(vec![("vault_password", text("xyzzy-vault"))]));
+    super::capture(&redactor, &mut capture(vec![("vault_password", text("xyzzy-vault"))]));
     assert!(!redactor.spoken("cannot open xyzzy-vault").contains("xyzzy"));
     assert_eq!(redactor.text("cannot open xyzzy-vault"), "cannot open xyzzy-vault");
 }

@@ -22,8 +22,6 @@ use crate::report::{
 use crate::request::AttachBrowser;
 use crate::timeline::{Item, KeptKind};
 
-/// The name under which the salt of secrets' tags is kept.
-const SALT: &str = "salt";
 /// The name under which the key is kept that lets a page report.
 const INGEST_KEY: &str = "ingest_key";
 
@@ -48,8 +46,6 @@ pub(super) struct Bounds {
 
 struct Lane {
     browser: Arc<Browser>,
-    /// Decimal; written down with the first thing that is kept.
-    salt: String,
     damaged: Mutex<Vec<Damaged>>,
 }
 
@@ -103,24 +99,19 @@ impl Workspace {
         // Looking makes no store: what is to be kept is kept when there is something.
         let lane = match self.store_path()? {
             Some(_) => self.restored(self.opened()?)?,
-            None => self.new_lane(random()?.to_string()),
+            None => self.new_lane()?,
         };
         Ok(slot.lane.get_or_init(|| lane))
     }
 
-    fn new_lane(&self, salt: String) -> Lane {
-        // A salt that was damaged is still a text that nobody can guess.
-        let number = salt
-            .parse()
-            .unwrap_or_else(|_| salt.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31) ^ u64::from(byte)));
-        let options = Options { clock: self.settings.clock.clone(), salt: number, limits: Limits::default() };
-        Lane { browser: Arc::new(Browser::new(options)), salt, damaged: Mutex::default() }
+    fn new_lane(&self) -> Result<Lane> {
+        let options = Options { clock: self.settings.clock.clone(), salt: self.salt()?, limits: Limits::default() };
+        Ok(Lane { browser: Arc::new(Browser::new(options)), damaged: Mutex::default() })
     }
 
     /// A lane with what earlier processes kept.
     fn restored(&self, opened: &Opened) -> Result<Lane> {
-        let salt = opened.timeline.kept(KeptKind::Secret)?.into_iter().find(|item| item.name == SALT);
-        let lane = self.new_lane(salt.map_or_else(|| random().map(|salt| salt.to_string()), |item| Ok(item.body))?);
+        let lane = self.new_lane()?;
         let mut damaged = Vec::new();
         let kept = Kept {
             checkpoints: readable(opened, KeptKind::Checkpoint, &mut damaged)?,
@@ -136,8 +127,7 @@ impl Workspace {
 
     fn keep(&self, kind: KeptKind, items: &[Item], forget: &[&str]) -> Result<()> {
         let (opened, lane, now) = (self.made()?, self.lane()?, self.settings.now());
-        let salt = Item { name: SALT.to_owned(), body: lane.salt.clone() };
-        opened.timeline.keep_first(KeptKind::Secret, now, &salt)?;
+        self.keep_salt(opened)?;
         opened.timeline.keep(kind, now, items, forget)?;
         let named = |name: &String| items.iter().any(|item| item.name == *name) || forget.contains(&name.as_str());
         lane.damaged().retain(|damaged| damaged.kind != kind || !named(&damaged.name));

@@ -1,13 +1,12 @@
 //! What a client's hooks say of a session beside its steps: the client's name, and the first words of the first prompt as
 //! a title. Only these words are kept, and no secret among them.
 
-use super::browser::random;
 use super::{Opened, Workspace};
 use crate::names;
 use crate::report::Conversation;
 use crate::timeline::{Item, KeptKind};
-use backsight_browser::redact::Redactor;
 use backsight_core::{Result, one_line};
+use backsight_redact::Redactor;
 
 /// Characters of a title at most.
 const LONGEST: usize = 60;
@@ -40,15 +39,17 @@ impl Workspace {
         names::check_id("session", session)?;
         let opened = self.made()?;
         let known = of(opened, session)?;
-        // Tags of secrets in titles are compared with nothing.
-        let salt = random()?;
         let said = Conversation {
             client: names::is_name(client).then(|| client.to_owned()).or_else(|| known.client.clone()),
-            title: known.title.clone().or_else(|| title(prompt?, salt)),
+            title: match (&known.title, prompt) {
+                (None, Some(prompt)) => title(prompt, self.salt()?),
+                (title, _) => title.clone(),
+            },
         };
         if said == known {
             return Ok(());
         }
+        self.keep_salt(opened)?;
         let body = serde_json::to_string(&said).unwrap_or_default();
         let item = Item { name: session.to_owned(), body };
         opened.timeline.keep(KeptKind::Conversation, self.settings.now(), &[item], &[])
@@ -76,7 +77,7 @@ fn title(prompt: &str, salt: u64) -> Option<String> {
         true => looked_at.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words),
         false => looked_at,
     };
-    let redacted = Redactor::new(salt).text(whole_words).split_whitespace().collect::<Vec<_>>().join(" ");
+    let redacted = Redactor::of_wire(salt).text(whole_words).split_whitespace().collect::<Vec<_>>().join(" ");
     let line = one_line(&redacted);
     let title = match line.char_indices().nth(LONGEST) {
         None => line.into_owned(),

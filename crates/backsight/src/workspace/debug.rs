@@ -42,7 +42,7 @@ impl Workspace {
         let options = Options {
             setup,
             root: self.root.clone(),
-            salt: random()?,
+            salt: self.salt()?,
             random: Arc::new(|| Ok(u128::from(random()?) << 64 | u128::from(random()?))),
         };
         Ok(Arc::clone(self.shared.debugger.get_or_init(|| Arc::new(Debugger::new(options)))))

@@ -1,11 +1,12 @@
 //! Numbers and what begins like one: points in time, addresses of machines, durations, sizes, ids. A number stays only when it
 //! tells one problem from another.
 
+use backsight_redact::marker;
+
 use super::Templater;
 use crate::fingerprint::context::{self, Context};
 use crate::fingerprint::shape::{self, alphanumerics, digits, shape};
 use crate::fingerprint::time;
-use crate::redact::marker;
 
 impl Templater<'_> {
     /// A word that begins with a digit; `run` is how many letters and digits it has.

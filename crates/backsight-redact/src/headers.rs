@@ -1,7 +1,8 @@
 //! Headers of requests and answers. Their names say more than names in prose do, and nobody reads a token in one, so what
 //! may be a secret goes: only the scheme of an authorization and the names of cookies stay.
 
-use super::{Redactor, marker, names, value};
+use crate::names::{self, Names};
+use crate::{Redactor, marker, value};
 
 /// The value of a header without its secrets; nothing when it has none.
 pub(super) fn redacted(redactor: &Redactor, name: &str, value: &str) -> Option<String> {
@@ -57,7 +58,7 @@ fn is_secret(name: &str) -> bool {
         "access-control-allow-headers",
         "access-control-request-headers",
     ];
-    let names_one = names::judge(name.as_bytes()).is_some() || PARTS.iter().any(|part| name.contains(part));
+    let names_one = Names::OfWire.judge(name).is_some() || PARTS.iter().any(|part| name.contains(part));
     names_one && !PUBLIC.contains(&name)
 }
 
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn secrets_in_headers_go_and_what_tells_about_them_stays() {
-        let redactor = Redactor::new(7);
+        let redactor = Redactor::of_wire(7);
         for (name, value, kept) in [
             ("authorization", "Bearer abc.def", "Bearer ["),
             ("proxy-authorization", "opaque", "[REDACTED:header:"),

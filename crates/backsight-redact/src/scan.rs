@@ -5,20 +5,14 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::Redactor;
-use super::marker;
-use super::names::{self, Name, Strength};
-use super::tokens;
-use super::value::{self, Extent, Quote};
+use crate::names::{self, Name, Names, Strength};
+use crate::value::{self, Extent, Quote};
+use crate::{Redactor, forms, marker};
 
 /// `text` without its secrets.
-pub(super) fn redact<'a>(redactor: &'a Redactor, text: &'a str) -> Cow<'a, str> {
-    // Nothing shorter holds a name, a mark and a secret.
-    if text.len() < 6 {
-        return Cow::Borrowed(text);
-    }
+pub(super) fn redact<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
     let mut scanner = Scanner::new(redactor, text, is_json(text), 0);
-    if tokens::is_key_line(text.trim().as_bytes()) {
+    if forms::is_key_line(text.trim().as_bytes()) {
         let start = text.len() - text.trim_start().len();
         scanner.replace(start, text.trim_end().len(), "private-key");
     }
@@ -27,13 +21,13 @@ pub(super) fn redact<'a>(redactor: &'a Redactor, text: &'a str) -> Cow<'a, str> 
 }
 
 /// Whether all of a text is JSON.
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
         && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-struct Scanner<'a> {
-    redactor: &'a Redactor,
+struct Scanner<'r, 'a> {
+    redactor: &'r Redactor,
     text: &'a str,
     bytes: &'a [u8],
     /// Everything before is decided.
@@ -51,7 +45,7 @@ struct Scanner<'a> {
     /// Where the last value without quotation marks ends, for each kind of extent.
     bare_ends: [usize; 3],
     /// Where tokens can stand, as far as that was looked at.
-    runs: tokens::Runs,
+    runs: forms::Runs,
     /// The last `=` that was looked for.
     equals: usize,
     /// How many quotations this one is in.
@@ -70,8 +64,8 @@ struct Nested {
 /// Quotations within quotations that nobody writes; what is deeper is replaced as a whole.
 const DEEPEST: usize = 8;
 
-impl<'a> Scanner<'a> {
-    fn new(redactor: &'a Redactor, text: &'a str, json: bool, depth: usize) -> Self {
+impl<'r, 'a> Scanner<'r, 'a> {
+    fn new(redactor: &'r Redactor, text: &'a str, json: bool, depth: usize) -> Self {
         let bytes = text.as_bytes();
         Scanner {
             redactor,
@@ -84,7 +78,7 @@ impl<'a> Scanner<'a> {
             in_string: false,
             nested: None,
             bare_ends: [0; 3],
-            runs: tokens::Runs::default(),
+            runs: forms::Runs::default(),
             equals: 0,
             depth,
         }
@@ -127,11 +121,19 @@ impl<'a> Scanner<'a> {
 
     /// The same with quotation marks around the marker, for values that had none and need them.
     fn replace_as(&mut self, start: usize, end: usize, kind: &str, mark: &str) {
+        let tag = self.redactor.tag(&self.bytes[start..end]);
+        self.put(start, end, |out| {
+            out.push_str(mark);
+            marker::push(out, kind, tag);
+            out.push_str(mark);
+        });
+    }
+
+    /// Puts what `write` writes in the place of everything from `start` to `end`.
+    fn put(&mut self, start: usize, end: usize, write: impl FnOnce(&mut String)) {
         let out = self.out.get_or_insert_with(|| String::with_capacity(self.text.len() + 32));
         out.push_str(self.text.get(self.copied..start).unwrap_or_default());
-        out.push_str(mark);
-        marker::push(out, kind, self.redactor.tag(&self.bytes[start..end]));
-        out.push_str(mark);
+        write(out);
         self.copied = end;
         self.at = end;
     }
@@ -243,7 +245,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn dash(&mut self) {
-        match tokens::private_key(self.rest(self.at)) {
+        match forms::private_key(self.rest(self.at), self.redactor.names) {
             Some(length) => self.replace(self.at, self.at + length, "private-key"),
             None => self.at += 1,
         }
@@ -282,8 +284,11 @@ impl<'a> Scanner<'a> {
         let Some(user) = rest[..authority].iter().rposition(|byte| *byte == b'@') else { return };
         let name = &rest[..user];
         // A name alone is public (`git@`), unless it is a token.
-        if !holds_marker(name) && (name.contains(&b':') || tokens::is_opaque(name)) {
-            self.replace(start, start + user, "userinfo");
+        if !holds_marker(name) && (name.contains(&b':') || forms::is_opaque(name)) {
+            // The tag is the password's, as it has it where it stands alone.
+            let secret = name.iter().position(|byte| *byte == b':').map_or(name, |colon| &name[colon + 1..]);
+            let tag = self.redactor.tag(secret);
+            self.put(start, start + user, |out| marker::push(out, "userinfo", tag));
         }
     }
 
@@ -291,13 +296,18 @@ impl<'a> Scanner<'a> {
     fn token(&mut self, at: usize) -> Option<(usize, &'static str)> {
         match self.bytes[at].is_ascii_digit() && self.is_part_of_number(at) {
             true => None,
-            false => self.runs.at_word(self.bytes, at),
+            false => self.runs.at_word(self.bytes, at, self.redactor.names),
         }
     }
 
     /// Whether digits are only a part of something longer, or signed.
     fn is_part_of_number(&self, at: usize) -> bool {
         let before = |back: usize| at.checked_sub(back).map(|at| self.bytes[at]);
+        // In a program whatever does not go on from a name begins.
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if self.redactor.names == Names::OfProgram && !before(1).is_some_and(is_name) {
+            return false;
+        }
         match before(1) {
             Some(b'.') => true,
             Some(b'-' | b'+') if self.is_bare_json() => true,
@@ -326,12 +336,19 @@ impl<'a> Scanner<'a> {
         }
         // Names are long where paths and hosts are written out; the separators decide, so look at them first.
         if let Some(assignment) = value::assignment(self.bytes, start, start + run, self.json && self.in_string)
-            && let Some(name) = names::judge(&rest[..run.min(assignment.name_end - start)])
+            && let Some(name) = self.judge(start, run.min(assignment.name_end - start))
             && self.assigned(start, name, &assignment)
         {
             return;
         }
         self.words_of(start, run);
+    }
+
+    /// What the name at `start` says. An address is on a wire wherever it stands.
+    fn judge(&self, start: usize, length: usize) -> Option<Name> {
+        let name = self.text.get(start..start + length)?;
+        let names = if self.in_address(start) { Names::OfWire } else { self.redactor.names };
+        names.judge(name)
     }
 
     /// Goes on after a name, looking at the words that `-` and `.` and `_` join: any of them may begin a token.
@@ -343,7 +360,7 @@ impl<'a> Scanner<'a> {
             let at = self.at;
             let rest = self.rest(at);
             if rest[0] == b'-' {
-                if tokens::private_key(rest).is_some() {
+                if forms::private_key(rest, self.redactor.names).is_some() {
                     return;
                 }
                 self.at += 1;
@@ -371,8 +388,8 @@ impl<'a> Scanner<'a> {
         let length = value::token(self.rest(from));
         let token = &self.rest(from)[..length];
         let secret = match scheme {
-            "bearer" => tokens::is_opaque(token),
-            "basic" => length >= 8 && tokens::is_basic(token),
+            "bearer" => forms::is_opaque(token),
+            "basic" => length >= 8 && forms::is_basic(token),
             _ => false,
         };
         if !secret {
@@ -474,7 +491,9 @@ impl<'a> Scanner<'a> {
         let hit = match name.strength {
             Strength::Always => true,
             Strength::Text | Strength::Phrase => !is_count(content, bare),
+            Strength::Opaque if self.redactor.names == Names::OfProgram => names::looks_made_up(content),
             Strength::Opaque | Strength::InAddress => is_opaque(content),
+            Strength::Digits => names::is_pin(content),
             Strength::Cookie => (content.contains(&b'=') && (colon || !bare)) || is_opaque(content),
             Strength::Authorization => {
                 (from, to, kind) = self.authorization(start, end, bare);
@@ -522,7 +541,7 @@ enum Place<'a> {
 /// Whether a value looks made up, markers aside: what they stood for is gone already.
 fn is_opaque(value: &[u8]) -> bool {
     let value = window(value);
-    tokens::is_opaque(value) && !value.contains(&b' ') && !holds_marker(value)
+    forms::is_opaque(value) && !value.contains(&b' ') && !holds_marker(value)
 }
 
 fn holds_marker(value: &[u8]) -> bool {

@@ -1,12 +1,14 @@
-//! One pass over a text that finds the secrets in it: what is known by its own form, passwords in addresses, and values that
-//! are assigned to names of secrets, as in `Login(user='bob', password='...')`.
+//! What sentences say of secrets: `password for bob is ...`, `Login(user='bob', password='...')`, names in any language,
+//! values on the next line, passwords in addresses. Names are judged as a program's are, so that prose about tokens and keys
+//! stays readable; what only looks like a word is never replaced without quotation marks around it.
 
 use std::borrow::Cow;
 
-use super::{Redactor, forms, names};
+use serde::de::IgnoredAny;
 
-/// What the marker says of a value whose name gives it away.
-pub(super) const SECRET: &str = "secret";
+use crate::names::{self, Name, Names};
+use crate::{Redactor, marker, scan, value};
+
 /// What may stand before the secret in a header.
 const SCHEMES: [&str; 5] = ["bearer", "basic", "digest", "token", "negotiate"];
 /// What joins a name and what it is.
@@ -18,19 +20,25 @@ const LONGEST_NAME: usize = 64;
 
 /// `text` without its secrets.
 pub(super) fn redact<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
-    // Nothing shorter holds a name, a mark and a secret.
-    if text.len() < 6 {
-        return Cow::Borrowed(text);
+    match may_speak(text) {
+        false => Cow::Borrowed(text),
+        // Of a variable's text every character counts; on a wire JSON stays JSON.
+        true if redactor.names == Names::OfWire && scan::is_json(text) => in_strings(redactor, text),
+        true => in_prose(redactor, text),
     }
+}
+
+/// Looks at all of a text.
+fn in_prose<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut at = 0;
     while at < text.len() {
-        let Some(found) = next(text, at) else { break };
+        let Some(found) = next(redactor.names, text, at) else { break };
         let (start, end) = (found.start, found.end);
-        if !is_marker(&text[start..end]) {
+        if !marker::is(&text.as_bytes()[start..end]) {
             out.push_str(&text[copied..start]);
-            out.push_str(&redactor.marker(found.kind, &text.as_bytes()[start..end], None));
+            marker::push(&mut out, found.kind, redactor.tag(&text.as_bytes()[start..end]));
             copied = end;
         }
         at = end.max(at + 1);
@@ -42,6 +50,79 @@ pub(super) fn redact<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
+/// Looks at the strings of JSON, each by itself. One that is no string any more becomes a marker as a whole.
+fn in_strings<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut rest = text;
+    while let Some(open) = rest.find('"') {
+        let start = text.len() - rest.len() + open + 1;
+        let end = start + string_end(&text.as_bytes()[start..]);
+        let content = &text[start..end];
+        if let Cow::Owned(redacted) = in_prose(redactor, content) {
+            out.push_str(&text[copied..start]);
+            match serde_json::from_str::<IgnoredAny>(&format!("\"{redacted}\"")) {
+                Ok(_) => out.push_str(&redacted),
+                Err(_) => marker::push(&mut out, "nested", redactor.tag(content.as_bytes())),
+            }
+            copied = end;
+        }
+        rest = text.get(end + 1..).unwrap_or_default();
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// Where the string of JSON ends whose content `bytes` begin with.
+fn string_end(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Three letters of every word that this file looks for. Most texts have none of them, and that is seen in one pass.
+const STEMS: [&[u8; 3]; 38] = [
+    b"pas", b"pwd", b"nnw", b"htw", b"nha", b"ras", b"slo", b"sen", b"asa", b"gsk", b"ifr", b"lsz", b"zin", b"rol",
+    b"mne", b"phr", b"sec", b"tok", b"jwt", b"cre", b"otp", b"cvv", b"cvc", b"pin", b"cod", b"ssn", b"num", b"aut",
+    b"coo", b"key", b"bea", b"bas", b"ses", b"sid", b"srf", b"sig", b"hma", b"://",
+];
+
+const fn class(one: u8, two: u8, three: u8) -> usize {
+    ((one & 31) as usize) << 10 | ((two & 31) as usize) << 5 | (three & 31) as usize
+}
+
+/// For the last five bits of three letters, which are those of capitals too: whether a stem may be there.
+static MAY_BE_STEM: [bool; 1 << 15] = {
+    let mut table = [false; 1 << 15];
+    let mut index = 0;
+    while index < STEMS.len() {
+        let [one, two, three] = *STEMS[index];
+        table[class(one, two, three)] = true;
+        index += 1;
+    }
+    // `pw` with anything after it.
+    let mut after = 0;
+    while after < 32 {
+        table[class(b'p', b'w', after)] = true;
+        after += 1;
+    }
+    table
+};
+
+/// Whether a text can hold what this file looks for.
+pub(super) fn may_speak(text: &str) -> bool {
+    !text.is_ascii() || text.as_bytes().windows(3).any(|three| MAY_BE_STEM[class(three[0], three[1], three[2])])
+}
+
 /// A secret in a text.
 struct Secret {
     start: usize,
@@ -50,25 +131,26 @@ struct Secret {
 }
 
 /// The first secret that begins at `from` or later.
-fn next(text: &str, from: usize) -> Option<Secret> {
+fn next(names: Names, text: &str, from: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
         let begins_word = at == 0 || !is_name(bytes[at - 1]);
         let byte = bytes[at];
         if byte == b'['
-            && let Some(length) = marker_length(&text[at..])
+            && let Some(marker) = marker::at(&bytes[at..])
         {
-            at += length;
+            at += marker.length;
             continue;
         }
         if byte == b':'
+            && names == Names::OfProgram
             && let Some((start, end)) = password_in_address(text, at)
         {
             return Some(Secret { start, end, kind: "password" });
         }
         if !byte.is_ascii() {
-            if let Some(secret) = named_in_letters(text, at) {
+            if let Some(secret) = named_in_letters(names, text, at) {
                 return Some(secret);
             }
             at += text[at..].chars().next().map_or(1, char::len_utf8);
@@ -78,14 +160,11 @@ fn next(text: &str, from: usize) -> Option<Secret> {
             at += 1;
             continue;
         }
-        if let Some((length, kind)) = forms::at_word(&text[at..]) {
-            return Some(Secret { start: at, end: at + length, kind });
-        }
         let length = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
-        if let Some(secret) = after_scheme(text, at, length).or_else(|| named(text, at, length)) {
+        if let Some(secret) = after_scheme(names, text, at, length).or_else(|| named(names, text, at, length)) {
             return Some(secret);
         }
-        if let Some(secret) = named_in_letters(text, at) {
+        if let Some(secret) = named_in_letters(names, text, at) {
             return Some(secret);
         }
         at += length.max(1);
@@ -94,24 +173,27 @@ fn next(text: &str, from: usize) -> Option<Secret> {
 }
 
 /// What stands behind a name.
-fn named(text: &str, start: usize, length: usize) -> Option<Secret> {
+fn named(names: Names, text: &str, start: usize, length: usize) -> Option<Secret> {
     if length > LONGEST_NAME {
         return None;
     }
     let end = start + length;
-    assigned(text, start, length).or_else(|| {
-        let name = names::judge(phrase(text, start, end)).filter(|_| past_blanks(text, end) > end)?;
+    assigned(names, text, start, length).or_else(|| {
+        if past_blanks(text, end) == end {
+            return None;
+        }
+        let name = names::judge(phrase(text, start, end))?;
         spoken(text, end, name).or_else(|| spoken_of(text, end, name))
     })
 }
 
 /// Likewise behind a name with letters that are not English.
-fn named_in_letters(text: &str, start: usize) -> Option<Secret> {
+fn named_in_letters(names: Names, text: &str, start: usize) -> Option<Secret> {
     let before = text[..start].chars().next_back();
     let is_letter = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
     let name: usize = text[start..].chars().take_while(|letter| is_letter(*letter)).map(char::len_utf8).sum();
     let is_foreign = !text[start..start + name].is_ascii() && !before.is_some_and(is_letter);
-    if is_foreign { named(text, start, name) } else { None }
+    if is_foreign { named(names, text, start, name) } else { None }
 }
 
 /// Where blanks and line breaks end, written out or escaped.
@@ -140,17 +222,23 @@ fn is_name(byte: u8) -> bool {
 }
 
 /// `Bearer ...` and `Basic ...`.
-fn after_scheme(text: &str, start: usize, length: usize) -> Option<Secret> {
+fn after_scheme(names: Names, text: &str, start: usize, length: usize) -> Option<Secret> {
     let word = &text[start..start + length];
     let kind = ["bearer", "basic"].into_iter().find(|scheme| word.eq_ignore_ascii_case(scheme))?;
     let value = start + length + 1;
-    let token = forms::token_length(text.get(value..).filter(|_| text.as_bytes()[value - 1] == b' ')?);
-    let made_up = text[value..value + token].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-    (token >= 8 && made_up).then_some(Secret { start: value, end: value + token, kind })
+    let token = value::token(text.get(value..).filter(|_| text.as_bytes()[value - 1] == b' ')?.as_bytes());
+    // On a wire `Basic Authentication failed` is a sentence.
+    let first = usize::from(names == Names::OfWire);
+    let made_up = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+    (token >= 8 && text.as_bytes()[value + first..value + token].iter().any(made_up)).then_some(Secret {
+        start: value,
+        end: value + token,
+        kind,
+    })
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, `name -> value`.
-fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
+fn assigned(names: Names, text: &str, start: usize, length: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
     let skip =
         |at: usize, of: &[u8]| at + bytes[at.min(bytes.len())..].iter().take_while(|byte| of.contains(byte)).count();
@@ -171,7 +259,7 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
     let prefix = text.get(value..)?.bytes().take(2).take_while(|byte| b"burfLR".contains(byte)).count();
     let marked = value + if matches!(bytes.get(value + prefix), Some(b'"' | b'\'' | b'\\')) { prefix } else { 0 };
     let inner = skip(marked, b"\\\"'`");
-    if inner == marked && marker_length(&text[inner..]).is_some() {
+    if inner == marked && marker::at(&bytes[inner..]).is_some() {
         return None;
     }
     let end = match inner > marked {
@@ -182,17 +270,21 @@ fn assigned(text: &str, start: usize, length: usize) -> Option<Secret> {
         }
     };
     let (inner, end) = without_scheme(text, inner, end);
-    if marker_length(&text[inner..]).is_some() {
+    if marker::at(&bytes[inner..]).is_some() {
         return None;
     }
     let value = &text[inner..end];
     // What has a name of its own on the next line is not this one's value.
     let is_another = on_next_line && inner == marked && value.contains([':', '=']);
-    (end > inner && !is_another && name.covers(value)).then_some(Secret { start: inner, end, kind: SECRET })
+    // On a wire `password: required` is an answer.
+    let is_answer = names == Names::OfWire
+        && (names::is_plain_answer(value.as_bytes(), true) || value::scheme(value.as_bytes()).is_some());
+    let is_secret = end > inner && !is_another && !is_answer && name.covers(value);
+    is_secret.then_some(Secret { start: inner, end, kind: name.kind() })
 }
 
 /// `bad password hunter2`, `the token was 'abc'`: what errors say of secrets. Without marks around it, it must not be a word.
-fn spoken(text: &str, end: usize, name: names::Name) -> Option<Secret> {
+fn spoken(text: &str, end: usize, name: Name) -> Option<Secret> {
     let from = past_blanks(text, end);
     let after = VERBS.iter().filter(|verb| text[from..].starts_with(**verb)).map(|verb| from + verb.len());
     let after = after.map(|at| (at, past_blanks(text, at))).find(|(at, value)| value > at);
@@ -200,7 +292,7 @@ fn spoken(text: &str, end: usize, name: names::Name) -> Option<Secret> {
 }
 
 /// `password for bob is hunter2`, `the secret of the service was 'abc'`: likewise, with whose it is in between.
-fn spoken_of(text: &str, end: usize, name: names::Name) -> Option<Secret> {
+fn spoken_of(text: &str, end: usize, name: Name) -> Option<Secret> {
     let is_plain = |character: char| character.is_alphanumeric() || "@._-'".contains(character);
     let mut at = end + 1;
     for word in text.get(end..)?.strip_prefix(' ')?.split(' ').take(MOST_BETWEEN + 1) {
@@ -217,7 +309,7 @@ fn spoken_of(text: &str, end: usize, name: names::Name) -> Option<Secret> {
 }
 
 /// What somebody says there, if it is a secret and no word.
-fn said_at(text: &str, from: usize, name: names::Name) -> Option<Secret> {
+fn said_at(text: &str, from: usize, name: Name) -> Option<Secret> {
     let mark = *text.as_bytes().get(from)?;
     let (inner, end) = match mark {
         b'\'' | b'"' | b'`' => (from + 1, quoted_end(text, from + 1, mark)),
@@ -227,7 +319,7 @@ fn said_at(text: &str, from: usize, name: names::Name) -> Option<Secret> {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     let is_word = inner == from && !(value.len() >= 4 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic));
     let stays = is_word || value.is_empty() || value.contains("[REDACTED:") || !name.covers(value);
-    (!stays).then_some(Secret { start: inner, end: inner + value.len(), kind: SECRET })
+    (!stays).then_some(Secret { start: inner, end: inner + value.len(), kind: name.kind() })
 }
 
 /// Of `Bearer ...` that is assigned, what comes after the word.
@@ -265,21 +357,8 @@ fn password_in_address(text: &str, at: usize) -> Option<(usize, usize)> {
     (user + 1 < host).then_some((start + user + 1, start + host))
 }
 
-/// How long the marker at the start is.
-fn marker_length(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix("[REDACTED:")?;
-    let end = rest.find(']')?;
-    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b':');
-    rest[..end].bytes().all(inner).then_some("[REDACTED:".len() + end + 1)
-}
-
-/// Whether a text is a marker and nothing else.
-pub(super) fn is_marker(text: &str) -> bool {
-    marker_length(text) == Some(text.len())
-}
-
 /// A text without the quotation marks around it, and without the letters before them.
-pub(super) fn unquoted(text: &str) -> &str {
+pub fn unquoted(text: &str) -> &str {
     let opened = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
     let marks = ['"', '\'', '`'];
     match opened.chars().next() {

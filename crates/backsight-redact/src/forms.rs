@@ -1,8 +1,8 @@
 //! Secrets that are known by their own form, wherever they stand: tokens with a prefix, JSON Web Tokens, private keys, card
 //! numbers. Each function looks at the start of some bytes and says how many of them are one.
 
-use super::numbers;
-use crate::fingerprint::shape::{alphanumerics, digits, is_base64_url, jwt_after};
+use crate::names::Names;
+use crate::numbers::{self, alphanumerics, digits, is_base64_url};
 
 /// A token known by how it begins.
 struct Prefix {
@@ -106,6 +106,8 @@ pub(super) fn starts() -> impl Iterator<Item = &'static str> {
 pub(super) struct Runs {
     plain: Run,
     dotted: Run,
+    padded: Run,
+    loose: Run,
 }
 
 /// Bytes of one alphabet with what else is known of them.
@@ -139,8 +141,8 @@ impl Run {
 }
 
 impl Runs {
-    /// The secret that begins at `at`, where a word does; its length and kind.
-    pub(super) fn at_word(&mut self, bytes: &[u8], at: usize) -> Option<(usize, &'static str)> {
+    /// The secret that begins at `at`, where a word does; its length and kind. In a program anything in doubt is one.
+    pub(super) fn at_word(&mut self, bytes: &[u8], at: usize, names: Names) -> Option<(usize, &'static str)> {
         let rest = &bytes[at..];
         if let [b'A'..=b'Z', b'A'..=b'Z', b'0'..=b'9', b'0'..=b'9', ..] = rest
             && let Some(length) = numbers::iban(rest)
@@ -148,13 +150,11 @@ impl Runs {
             return Some((length, "iban"));
         }
         match rest[0] {
-            b'e' if rest.starts_with(b"eyJ") => {
-                let header = self.plain.at(bytes, at, is_base64_url).end - at;
-                jwt_after(rest, header).map(|length| (length, "jwt"))
-            }
+            b'e' if rest.starts_with(b"eyJ") => self.web_token(bytes, at, names).map(|length| (length, "jwt")),
             b'0'..=b'9' => card(rest)
+                .or_else(|| loose_card(rest).filter(|_| names == Names::OfProgram))
                 .map(|length| (length, "card"))
-                .or_else(|| security_number(rest).map(|length| (length, "ssn")))
+                .or_else(|| security_number(rest, names).map(|length| (length, "ssn")))
                 .or_else(|| numbers::refresh_token(rest).map(|length| (length, "gcp-key")))
                 .or_else(|| numbers::one_time_code(bytes, at).map(|length| (length, "otp"))),
             b'M' | b'N' | b'O' if rest.len() > 50 && numbers::discord(rest).is_some() => {
@@ -162,20 +162,50 @@ impl Runs {
             }
             b'A' if is_aws(rest) => Some((20, "aws-key")),
             b'A' | b'E' | b'G' | b'N' | b'S' | b'd' | b'g' | b'h' | b'l' | b'n' | b'p' | b'r' | b's' | b'w' | b'x'
-            | b'y' => self.prefixed(bytes, at),
+            | b'y' => self.prefixed(bytes, at, names),
             _ => None,
         }
     }
 
-    fn prefixed(&mut self, bytes: &[u8], at: usize) -> Option<(usize, &'static str)> {
+    /// How long the JSON Web Token at `at` is: two or three parts of base64, the first of which opens an object.
+    fn web_token(&mut self, bytes: &[u8], at: usize, names: Names) -> Option<usize> {
+        let is_part = |byte: u8| is_base64_url(byte) || (byte == b'=' && names == Names::OfProgram);
+        let header = match names {
+            Names::OfWire => self.plain.at(bytes, at, is_base64_url).end - at,
+            Names::OfProgram => self.padded.at(bytes, at, |byte| is_base64_url(byte) || byte == b'=').end - at,
+        };
+        let rest = &bytes[at..];
+        let part = |from: usize| rest[from..].iter().take_while(|byte| is_part(**byte)).count();
+        if header < 10 || rest.get(header) != Some(&b'.') {
+            return None;
+        }
+        let end = header + 1 + part(header + 1);
+        if end - header - 1 < if names == Names::OfWire { 8 } else { 4 } {
+            return None;
+        }
+        match rest.get(end) {
+            Some(b'.') => Some(end + 1 + part(end + 1)),
+            _ => Some(end),
+        }
+    }
+
+    fn prefixed(&mut self, bytes: &[u8], at: usize, names: Names) -> Option<(usize, &'static str)> {
         let rest = &bytes[at..];
         // Nothing that short is a token, and most words are; this keeps the table off the common path.
         if rest.len() < 14 || !looks_prefixed(rest) {
             return None;
         }
-        let known = PREFIXES.iter().find(|prefix| rest.starts_with(prefix.start.as_bytes()))?;
-        let from = at + known.start.len();
+        let begins = |prefix: &&Prefix| rest.starts_with(prefix.start.as_bytes());
+        PREFIXES.iter().filter(begins).find_map(|known| {
+            self.of_prefix(bytes, at + known.start.len(), known, names).map(|end| (end - at, known.kind))
+        })
+    }
+
+    /// Where the token ends whose prefix ends at `from`, if there is one.
+    fn of_prefix(&mut self, bytes: &[u8], from: usize, known: &Prefix, names: Names) -> Option<usize> {
+        let program = names == Names::OfProgram;
         let run = match known.dotted {
+            _ if program => self.loose.at(bytes, from, |byte| is_base64_url(byte) || b".~+/=".contains(&byte)),
             false => self.plain.at(bytes, from, is_base64_url),
             true => self.dotted.at(bytes, from, |byte| is_base64_url(byte) || matches!(byte, b'.' | b'/')),
         };
@@ -183,13 +213,16 @@ impl Runs {
         let cases = has(run.capital) && has(run.small);
         let scrambled = match known.has {
             Has::Digit => has(run.digit),
-            Has::All => has(run.digit) && cases,
-            Has::Cases => cases,
+            Has::All => has(run.digit) && (cases || program),
+            Has::Cases => cases || (has(run.digit) && program),
         };
         let after = &bytes[from..];
+        let is_slack = known.kind == "slack-token";
         let slack = known.start != "xox"
-            || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'));
-        (run.end - from >= known.at_least && scrambled && slack).then_some((run.end - at, known.kind))
+            || (matches!(after.first(), Some(b'a'..=b'e' | b'p' | b'r' | b's')) && after.get(1) == Some(&b'-'))
+            || (program && after.starts_with(b"o-"));
+        let at_least = if program && is_slack { known.at_least.min(10) } else { known.at_least };
+        (run.end - from >= at_least && scrambled && slack).then_some(run.end)
     }
 }
 
@@ -251,6 +284,23 @@ fn grouped(rest: &[u8], layout: &[usize], separator: u8, number: &mut [u8; 19]) 
     Some(at)
 }
 
+/// The same with its digits in groups that no issuer prints.
+fn loose_card(rest: &[u8]) -> Option<usize> {
+    let separator = *rest.get(4).filter(|byte| matches!(byte, b' ' | b'-'))?;
+    let mut number = Vec::new();
+    let mut length = 0;
+    for (at, &byte) in rest.iter().enumerate().take(23) {
+        match byte {
+            b'0'..=b'9' => number.push(byte),
+            _ if byte == separator && matches!(at, 4 | 9 | 11 | 14 | 19) => continue,
+            _ => break,
+        }
+        length = at + 1;
+    }
+    let goes_on = rest.get(length).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    (!goes_on && is_card(&number)).then_some(length)
+}
+
 fn is_card(number: &[u8]) -> bool {
     let start = number.iter().take(4).fold(0_u32, |value, digit| value * 10 + u32::from(digit - b'0'));
     let issued = matches!(
@@ -280,7 +330,7 @@ fn adds_up(number: &[u8]) -> bool {
 }
 
 /// `123-45-6789`, in this form only.
-fn security_number(rest: &[u8]) -> Option<usize> {
+fn security_number(rest: &[u8], names: Names) -> Option<usize> {
     const LENGTH: usize = 11;
     let candidate = rest.get(..LENGTH)?;
     let shaped = candidate.iter().enumerate().all(|(index, byte)| match index {
@@ -296,16 +346,38 @@ fn security_number(rest: &[u8]) -> Option<usize> {
         && !matches!(&candidate[..3], b"000" | b"666")
         && &candidate[4..6] != b"00"
         && &candidate[7..] != b"0000";
-    (shaped && !goes_on && issued).then_some(LENGTH)
+    (shaped && !goes_on && (issued || names == Names::OfProgram)).then_some(LENGTH)
 }
 
 /// How long the private key at the start is, over several lines, with line ends as they are or escaped.
-pub(super) fn private_key(rest: &[u8]) -> Option<usize> {
-    const BEGIN: &[u8] = b"-----BEGIN ";
-    const END: &[u8] = b"-----END ";
+pub(super) fn private_key(rest: &[u8], names: Names) -> Option<usize> {
     if !rest.starts_with(BEGIN) {
         return None;
     }
+    match names {
+        Names::OfWire => key_lines(rest),
+        Names::OfProgram => key_or_all(rest),
+    }
+}
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+const END: &[u8] = b"-----END ";
+
+/// From the beginning of a key to its end, or to the end of what there is of it.
+fn key_or_all(rest: &[u8]) -> Option<usize> {
+    let find = |from: usize, within: usize, what: &[u8]| {
+        let window = &rest[from..rest.len().min(from.saturating_add(within))];
+        window.windows(what.len()).position(|window| window == what).map(|at| from + at)
+    };
+    const NAME: &[u8] = b"PRIVATE KEY";
+    let named = find(BEGIN.len(), 24 + NAME.len(), NAME)?;
+    let Some(end) = find(named, usize::MAX, END) else { return Some(rest.len()) };
+    let tail = end + END.len();
+    Some(find(tail, 45, b"-----").map_or(tail, |dashes| dashes + 5))
+}
+
+/// The lines of a key as far as they are those of one.
+fn key_lines(rest: &[u8]) -> Option<usize> {
     let label = |from: usize| {
         rest[from..]
             .iter()

@@ -6,11 +6,11 @@ const LONGEST_KIND: usize = 24;
 
 /// A marker in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Marker<'a> {
+pub struct Marker<'a> {
     /// Of the whole marker.
-    pub(crate) length: usize,
+    pub length: usize,
     /// What was there.
-    pub(crate) kind: &'a [u8],
+    pub kind: &'a [u8],
 }
 
 /// Appends a marker.
@@ -26,7 +26,7 @@ pub(super) fn push(out: &mut String, kind: &str, tag: u16) {
 }
 
 /// The marker at the start of `bytes`.
-pub(crate) fn at(bytes: &[u8]) -> Option<Marker<'_>> {
+pub fn at(bytes: &[u8]) -> Option<Marker<'_>> {
     let rest = bytes.strip_prefix(START)?;
     let length = rest
         .iter()
@@ -43,6 +43,6 @@ pub(crate) fn at(bytes: &[u8]) -> Option<Marker<'_>> {
 }
 
 /// Whether `bytes` are a marker and nothing else.
-pub(super) fn is(bytes: &[u8]) -> bool {
+pub fn is(bytes: &[u8]) -> bool {
     at(bytes).is_some_and(|marker| marker.length == bytes.len())
 }

@@ -1,7 +1,25 @@
 //! Secrets that are mostly numbers or are known by what their letters add up to: bank accounts, one-time codes, and tokens
 //! whose first part is a number in disguise.
 
-use crate::fingerprint::shape::{base64_url, digits, is_base64_url};
+/// How many bytes at the start belong to base64 as addresses use it.
+fn base64_url(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| is_base64_url(**byte)).count()
+}
+
+/// Whether a byte belongs to base64 as addresses use it.
+pub(super) fn is_base64_url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// How many ASCII letters and digits there are at the start.
+pub(super) fn alphanumerics(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
+}
+
+/// How many digits there are at the start.
+pub(super) fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
 
 /// How long the accounts of a country are.
 const LENGTHS: [(&[u8; 2], usize); 40] = [
