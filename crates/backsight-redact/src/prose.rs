@@ -354,7 +354,7 @@ fn password_in_address(text: &str, at: usize) -> Option<(usize, usize)> {
     let authority = &rest[..rest.find(['/', ' ', '"', '\'', '\n', '?', '#']).unwrap_or(rest.len())];
     let (user, host) = (authority.find(':')?, authority.rfind('@')?);
     let start = at + 3;
-    (user + 1 < host).then_some((start + user + 1, start + host))
+    (user + 1 < host && !scan::holds_marker(&authority.as_bytes()[..host])).then_some((start + user + 1, start + host))
 }
 
 /// A text without the quotation marks around it, and without the letters before them.

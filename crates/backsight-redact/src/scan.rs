@@ -544,7 +544,7 @@ fn is_opaque(value: &[u8]) -> bool {
     forms::is_opaque(value) && !value.contains(&b' ') && !holds_marker(value)
 }
 
-fn holds_marker(value: &[u8]) -> bool {
+pub(super) fn holds_marker(value: &[u8]) -> bool {
     value.iter().enumerate().any(|(at, byte)| *byte == b'[' && marker::at(&value[at..]).is_some())
 }
 

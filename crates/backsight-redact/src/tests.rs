@@ -588,6 +588,15 @@ fn every_secret_of_the_corpus_has_one_tag_on_the_wire_and_in_a_program() {
 }
 
 #[test]
+fn a_token_as_the_user_of_an_address_is_replaced_once() {
+    for redactor in [Redactor::of_wire(7), Redactor::of_program(7)] {
+        let tag = redactor.tag(b"a81bc92f01de9");
+        let redacted = redactor.text("http://a81bc92f01de9@h.test/x").into_owned();
+        assert_eq!(redacted, format!("http://[REDACTED:userinfo:{tag:04x}]@h.test/x"));
+    }
+}
+
+#[test]
 fn every_name_of_a_secret_passes_the_first_look() {
     let names = "password passwd pwd pass pw passcode passphrase mnemonic phrase secret token jwt credential creds otp \
                  totp cvv cvc pin pincode ssn number authorization cookie apikey key keys code auth bearer basic session \

@@ -44,6 +44,11 @@ while True:
     command = request["command"]
     body = BODIES.get(command, {})
     if command == "launch":
+        # A program that is a list of variables has those.
+        with open(request["arguments"]["program"], encoding="utf-8") as program:
+            text = program.read()
+        if text.startswith("["):
+            BODIES["variables"] = {"variables": json.loads(text)}
         # What the configuration sends along comes back as output.
         event("output", category="stdout", output=json.dumps(request["arguments"], sort_keys=True) + "\n")
     say({"type": "response", "request_seq": request["seq"], "success": True, "command": command, "body": body})

@@ -15,10 +15,10 @@ use backsight::{Code, Disk, Error, Settings, Workspace};
 use crate::lab::settings;
 use crate::scene::{Scene, path};
 
-const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 /// The section that makes `adapter.py` a debugger of `.toy` files.
-fn section() -> String {
+pub(crate) fn section() -> String {
     let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workspace/adapter.py");
     format!(
         "[adapters.toy]\nextensions = ['toy']\nprograms = ['python3']\narguments = ['{}']\nruns_code = false\n\
@@ -28,7 +28,7 @@ fn section() -> String {
 }
 
 /// A workspace of a user whose own settings say this, beside what every workspace knows.
-fn workspace(scene: &Scene, section: &str) -> Workspace {
+pub(crate) fn workspace(scene: &Scene, section: &str) -> Workspace {
     scene.write("shop.toy", "nothing\n");
     scene.workspace.track().unwrap();
     let config_home = config_home(scene);
@@ -43,7 +43,7 @@ fn config_home(scene: &Scene) -> PathBuf {
     scene.root.with_extension("config")
 }
 
-fn opened(scene: &Scene) -> Workspace {
+pub(crate) fn opened(scene: &Scene) -> Workspace {
     let search_path = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
     let settings = Settings { search_path, config_home: Some(config_home(scene)), ..settings(Disk::new()) };
     Workspace::open_with(&scene.root, settings).unwrap()

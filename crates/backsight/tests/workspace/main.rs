@@ -42,6 +42,7 @@ mod plans;
 mod racing;
 mod read_only;
 mod scene;
+mod secrets;
 mod session_laws;
 mod sessions;
 mod several;
