@@ -98,13 +98,13 @@ impl Names {
         if self == Names::OfWire && !(2..=LONGEST).contains(&name.len()) {
             return None;
         }
-        // `APIKey` is two words and `SESSIONid` another two; where one way to cut says nothing, the other may.
-        let cuts = [Cut::BeforeLastCapital, Cut::AfterSmallLetter];
+        let (first, second) = match self {
+            Names::OfWire => (Cut::AfterSmallLetter, Cut::BeforeLastCapital),
+            Names::OfProgram => (Cut::BeforeLastCapital, Cut::AfterSmallLetter),
+        };
+        // `APIKey` is two words and `SESSIONid` one; where one way to cut says nothing, the other may.
         let by = |cut: Cut| self.by_words(&Words::of(name, cut));
-        match self {
-            Names::OfWire => by(cuts[1]).or_else(|| by(cuts[0])),
-            Names::OfProgram => by(cuts[0]).or_else(|| by(cuts[1])),
-        }
+        by(first).or_else(|| if has_capitals_before_small(name) { by(second) } else { None })
     }
 
     /// The last word decides, or the one before it if the last adds nothing.
@@ -124,18 +124,17 @@ impl Names {
     fn by_last(self, last: &str, before: &str, earlier: &str) -> Option<Name> {
         use Strength::{Always, Authorization, Cookie, Digits, InAddress, Opaque, Phrase, Text};
         let wire = self == Names::OfWire;
-        let qualified = QUALIFIERS.contains(&before);
+        let qualified = || QUALIFIERS.contains(&before);
         let (kind, strength) = match last {
             "password" | "passwords" | "passwd" | "pwd" | "passcode" => ("password", Always),
-            "pass" | "pw" if wire || qualified => ("password", Always),
-            _ if FOREIGN.contains(&last) => ("password", Always),
+            "pass" | "pw" if wire || qualified() => ("password", Always),
             // In Italian any word is a `parola`.
             "parola" if !wire => ("password", Always),
             "passe" if before == "de" && (earlier == "mot" || !wire) => ("password", Always),
             "passphrase" | "mnemonic" => ("password", Phrase),
             "phrase" if matches!(before, "seed" | "recovery" | "secret" | "pass") => ("password", Phrase),
             "secret" | "secrets" => ("secret", Text),
-            "token" | "tokens" if wire || qualified => ("token", Text),
+            "token" | "tokens" if wire || qualified() => ("token", Text),
             "token" | "tokens" => ("token", Opaque),
             "jwt" => ("token", Text),
             "credential" | "credentials" | "creds" => ("credential", Text),
@@ -150,7 +149,7 @@ impl Names {
             "apikey" | "accesskey" | "secretkey" | "privatekey" | "authkey" | "accountkey" | "signingkey" => {
                 ("key", Text)
             }
-            "key" | "keys" if qualified && !matches!(before, "id" | "user") => ("key", Text),
+            "key" | "keys" if qualified() && !matches!(before, "id" | "user") => ("key", Text),
             "code" if is_code(before) || (wire && matches!(before, "auth" | "passcode")) => ("otp", Always),
             "key" if wire && before.is_empty() => ("key", InAddress),
             "code" | "state" | "ticket" | "assertion" if wire && before.is_empty() => ("code", InAddress),
@@ -177,6 +176,7 @@ impl Names {
             _ if ["password", "passwd", "passwort"].iter().any(|end| last.ends_with(end)) => {
                 ("password", Strength::Always)
             }
+            _ if FOREIGN.contains(&last) => ("password", Strength::Always),
             _ if last.ends_with("secret") && wire => ("secret", Strength::Text),
             _ if last.ends_with("secret") => ("secret", Strength::Always),
             _ if last.ends_with("token") && (wire || tokens.contains(&last)) => ("token", Strength::Text),
@@ -184,6 +184,16 @@ impl Names {
         };
         Some(Name { kind, strength })
     }
+}
+
+/// Whether the two ways to cut a name can differ: two capitals and a small letter follow each other in it.
+fn has_capitals_before_small(name: &str) -> bool {
+    let mut capitals = 0;
+    name.chars().any(|character| {
+        let found = capitals > 1 && character.is_lowercase();
+        capitals = if character.is_uppercase() { capitals + 1 } else { 0 };
+        found
+    })
 }
 
 /// Whether a code of this name is a secret.
@@ -326,6 +336,38 @@ impl Words {
         // Names are short, expressions need not be; what decides is at the end.
         let name = &name[name.ceil_char_boundary(name.len().saturating_sub(MOST_BYTES / 3))..];
         let mut words = Words { lower: [0; MOST_BYTES], bounds: [(0, 0); MOST_WORDS], count: 0 };
+        match name.is_ascii() {
+            true => words.cut_ascii(name.as_bytes(), cut),
+            false => words.cut(name, cut),
+        }
+        words
+    }
+
+    /// Nearly every name is ASCII, and names are judged often.
+    fn cut_ascii(&mut self, name: &[u8], cut: Cut) {
+        let mut start = 0;
+        for (at, &byte) in name.iter().enumerate() {
+            self.lower[at] = byte.to_ascii_lowercase();
+            let before = if at == 0 { b' ' } else { name[at - 1] };
+            let before_small = matches!(cut, Cut::BeforeLastCapital)
+                && name.get(at + 1).is_some_and(u8::is_ascii_lowercase)
+                && before.is_ascii_alphanumeric();
+            let begins = match byte {
+                b'0'..=b'9' => before.is_ascii_alphabetic(),
+                b'A'..=b'Z' => before.is_ascii_lowercase() || before_small,
+                b'a'..=b'z' => false,
+                _ => true,
+            };
+            if begins {
+                self.close(start, at);
+                start = at + usize::from(!byte.is_ascii_alphanumeric());
+            }
+        }
+        self.close(start, name.len());
+    }
+
+    fn cut(&mut self, name: &str, cut: Cut) {
+        let words = self;
         let (mut start, mut end) = (0, 0);
         let mut before: Option<char> = None;
         let mut characters = name.chars().peekable();
@@ -356,7 +398,6 @@ impl Words {
             before = Some(character);
         }
         words.close(start, end);
-        words
     }
 
     /// Ends a word; of too many the last ones are kept.
@@ -561,6 +602,26 @@ mod tests {
         ] {
             let found = Names::OfWire.judge(name);
             assert!(found.is_none(), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_ascii_are_cut_like_all_others() {
+        let words = |name: &str, cut: Cut, ascii: bool| {
+            let mut words = Words { lower: [0; MOST_BYTES], bounds: [(0, 0); MOST_WORDS], count: 0 };
+            if ascii {
+                words.cut_ascii(name.as_bytes(), cut)
+            } else {
+                words.cut(name, cut)
+            }
+            (0..words.count).map(|back| words.back(back).to_owned()).collect::<Vec<String>>()
+        };
+        for name in
+            ["APIKey", "SESSIONid", "x_1y2Z", "--a..B--", "ASP.NET_SessionId", "a1B2c3", "", "_", "9A9a", "PHPSESSID"]
+        {
+            for cut in [Cut::AfterSmallLetter, Cut::BeforeLastCapital] {
+                assert_eq!(words(name, cut, true), words(name, cut, false), "{name}");
+            }
         }
     }
 

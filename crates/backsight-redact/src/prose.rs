@@ -164,7 +164,10 @@ fn next(names: Names, text: &str, from: usize) -> Option<Secret> {
         if let Some(secret) = after_scheme(names, text, at, length).or_else(|| named(names, text, at, length)) {
             return Some(secret);
         }
-        if let Some(secret) = named_in_letters(names, text, at) {
+        // A name that goes on in letters that are not English.
+        if bytes.get(at + length).is_some_and(|byte| !byte.is_ascii())
+            && let Some(secret) = named_in_letters(names, text, at)
+        {
             return Some(secret);
         }
         at += length.max(1);

@@ -62,7 +62,7 @@ fn a_secret_has_one_tag_in_every_lane() {
     let corpus = corpus();
     let variable = |index: usize, text: &str| json!({ "name": format!("v{index:03}"), "value": text, "type": "str", "variablesReference": 0 });
     let program: Vec<_> = corpus.iter().enumerate().map(|(index, (text, _))| variable(index, text)).collect();
-    scene.write("shop.toy", &serde_json::to_string(&program).unwrap());
+    scene.write("shop.toy", serde_json::to_string(&program).unwrap());
     let variables = captured(&workspace);
     assert_eq!(variables.len(), corpus.len());
     for (index, (text, secret)) in corpus.iter().enumerate() {
