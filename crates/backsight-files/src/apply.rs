@@ -30,7 +30,7 @@ use crate::objects::ObjectStore;
 use crate::observe::{Standing, observe};
 use crate::scan::open_below;
 use crate::seal::Seal;
-use crate::swap::{Mode, Swapped, order_of};
+use crate::swap::{Mode, Swapped, is_being_filled, order_of};
 use crate::tree::Node;
 
 /// A restore whose paths all stand where they shall, forward or back. What it displaced may still be written to: `clear`
@@ -239,7 +239,7 @@ impl Applier<'_> {
 
     /// Swaps everything into place, in an order in which every step is possible.
     fn swap_all(&self, root: &OwnedFd, restoration: &mut Restoration, mode: Mode) -> Result<()> {
-        let Restoration { journal, kept, looks, .. } = restoration;
+        let Restoration { journal, kept, looks, unkept, .. } = restoration;
         let order = order_of(&journal.steps);
         let total = order.len() as u64;
         for (count, index) in order.into_iter().enumerate() {
@@ -258,21 +258,30 @@ impl Applier<'_> {
             }
             (self.progress)(total + count as u64, 2 * total);
         }
-        self.settle(root, journal).map_err(|error| Error::io("finish the restore", error))
+        let lost = self.settle(root, journal).map_err(|error| Error::io("finish the restore", error))?;
+        unkept.extend(lost);
+        Ok(())
     }
 
-    /// Gives directories their permissions, innermost first, and makes the renames durable.
-    fn settle(&self, root: &OwnedFd, journal: &Journal) -> io::Result<()> {
+    /// Gives directories their permissions, innermost first, and makes the renames durable. Answers with what could not be
+    /// given.
+    fn settle(&self, root: &OwnedFd, journal: &Journal) -> io::Result<Vec<String>> {
+        let mut unkept = Vec::new();
         for Step { change, .. } in journal.steps.iter().rev() {
-            let Some(Node::Directory { mode }) = change.after else { continue };
+            let Some(Node::Directory { mode, access }) = change.after else { continue };
             let Ok(parent) = open_below(root, change.path.parent()) else { continue };
-            if let Standing::Known(Node::Directory { mode: current }) = observe(parent.as_fd(), change.path.name())?
-                && current != mode
-            {
-                self.disk().set_mode_at(parent.as_fd(), change.path.name(), mode)?;
+            let path = (parent.as_fd(), change.path.name());
+            let standing = observe(path.0, path.1)?;
+            let is_new = !change.before.is_some_and(|node| node.is_directory());
+            if is_new && is_being_filled(&standing) {
+                let lost = self.give_directory(path, mode, access)?;
+                unkept.extend(lost.into_iter().map(|what| format!("`{}` could not keep {what}", change.path)));
+            } else if matches!(standing, Standing::Known(Node::Directory { mode: current, .. }) if current != mode) {
+                self.disk().set_mode_at(path.0, path.1, mode)?;
             }
         }
-        self.sync_parents(root, journal)
+        self.sync_parents(root, journal)?;
+        Ok(unkept)
     }
 
     fn sync_parents(&self, root: &OwnedFd, journal: &Journal) -> io::Result<()> {

@@ -362,9 +362,9 @@ fn untrusted(entry: &Entry) -> Record<'_> {
 /// A record that vouches for nothing: the file will be read.
 fn record_without_stat<'n>(name: &'n [u8], node: &Node) -> Record<'n> {
     let (kind, mode, id) = match *node {
-        Node::File { mode, id } => (RecordKind::File, mode, id),
+        Node::File { mode, id, .. } => (RecordKind::File, mode, id),
         Node::Symlink { id } => (RecordKind::Symlink, 0o777, id),
-        Node::Directory { mode } => (RecordKind::Directory, mode, crate::tree::EMPTY_TREE),
+        Node::Directory { mode, .. } => (RecordKind::Directory, mode, crate::tree::EMPTY_TREE),
     };
     Record { name, kind, mode, trusted: false, stat: Stat::default(), id }
 }

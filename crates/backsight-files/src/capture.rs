@@ -15,11 +15,14 @@ use rayon::prelude::*;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::access::Access;
 use crate::anchored::AnchoredPath;
 use crate::blind::Blind;
 use crate::cache::{
     Cache, CacheChanges, CachedDirectory, FileTime, FreshCache, Record, RecordKind, RootIdentity, Stat, Subject,
 };
+use crate::former::access_of;
+use crate::holders::{Asked, complete};
 use crate::ignore::join;
 use crate::memory::{Base, Memory, Observed, Plan, Start};
 use crate::object::{ObjectKind, object_id};
@@ -516,7 +519,8 @@ impl<'a> Work<'a> {
         let Ok(after) = rustix::fs::fstat(file.as_fd()) else { return Ok(None) };
         let Some(id) = id.filter(|_| stat_of(&after) == stat) else { return Ok(None) };
         let mode = (before.st_mode & 0o7777) as u16;
-        let found = Found { mode, stat, trusted: stat.is_settled(looked_at), ..found.clone() };
+        let Ok(access) = access_of(&file, mode) else { return unreadable() };
+        let found = Found { mode, stat, trusted: stat.is_settled(looked_at), access: Some(access), ..found.clone() };
         Ok(Some(Outcome::Content { id, found }))
     }
 
@@ -557,11 +561,11 @@ impl<'a> Work<'a> {
     fn build_tree(&self, index: usize, children: &[usize], contents: &[Option<Contents>]) -> Result<Option<Contents>> {
         let visited = &self.scan.directories[index];
         let cached = self.cached(index);
-        let mut entries: Vec<Entry> = match &visited.listing {
+        let mut entries: Vec<Asked> = match &visited.listing {
             Listing::Nothing => return Ok(None),
             Listing::Fresh(found) => found
                 .iter()
-                .filter_map(|found| Some(file_entry(&found.name, found.kind, found.mode, found.id?)))
+                .filter_map(|found| Some(file_entry((&found.name, found.kind, found.mode), found.id?, found.access)))
                 .collect(),
             Listing::Cached => {
                 let same = |&child: &usize| {
@@ -575,18 +579,18 @@ impl<'a> Work<'a> {
                     .iter()
                     .flat_map(|known| known.records())
                     .filter(|record| record.kind != RecordKind::Directory);
-                records.map(|record| file_entry(record.name, record.kind, record.mode, record.id)).collect()
+                records.map(|record| file_entry((record.name, record.kind, record.mode), record.id, None)).collect()
             }
         };
         for &child in children {
             let Some(inner) = contents[child] else { continue };
             let visited = &self.scan.directories[child];
-            entries.push(Entry {
-                name: visited.name.clone(),
-                node: Node::Directory { mode: visited.mode },
-                contents: inner,
-            });
+            let node = Node::Directory { mode: visited.mode, access: Access::default() };
+            entries.push((Entry { name: visited.name.clone(), node, contents: inner }, false));
         }
+        let before = cached.and_then(|known| known.contents());
+        complete(&mut entries, &Source::new(self.request.store), before, (&self.scan.root, &visited.path));
+        let mut entries: Vec<Entry> = entries.into_iter().map(|(entry, _)| entry).collect();
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         encode_directory(&entries, &mut |kind, bytes| self.sink.put(kind, bytes)).map(Some)
     }
@@ -715,9 +719,10 @@ fn by_depth(scan: &Scan) -> Vec<Vec<usize>> {
     levels
 }
 
-fn file_entry(name: &[u8], kind: RecordKind, mode: u16, id: ObjectId) -> Entry {
-    let node = if kind == RecordKind::Symlink { Node::Symlink { id } } else { Node::File { mode, id } };
-    Entry { name: name.to_vec(), node, contents: Contents::default() }
+fn file_entry((name, kind, mode): (&[u8], RecordKind, u16), id: ObjectId, access: Option<Access>) -> Asked {
+    let file = || Node::File { mode, id, access: access.unwrap_or_default() };
+    let node = if kind == RecordKind::Symlink { Node::Symlink { id } } else { file() };
+    (Entry { name: name.to_vec(), node, contents: Contents::default() }, access.is_some())
 }
 
 fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {

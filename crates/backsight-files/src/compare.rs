@@ -8,6 +8,7 @@ use std::vec::IntoIter;
 use backsight_core::{ObjectId, RelPath, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::access::Access;
 use crate::ignore::join;
 use crate::object::ObjectKind;
 use crate::tree::{Contents, Entry, Node, Size, Source, Tree, check_depth, encode_directory};
@@ -168,7 +169,7 @@ impl<'a> Edits<'a> {
         // A path below a directory nobody named: it has ordinary permissions.
         for name in self.needed.get(directory).into_iter().flatten() {
             if !entries.get(*name).is_some_and(|entry| entry.node.is_directory()) {
-                let node = Node::Directory { mode: 0o755 };
+                let node = Node::Directory { mode: 0o755, access: Access::default() };
                 entries.insert(name.to_vec(), Entry { name: name.to_vec(), node, contents: Contents::default() });
             }
         }

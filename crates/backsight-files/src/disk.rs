@@ -222,6 +222,13 @@ impl Disk {
         Ok(rustix::fs::chmodat(directory, name, Mode::from_raw_mode(mode.into()), AtFlags::empty())?)
     }
 
+    /// Opens a directory that was made here, to give it what belongs to it.
+    pub(crate) fn open_directory_at(&self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<DiskFile> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(directory, name, flags, Mode::empty())?;
+        Ok(DiskFile { file: File::from(opened), disk: self.clone() })
+    }
+
     /// Renames without replacing anything, or swaps two names in one step.
     pub(crate) fn rename_at(
         &self,

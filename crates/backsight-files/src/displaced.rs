@@ -14,6 +14,7 @@ use crate::cache::Stat;
 use crate::capture::coarse_now;
 use crate::compare::Change;
 use crate::disk::Removal;
+use crate::former::access_of;
 use crate::journal::{Journal, Stage, Step};
 use crate::object::ObjectKind;
 use crate::objects::{Batch, STREAM_LIMIT};
@@ -171,7 +172,8 @@ impl Applier<'_> {
         let mode = (stat.st_mode & 0o7777) as u16;
         for _ in 0..READINGS {
             if let Some(id) = store_content(file, batch)? {
-                return Ok(Cleared::Stored(Node::File { mode, id }));
+                let access = access_of(file, mode).map_err(|error| Error::io("read a displaced file", error))?;
+                return Ok(Cleared::Stored(Node::File { mode, id, access }));
             }
         }
         Ok(Cleared::Left)

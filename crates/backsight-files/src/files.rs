@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use backsight_core::{Error, ObjectId, RelPath, Result, Seq, SnapshotId, Uncovere
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::access::needs_holder;
 use crate::anchored::AnchoredPath;
 use crate::apply::{Applier, Restoration};
 use crate::blind::Blind;
@@ -18,12 +19,13 @@ use crate::capture::{Caller, Capture, Last, Purpose, Request, capture, coarse_no
 use crate::compare::{Change, compare, edit_tree};
 use crate::disk::Disk;
 use crate::displaced::Clearing;
+use crate::former::access_at;
 use crate::large_blob::LargeBlob;
 use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
-use crate::scan::ScanOptions;
+use crate::scan::{ScanOptions, open_below};
 use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
 
@@ -245,6 +247,29 @@ impl Files {
         let root = self.open_root()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
         plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, bounds)
+    }
+
+    /// Takes from a plan what would give anybody more than the files allowed then or allow now. Everything that is
+    /// carried out goes through this.
+    pub fn settle(&self, mut plan: Plan) -> Result<Plan> {
+        let root = self.open_root()?;
+        for change in &mut plan.changes {
+            let Some(Node::File { mode: wanted, .. } | Node::Directory { mode: wanted, .. }) = change.after else {
+                continue;
+            };
+            let (Some(Node::File { access, .. } | Node::Directory { access, .. }), true) =
+                (&mut change.before, needs_holder(wanted))
+            else {
+                continue;
+            };
+            // A file whose own bits say all needs no group in a snapshot, but the bits that it gets may.
+            if access.is_unknown()
+                && let Ok(parent) = open_below(&root, change.path.parent())
+            {
+                *access = access_at(parent.as_fd(), change.path.name(), wanted);
+            }
+        }
+        Ok(plan.settle())
     }
 
     /// Plans to undo `steps`, newest first, keeping everything else.

@@ -1,16 +1,17 @@
-//! What a new file takes over from the one it replaces: owner, group, access control list, extended attributes. A file
-//! that replaces none gets what its directory gives to new files. Where something cannot be given, permissions are
-//! narrowed rather than handed to others.
+//! What a new file takes over from the one it replaces: owner, group, access control list, extended attributes. What
+//! replaces nothing gets the owner, the group and the lists that its snapshot says it had, and never what its directory
+//! gives to new files. Where something cannot be given, permissions are narrowed rather than handed to others.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 
 use backsight_core::RelPath;
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
+use crate::access::{Access, AccessList, Holder, needs_holder};
 use crate::disk::DiskFile;
 use crate::observe::{open_file, stamp};
 use crate::scan::open_below;
@@ -39,46 +40,55 @@ pub(crate) struct Given {
     pub(crate) mode: u16,
     /// What it could not be given, in words.
     pub(crate) unkept: Vec<String>,
-    /// The group that may do with it what others may not, where the file replaces none: of a file that was gone, no
-    /// snapshot holds the group or the access control list that these permissions were for.
-    pub(crate) new_group: Option<u32>,
 }
 
 impl Former {
-    /// Looks at a path below `root`, through no symlink.
-    pub(crate) fn at(root: &OwnedFd, path: &RelPath) -> io::Result<Former> {
+    /// Looks at a path below `root`, through no symlink, for a file of which its snapshot says `access`.
+    pub(crate) fn at(root: &OwnedFd, path: &RelPath, access: Access) -> io::Result<Former> {
         let directory = match open_below(root, path.parent()) {
             Ok(directory) => directory,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Former::default()),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Former::gone(access)),
             Err(error) => return Err(error.into()),
         };
         let is_file = |stat: &rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         if stamp(directory.as_fd(), path.name())?.as_ref().is_some_and(is_file) {
             let file = open_file(directory.as_fd(), path.name())?;
             let metadata = file.metadata()?;
-            let attributes = attributes_of(&file)?;
+            let mut attributes = attributes_of(&file)?;
+            // One that it lost since.
+            if !attributes.iter().any(|(name, _)| name == ACCESS_LIST) {
+                attributes.extend(Former::gone(access).attributes.into_iter().filter(|(name, _)| name == ACCESS_LIST));
+            }
             return Ok(Former { uid: Some(metadata.uid()), gid: Some(metadata.gid()), attributes });
         }
-        let directory = File::from(directory);
-        let metadata = directory.metadata()?;
-        let list = value_of(&directory, DEFAULT_LIST)?.map(|value| (ACCESS_LIST.to_vec(), value));
-        let gid = (metadata.mode() & 0o2000 != 0).then_some(metadata.gid());
-        Ok(Former { uid: None, gid, attributes: list.into_iter().collect() })
+        let mut former = Former::gone(access);
+        let metadata = File::from(directory).metadata()?;
+        if former.gid.is_none() && metadata.mode() & 0o2000 != 0 {
+            former.gid = Some(metadata.gid());
+        }
+        Ok(former)
     }
 
-    /// Gives all of it to a new file that is to have these permissions, which must be set after this.
+    /// What is not there any more, as its snapshot has it.
+    pub(crate) fn gone(access: Access) -> Former {
+        let Some(holder) = access.holder() else { return Former::default() };
+        // The list of a directory itself comes last: it changes the bits by which a recovery knows one that is not finished.
+        let lists = [(DEFAULT_LIST, &holder.inherited), (ACCESS_LIST, &holder.list)];
+        let lists = lists.into_iter().filter_map(|(name, list)| Some((name.to_vec(), list.as_ref()?.to_kernel())));
+        Former { uid: Some(holder.uid), gid: Some(holder.gid), attributes: lists.collect() }
+    }
+
+    /// Gives all of it to a new file or directory that is to have these permissions, which must be set after this.
     pub(crate) fn give_to(&self, file: &DiskFile, mode: u16) -> io::Result<Given> {
-        let mut given = Given { mode, unkept: Vec::new(), new_group: None };
+        let mut given = Given { mode, unkept: Vec::new() };
         self.give_owner(file, &mut given)?;
-        if self.uid.is_none() && is_for_a_group(mode) {
-            given.new_group = Some(file.file().metadata()?.gid());
-        }
         let present = attributes_of(file.file())?;
-        // What the directory of the stage gives to new files is not what the file's own directory gives.
-        if present.iter().any(|(name, _)| name == ACCESS_LIST)
-            && !self.attributes.iter().any(|(name, _)| name == ACCESS_LIST)
-        {
-            file.set_attribute(ACCESS_LIST, None)?;
+        // What a directory gives to all that is made in it is not what this one had.
+        for list in [ACCESS_LIST, DEFAULT_LIST] {
+            let has = |attributes: &[Attribute]| attributes.iter().any(|(name, _)| name == list);
+            if has(&present) && !has(&self.attributes) {
+                file.set_attribute(list, None)?;
+            }
         }
         for attribute in self.attributes.iter().filter(|attribute| !present.contains(attribute)) {
             let (name, value) = attribute;
@@ -87,10 +97,11 @@ impl Former {
             }
             match file.set_attribute(name, Some(value)) {
                 Ok(()) => {}
-                // Without its list the bits that were its mask would be the group's own.
-                Err(error) if name == ACCESS_LIST => return Err(error),
                 Err(error) if is_refused(&error) => {
                     given.unkept.push(format!("its attribute `{}`: {error}", String::from_utf8_lossy(name)));
+                    if name == ACCESS_LIST {
+                        given.mode = without_list(given.mode, value);
+                    }
                 }
                 Err(error) => return Err(error),
             }
@@ -129,9 +140,58 @@ impl Former {
     }
 }
 
-/// Whether a group may do something with a file of which others may do nothing.
-fn is_for_a_group(mode: u16) -> bool {
-    mode & 0o070 != 0 && mode & 0o007 == 0
+/// The permissions of a file without its list: the bits that were its mask would be the group's own.
+fn without_list(mode: u16, list: &[u8]) -> u16 {
+    let group = AccessList::from_kernel(list).map_or(0, |list| list.of_group(mode >> 3 & 0o7));
+    mode & !0o070 | group << 3
+}
+
+/// Whom the permissions of an open file or directory are for. Nothing where the bits say all of it.
+pub(crate) fn access_of(file: &File, mode: u16) -> io::Result<Access> {
+    let names = match list(file) {
+        Ok(names) => names,
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let read = |wanted: &[u8]| match names.iter().any(|name| name == wanted) {
+        true => Ok::<_, io::Error>(value_of(file, wanted)?.and_then(|value| AccessList::from_kernel(&value))),
+        false => Ok(None),
+    };
+    let (list, inherited) = (read(ACCESS_LIST)?, read(DEFAULT_LIST)?);
+    if list.is_none() && inherited.is_none() && !needs_holder(mode) {
+        return Ok(Access::default());
+    }
+    let metadata = file.metadata()?;
+    Ok(Access::new(Holder { uid: metadata.uid(), gid: metadata.gid(), list, inherited }))
+}
+
+/// The same for a name in a directory. Nothing, too, where it cannot be looked at.
+pub(crate) fn access_at(directory: BorrowedFd<'_>, name: &[u8], mode: u16) -> Access {
+    match has_lists(directory, name) {
+        Some(false) if !needs_holder(mode) => return Access::default(),
+        Some(false) => {
+            let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                return Access::default();
+            };
+            return Access::new(Holder { uid: stat.st_uid, gid: stat.st_gid, list: None, inherited: None });
+        }
+        _ => {}
+    }
+    open_file(directory, name).and_then(|file| access_of(&file, mode)).unwrap_or_default()
+}
+
+/// Whether it has any lists, without opening it. Nothing when that cannot be said.
+fn has_lists(directory: BorrowedFd<'_>, name: &[u8]) -> Option<bool> {
+    let path = [format!("/proc/self/fd/{}/", directory.as_raw_fd()).as_bytes(), name].concat();
+    let mut buffer = [0; 256];
+    match rustix::fs::llistxattr(path, &mut buffer[..]) {
+        Ok(length) => {
+            let mut names = buffer[..length].split(|&byte| byte == 0);
+            Some(names.any(|name| name == ACCESS_LIST || name == DEFAULT_LIST))
+        }
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Some(false),
+        Err(_) => None,
+    }
 }
 
 /// Whether the system does not allow it, here or for this user.

@@ -4,6 +4,7 @@
 //! it so that a crash at any instant leaves the workspace exactly before or exactly after. It knows nothing of
 //! history, sessions or users: the `backsight` crate does.
 
+mod access;
 mod anchored;
 mod apply;
 mod blind;
@@ -27,6 +28,7 @@ mod git_pack;
 mod git_place;
 mod git_repository;
 mod glob;
+mod holders;
 mod ignore;
 mod journal;
 mod large_blob;
@@ -51,6 +53,7 @@ mod verify;
 mod watch;
 mod write_out;
 
+pub use access::Access;
 pub use anchored::AnchoredPath;
 pub use apply::Restoration;
 pub use capture::{Caller, Capture, CaptureProgress, Last};
@@ -72,3 +75,4 @@ pub use scan::{OWN_DIRECTORY, ScanOptions};
 pub use seal::Seal;
 pub use tree::{Node, Tree};
 pub use verify::{ObjectReport, TreeReport};
+pub use watch::is_on_local_file_system;

@@ -8,6 +8,7 @@ use backsight_core::{Code, Error, ObjectId, RelPath, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::access::Access;
 use crate::cache::{FileTime, Stat};
 use crate::object::{IdHasher, ObjectKind, object_id};
 use crate::objects::STREAM_LIMIT;
@@ -52,9 +53,9 @@ pub(crate) fn stamp(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option
 pub(crate) fn standing(directory: BorrowedFd<'_>, name: &[u8], stat: &rustix::fs::Stat) -> io::Result<Standing> {
     let mode = (stat.st_mode & 0o7777) as u16;
     let node = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Node::Directory { mode },
+        FileType::Directory => Node::Directory { mode, access: Access::default() },
         FileType::RegularFile => match open_file(directory, name) {
-            Ok(file) => Node::File { mode, id: hash_file(file)? },
+            Ok(file) => Node::File { mode, id: hash_file(file)?, access: Access::default() },
             // What cannot be read is none of the contents we know.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Standing::Other),
             Err(error) => return Err(error),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use backsight_core::{ObjectId, Reason, RelPath, Result, quote};
 use backsight_diff::{Labels, Merge};
 
+use crate::access::{Access, settled};
 use crate::blind::Blind;
 use crate::capture::Capture;
 use crate::compare::{Change, compare};
@@ -28,6 +29,8 @@ pub struct Plan {
     pub conflicts: Vec<Conflict>,
     /// Paths that get fewer permissions than the target has, see `withhold`.
     pub withheld: Vec<RelPath>,
+    /// Paths whose group gets less than the bits in the target say: whom those were for is not known, or others now.
+    pub narrowed: Vec<RelPath>,
     /// Contents that are in no snapshot yet: results of merges.
     pub(crate) blobs: BTreeMap<ObjectId, Vec<u8>>,
 }
@@ -38,19 +41,37 @@ impl Plan {
         self.blobs.get(id).map(Vec::as_slice)
     }
 
-    /// Takes permission bits out of what paths would get that do not have them now.
-    pub fn withhold(mut self, bits: u16) -> Plan {
-        for change in &mut self.changes {
+    /// Takes permission bits out of what paths would get that do not have them now, and believes nothing of what is said
+    /// about whom the others are for, in changes that a stranger thought of.
+    pub fn withhold(mut self, bits: u16, is_strange: &dyn Fn(&Change) -> bool) -> Plan {
+        for change in self.changes.iter_mut().filter(|change| is_strange(change)) {
+            if let Some(Node::File { access, .. } | Node::Directory { access, .. }) = &mut change.after {
+                *access = Access::default();
+            }
             let held = match change.before {
-                Some(Node::File { mode, .. } | Node::Directory { mode }) => mode,
+                Some(Node::File { mode, .. } | Node::Directory { mode, .. }) => mode,
                 _ => 0,
             };
-            if let Some(Node::File { mode, .. } | Node::Directory { mode }) = &mut change.after
+            if let Some(Node::File { mode, .. } | Node::Directory { mode, .. }) = &mut change.after
                 && *mode & bits & !held != 0
             {
                 *mode &= !(bits & !held);
                 self.withheld.push(change.path.clone());
             }
+        }
+        self.changes.retain(|change| change.before != change.after);
+        self
+    }
+
+    /// Gives no path more than it had in the target or has now, see `access.rs`.
+    pub(crate) fn settle(mut self) -> Plan {
+        for change in &mut self.changes {
+            let Some(after) = change.after else { continue };
+            let settled = settled(change.before, after);
+            if settled != after {
+                self.narrowed.push(change.path.clone());
+            }
+            change.after = Some(settled);
         }
         self.changes.retain(|change| change.before != change.after);
         self
@@ -397,24 +418,28 @@ impl Revert<'_> {
 
     /// Base: what the step left. Ours: what is there now. Theirs: what was there before the step.
     fn merge(&self, path: &RelPath, before: Node, after: Node, current: Node, label: &str) -> Result<Verdict> {
-        let (Node::File { mode: before_mode, id: before_id }, Node::File { mode: after_mode, id: after_id }) =
-            (before, after)
+        let (
+            Node::File { mode: before_mode, id: before_id, access: before_access },
+            Node::File { mode: after_mode, id: after_id, .. },
+        ) = (before, after)
         else {
             return Ok(Verdict::Conflicts("it became something else since".to_owned()));
         };
-        let Node::File { mode: current_mode, id: current_id } = current else {
+        let Node::File { mode: current_mode, id: current_id, access: current_access } = current else {
             return Ok(Verdict::Conflicts("it became something else since".to_owned()));
         };
-        let mode = if current_mode == after_mode { before_mode } else { current_mode };
+        let is_kept = current_mode != after_mode;
+        let (mode, access) = if is_kept { (current_mode, current_access) } else { (before_mode, before_access) };
         if current_id == after_id {
-            return Ok(Verdict::Becomes(Some(Node::File { mode, id: before_id })));
+            return Ok(Verdict::Becomes(Some(Node::File { mode, id: before_id, access })));
         }
         if before_id == after_id || current_id == before_id {
-            return Ok(Verdict::Becomes(Some(Node::File { mode, id: current_id })));
+            return Ok(Verdict::Becomes(Some(Node::File { mode, id: current_id, access })));
         }
         let (base, ours, theirs) =
             (self.content(path, &after_id)?, self.content(path, &current_id)?, self.content(path, &before_id)?);
-        let file = |bytes: &[u8]| -> Result<Node> { Ok(Node::File { mode, id: object_id(ObjectKind::Blob, bytes)? }) };
+        let file =
+            |bytes: &[u8]| -> Result<Node> { Ok(Node::File { mode, id: object_id(ObjectKind::Blob, bytes)?, access }) };
         Ok(match backsight_diff::merge(&base, &ours, &theirs, &Labels { ours: "now", theirs: label }) {
             Merge::Clean(bytes) => Verdict::Merges(file(&bytes)?, bytes),
             Merge::Conflict { text, conflicts } if self.on_conflict == OnConflict::Mark => {
@@ -478,7 +503,9 @@ impl Revert<'_> {
                 let parent = RelPath::new(parent)?;
                 match self.stands(&parent)? {
                     Some(Node::Directory { .. }) => break,
-                    None => drop(self.current.insert(parent, Some(Node::Directory { mode: 0o755 }))),
+                    None => drop(
+                        self.current.insert(parent, Some(Node::Directory { mode: 0o755, access: Access::default() })),
+                    ),
                     Some(_) => {
                         self.current.remove(&path);
                         let reason = format!("`{parent}` is a file now");

@@ -196,12 +196,15 @@ const EMPTY_BLOB: ObjectId = ObjectId::from_bytes([
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Access;
     use crate::object::{ObjectKind, object_id};
 
     /// Deletes and adds files of these contents; answers the moves as `from > to` and what was not compared.
     fn found(gone: &[(&str, String)], came: &[(&str, String)]) -> (Vec<String>, u64) {
-        let node =
-            |text: &String| Node::File { mode: 0o644, id: object_id(ObjectKind::Blob, text.as_bytes()).unwrap() };
+        let node = |text: &String| {
+            let id = object_id(ObjectKind::Blob, text.as_bytes()).unwrap();
+            Node::File { mode: 0o644, id, access: Access::default() }
+        };
         let path = |path: &str| RelPath::new(path).unwrap();
         let deleted = gone.iter().map(|(at, text)| Change { path: path(at), before: Some(node(text)), after: None });
         let added = came.iter().map(|(at, text)| Change { path: path(at), before: None, after: Some(node(text)) });

@@ -1,8 +1,8 @@
 //! The parallel walk: what is in the workspace now, and which of it must be read because the stat cache cannot vouch
 //! for it. It opens directories only, never follows a symlink, and reports whatever it could not look at.
 //!
-//! A walk may be told which part of the tree to look at (`Part`): the rest is then taken from the cache. When it meets
-//! anything that the part does not account for, it says so instead of answering.
+//! A walk may be told which part of the tree to look at (`Part`): the rest is then taken from the cache, unless the walk
+//! meets anything that the part does not account for, and says so.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -118,8 +118,9 @@ pub(crate) struct Found {
     /// Known without reading.
     pub(crate) id: Option<ObjectId>,
     pub(crate) trusted: bool,
-    /// Its place in the directory's own order, in which the cache keeps names: an unchanged directory then reads
-    /// exactly like its record.
+    /// Whom it is for, once it was read.
+    pub(crate) access: Option<crate::Access>,
+    /// Its place in the directory's own order, which is the cache's: an unchanged directory reads like its record.
     pub(crate) order: u32,
 }
 
@@ -651,7 +652,8 @@ impl<'a> Walk<'a> {
         let unchanged = cached == Some(yielded.entries) && yielded.vouched == yielded.entries;
         let found = |seen: Seen| {
             let Seen { name, kind, mode, stat, id } = seen;
-            Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted: id.is_some(), order: name.order }
+            let (trusted, order) = (id.is_some(), name.order);
+            Found { name: names.get(name).to_vec(), kind, mode, stat, id, trusted, access: None, order }
         };
         let seen = std::mem::take(&mut yielded.seen);
         let listing = if unchanged { Listing::Cached } else { Listing::Fresh(seen.into_iter().map(found).collect()) };

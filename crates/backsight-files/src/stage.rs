@@ -23,8 +23,6 @@ pub(crate) struct Staged {
     narrowed: Option<u16>,
     /// What the replaced file has and the new one could not be given.
     unkept: Vec<String>,
-    /// The group that a file has which replaces none, where it matters.
-    new_group: Option<u32>,
 }
 
 impl Applier<'_> {
@@ -72,12 +70,11 @@ impl Applier<'_> {
             .create_private_directories(&own)
             .map_err(|error| Error::io(format!("create `{}`", own.display()), error))?;
         let total = 2 * journal.steps.len() as u64;
-        let (mut unkept, mut is_narrowed, mut regrouped) = (Vec::new(), false, Vec::new());
+        let (mut unkept, mut is_narrowed) = (Vec::new(), false);
         for (done, step) in journal.steps.iter_mut().enumerate() {
             if action_of(&step.change).needs_staging() {
                 let staged = self.stage_step(root, step)?;
                 unkept.extend(staged.unkept);
-                regrouped.extend(staged.new_group.map(|group| (step.change.path.clone(), group)));
                 if let (Some(narrowed), Some(Node::File { mode, .. })) = (staged.narrowed, &mut step.change.after) {
                     *mode = narrowed;
                     is_narrowed = true;
@@ -90,7 +87,6 @@ impl Applier<'_> {
         }
         self.journals().reserve(journal, room + 2 * self.journals().size(journal, Phase::Intent))?;
         self.check_writable(root, journal)?;
-        unkept.extend(told_together(&regrouped));
         Ok(unkept)
     }
 
@@ -101,20 +97,19 @@ impl Applier<'_> {
             let directory = open_below(root, &step.stage.directory)?;
             let name = step.stage.name.as_bytes();
             self.remove_staged(root, &step.stage, name)?;
-            let Some(Node::File { mode, .. }) = step.change.after else {
+            let Some(Node::File { mode, access, .. }) = step.change.after else {
                 self.disk().symlink_at(&content, directory.as_fd(), name)?;
                 return Ok(Staged::default());
             };
             let mut file = self.disk().create_at(directory.as_fd(), name)?;
             file.write_all(&content)?;
-            let given = Former::at(root, &step.change.path)?.give_to(&file, mode)?;
+            let given = Former::at(root, &step.change.path, access)?.give_to(&file, mode)?;
             file.set_mode(given.mode)?;
             file.sync()?;
             let path = &step.change.path;
             Ok(Staged {
                 narrowed: (given.mode != mode).then_some(given.mode),
                 unkept: given.unkept.into_iter().map(|what| format!("`{path}` could not keep {what}")).collect(),
-                new_group: given.new_group,
             })
         };
         write().map_err(|error| Error::io(format!("stage `{}`", step.change.path), error))
@@ -148,18 +143,6 @@ impl Applier<'_> {
         }
         Ok(())
     }
-}
-
-/// One sentence for all files that came back for a group: there may be thousands.
-fn told_together(regrouped: &[(RelPath, u32)]) -> Option<String> {
-    let ((path, group), more) = regrouped.split_first()?;
-    let others = match more.len() {
-        0 => String::new(),
-        count => format!(" (and {count} more)"),
-    };
-    Some(format!(
-        "`{path}`{others} came back for the group {group}: no snapshot holds which group or access control list it had"
-    ))
 }
 
 /// What tells the mount of a path from others: the device, and the mount's number where the kernel says it (since 5.8).

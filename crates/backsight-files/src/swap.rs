@@ -6,10 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
+use crate::access::Access;
 use crate::apply::Applier;
 use crate::cache::Stat;
 use crate::compare::Change;
 use crate::disk::{Disk, Rename};
+use crate::former::Former;
 use crate::journal::{Stage, Step};
 use crate::observe::{Standing, observe, stamp, standing, stat_of};
 use crate::scan::open_below;
@@ -314,14 +316,22 @@ impl Applier<'_> {
 
     /// Puts an emptied directory back, unless something else stands there by now.
     fn remake_directory(&self, change: &Change, path: Place<'_>) -> io::Result<()> {
-        let Some(Node::Directory { mode }) = change.before else { return Ok(()) };
+        let Some(Node::Directory { mode, access }) = change.before else { return Ok(()) };
         let is_ours = match make_directory(self.disk(), path)? {
             Swapped::Edited => false,
             Swapped::Done(_) => true,
             // Perhaps by a process that died before it gave it its permissions.
-            Swapped::Already => observe(path.0, path.1)?.is(Some(&Node::Directory { mode: FILLING })),
+            Swapped::Already => is_being_filled(&observe(path.0, path.1)?),
         };
-        if is_ours { self.disk().set_mode_at(path.0, path.1, mode) } else { Ok(()) }
+        if is_ours { self.give_directory(path, mode, access).map(drop) } else { Ok(()) }
+    }
+
+    /// Gives a directory that was made here its permissions and whom they are for. Answers with what it could not get.
+    pub(crate) fn give_directory(&self, path: Place<'_>, mode: u16, access: Access) -> io::Result<Vec<String>> {
+        let directory = self.disk().open_directory_at(path.0, path.1)?;
+        let given = Former::gone(access).give_to(&directory, mode)?;
+        directory.set_mode(given.mode)?;
+        Ok(given.unkept)
     }
 
     /// Gives something its earlier permissions, if it still has those that we gave it.
@@ -412,7 +422,7 @@ pub(crate) fn open_stage(root: &OwnedFd, stage: &Stage) -> io::Result<Option<Own
 
 fn mode_of(node: Node) -> Option<u16> {
     match node {
-        Node::File { mode, .. } | Node::Directory { mode } => Some(mode),
+        Node::File { mode, .. } | Node::Directory { mode, .. } => Some(mode),
         Node::Symlink { .. } => None,
     }
 }
@@ -437,6 +447,11 @@ fn is_undone(standing: &Standing, change: &Change) -> bool {
         (Standing::Known(Node::Directory { .. }), Some(Node::Directory { .. })) => true,
         _ => standing.is(change.before.as_ref()),
     }
+}
+
+/// Whether it is a directory of ours that has not got its permissions yet.
+pub(crate) fn is_being_filled(standing: &Standing) -> bool {
+    matches!(standing, Standing::Known(Node::Directory { mode: FILLING, .. }))
 }
 
 /// The second half of a step; when it fails, `undo_first` takes the first half back.

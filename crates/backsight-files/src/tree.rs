@@ -3,6 +3,9 @@
 //! Git keeps one permission bit and no empty directories. The rest is in a second tree of the same shape, the
 //! *attributes*: for every directory that needs it, a blob `m` with the exceptions, and below `d<name>` the
 //! attributes of a subdirectory. Directories with ordinary permissions have none, and unchanged ones share theirs.
+//!
+//! Whom permissions are for (`access.rs`) is in the same blob, in records that readers from before take for permissions of
+//! names that cannot be: they begin with a slash.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -10,6 +13,7 @@ use std::os::fd::OwnedFd;
 use backsight_core::{Code, Error, ObjectId, RelPath, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::access::{Access, Holder, needs_holder};
 use crate::ignore::join;
 use crate::names::alias_reason;
 use crate::object::ObjectKind;
@@ -64,6 +68,9 @@ pub enum Node {
         mode: u16,
         /// The blob with its bytes.
         id: ObjectId,
+        /// Whom they are for.
+        #[serde(skip_serializing_if = "Access::is_unknown", default)]
+        access: Access,
     },
     /// A symbolic link.
     Symlink {
@@ -74,6 +81,9 @@ pub enum Node {
     Directory {
         /// All twelve permission bits.
         mode: u16,
+        /// Whom they are for.
+        #[serde(skip_serializing_if = "Access::is_unknown", default)]
+        access: Access,
     },
 }
 
@@ -144,10 +154,7 @@ impl<'a> Source<'a> {
 
     /// The entries of a directory, sorted by name.
     pub(crate) fn entries(&self, contents: &Contents) -> Result<Vec<Entry>> {
-        let attributes = match &contents.attributes {
-            Some(id) => self.attributes(id)?,
-            None => Attributes::default(),
-        };
+        let attributes = self.attributes_of(contents)?;
         let mut entries = Vec::new();
         if let Some(id) = &contents.tree {
             for raw in parse_tree(&self.tree(id)?).ok_or_else(|| malformed(id))? {
@@ -159,13 +166,19 @@ impl<'a> Source<'a> {
                 return Err(malformed(&contents.attributes.unwrap_or(EMPTY_TREE)));
             }
             let inner = Contents { tree: None, attributes: attributes.children.get(name).copied() };
-            entries.push(Entry { name: name.clone(), node: Node::Directory { mode: *mode }, contents: inner });
+            let node = Node::Directory { mode: *mode, access: attributes.access(name, *mode) };
+            entries.push(Entry { name: name.clone(), node, contents: inner });
         }
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         match entries.windows(2).any(|pair| pair[0].name == pair[1].name) {
             true => Err(malformed(&contents.tree.unwrap_or(EMPTY_TREE))),
             false => Ok(entries),
         }
+    }
+
+    /// What the tree of a directory cannot hold.
+    pub(crate) fn attributes_of(&self, contents: &Contents) -> Result<Attributes> {
+        contents.attributes.as_ref().map_or_else(|| Ok(Attributes::default()), |id| self.attributes(id))
     }
 
     fn attributes(&self, id: &ObjectId) -> Result<Attributes> {
@@ -323,7 +336,7 @@ pub(crate) fn encode_directory(
 
 fn git_entry(entry: &Entry) -> Option<RawEntry> {
     let (mode, id) = match entry.node {
-        Node::File { mode, id } => (if mode & 0o100 != 0 { 0o100755 } else { 0o100644 }, id),
+        Node::File { mode, id, .. } => (if mode & 0o100 != 0 { 0o100755 } else { 0o100644 }, id),
         Node::Symlink { id } => (0o120000, id),
         Node::Directory { .. } => (0o40000, entry.contents.tree?),
     };
@@ -345,7 +358,7 @@ fn class_of(entry: &Entry) -> Option<(Class, u16)> {
     match entry.node {
         Node::File { mode, .. } if mode & 0o100 != 0 => Some((Class::Executable, mode)),
         Node::File { mode, .. } => Some((Class::File, mode)),
-        Node::Directory { mode } if entry.contents.tree.is_some() => Some((Class::Directory, mode)),
+        Node::Directory { mode, .. } if entry.contents.tree.is_some() => Some((Class::Directory, mode)),
         _ => None,
     }
 }
@@ -366,11 +379,42 @@ fn encode_modes(entries: &[Entry]) -> Option<Vec<u8>> {
         }
     }
     for entry in entries {
-        if let (Node::Directory { mode }, None) = (entry.node, entry.contents.tree) {
+        if let (Node::Directory { mode, .. }, None) = (entry.node, entry.contents.tree) {
             push_record(&mut text, "empty", mode, &entry.name);
         }
     }
+    push_holders(&mut text, entries);
     (!text.is_empty()).then_some(text)
+}
+
+/// Whom permissions are for, where the bits alone do not say it: `file 0 /HOLDER/name/name`, and without a name for all
+/// that have need of it and are not named.
+fn push_holders(text: &mut Vec<u8>, entries: &[Entry]) {
+    let mut named: BTreeMap<&Holder, Vec<&[u8]>> = BTreeMap::new();
+    let mut plain: BTreeMap<&Holder, usize> = BTreeMap::new();
+    let mut is_whole = true;
+    for entry in entries {
+        let (Node::File { mode, access, .. } | Node::Directory { mode, access }) = entry.node else { continue };
+        let Some(holder) = access.holder() else {
+            is_whole &= !needs_holder(mode);
+            continue;
+        };
+        let has_lists = holder.list.is_some() || holder.inherited.is_some();
+        if has_lists || needs_holder(mode) {
+            named.entry(holder).or_default().push(&entry.name);
+            *plain.entry(holder).or_default() += usize::from(!has_lists);
+        }
+    }
+    let most = plain.into_iter().filter(|(_, count)| is_whole && *count > 0);
+    let usual = most.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0))).map(|(holder, _)| holder);
+    for (holder, names) in named {
+        text.extend_from_slice(format!("file 0 /{holder}").as_bytes());
+        for name in names.into_iter().filter(|_| usual != Some(holder)) {
+            text.push(b'/');
+            text.extend_from_slice(name);
+        }
+        text.push(0);
+    }
 }
 
 fn push_record(text: &mut Vec<u8>, label: &str, mode: u16, name: &[u8]) {
@@ -394,6 +438,8 @@ pub(crate) struct Attributes {
     named: BTreeMap<Vec<u8>, u16>,
     empty: BTreeMap<Vec<u8>, u16>,
     children: BTreeMap<Vec<u8>, ObjectId>,
+    usual_holder: Access,
+    holders: BTreeMap<Vec<u8>, Access>,
 }
 
 impl Attributes {
@@ -404,6 +450,7 @@ impl Attributes {
             let mode = u16::from_str_radix(std::str::from_utf8(parts.next()?).ok()?, 8).ok()? & 0o7777;
             let class = CLASSES.iter().find(|(_, name, _)| *name == label).map(|(class, _, _)| *class);
             match (class, label, parts.next()) {
+                (Some(_), _, Some([b'/', holder @ ..])) => self.read_holder(holder),
                 (Some(class), _, None) => drop(self.usual.insert(class, mode)),
                 (Some(_), _, Some(name)) => drop(self.named.insert(name.to_vec(), mode)),
                 (None, "empty", Some(name)) => drop(self.empty.insert(name.to_vec(), mode)),
@@ -413,22 +460,113 @@ impl Attributes {
         Some(())
     }
 
+    /// A record that cannot be read says nothing.
+    fn read_holder(&mut self, record: &[u8]) {
+        let mut parts = record.split(|&byte| byte == b'/');
+        let text = parts.next().and_then(|text| std::str::from_utf8(text).ok());
+        let Some(holder) = text.and_then(Holder::parse) else { return };
+        let access = Access::new(holder);
+        let mut is_usual = true;
+        for name in parts {
+            is_usual = false;
+            self.holders.insert(name.to_vec(), access);
+        }
+        if is_usual {
+            self.usual_holder = access;
+        }
+    }
+
+    /// Whom the permissions of a name are for, as far as it is recorded.
+    pub(crate) fn access(&self, name: &[u8], mode: u16) -> Access {
+        let usual = if needs_holder(mode) { self.usual_holder } else { Access::default() };
+        self.holders.get(name).copied().unwrap_or(usual)
+    }
+
     fn entry(&self, raw: RawEntry) -> Option<Entry> {
         let mode = |class: Class, ordinary: u16| {
             let usual = self.usual.get(&class).copied().unwrap_or(ordinary);
             self.named.get(&raw.name).copied().unwrap_or(usual)
         };
         let mut contents = Contents::default();
+        let file = |mode: u16| Node::File { mode, id: raw.id, access: self.access(&raw.name, mode) };
         let node = match raw.mode {
             0o40000 => {
                 contents = Contents { tree: Some(raw.id), attributes: self.children.get(&raw.name).copied() };
-                Node::Directory { mode: mode(Class::Directory, 0o755) }
+                let mode = mode(Class::Directory, 0o755);
+                Node::Directory { mode, access: self.access(&raw.name, mode) }
             }
             0o120000 => Node::Symlink { id: raw.id },
-            0o100755 => Node::File { mode: mode(Class::Executable, 0o755), id: raw.id },
-            0o100644 | 0o100664 => Node::File { mode: mode(Class::File, 0o644), id: raw.id },
+            0o100755 => file(mode(Class::Executable, 0o755)),
+            0o100644 | 0o100664 => file(mode(Class::File, 0o644)),
             _ => return None,
         };
         is_safe_name(&raw.name).then_some(Entry { name: raw.name, node, contents })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, mode: u16, holder: Option<&str>) -> Entry {
+        let access = holder.and_then(Holder::parse).map(Access::new).unwrap_or_default();
+        let node = Node::File { mode, id: EMPTY_TREE, access };
+        Entry { name: name.as_bytes().to_vec(), node, contents: Contents::default() }
+    }
+
+    /// What is written for a directory, with `|` for its NULs.
+    fn written(entries: &[Entry]) -> String {
+        String::from_utf8(encode_modes(entries).unwrap_or_default()).unwrap().replace('\0', "|")
+    }
+
+    /// The holders that are read back, by name.
+    fn read(entries: &[Entry]) -> Vec<String> {
+        let mut attributes = Attributes::default();
+        attributes.read(&encode_modes(entries).unwrap()).unwrap();
+        let of = |entry: &Entry| {
+            let Node::File { mode, .. } = entry.node else { return None };
+            let holder = attributes.access(&entry.name, mode).holder();
+            Some(format!("{} {}", entry.name.escape_ascii(), holder.map_or("-".to_owned(), ToString::to_string)))
+        };
+        entries.iter().filter_map(of).collect()
+    }
+
+    const LIST: &str = "1.2;u:6,u9:6,g:0,m:6,o:0;";
+
+    #[test]
+    fn whom_files_are_for_is_kept_where_the_bits_do_not_say_it() {
+        let (plain, other) = (Some("1.2"), Some("1.3"));
+        assert_eq!(written(&[file("a", 0o644, plain), file("b", 0o755, other)]), "", "the bits say all of it");
+        let entries = [
+            file("a b", 0o640, plain),
+            file("c", 0o640, plain),
+            file("d", 0o644, None),
+            file("e", 0o640, other),
+            file("f", 0o644, Some(LIST)),
+        ];
+        let text = written(&entries);
+        assert_eq!(
+            text,
+            "file 640|file 644 d|file 644 f|file 0 /1.2|file 0 /1.2;u:6,u9:6,g:0,m:6,o:0;/f|file 0 /1.3/e|"
+        );
+        assert_eq!(read(&entries), ["a b 1.2", "c 1.2", "d -", "e 1.3", &format!("f {LIST}")]);
+        // A reader from before sees permissions of names that begin with a slash, which no file has.
+        let records: Vec<&str> = text.split_terminator('|').filter(|record| record.contains('/')).collect();
+        assert!(records.iter().all(|record| record.starts_with("file 0 /")), "{records:?}");
+    }
+
+    /// A file of a tree from before this was recorded must not be taken for one of those that are.
+    #[test]
+    fn what_is_not_recorded_stays_unknown_beside_what_is() {
+        let entries = [file("a", 0o640, Some("1.2")), file("b", 0o640, Some("1.2")), file("old", 0o640, None)];
+        assert_eq!(read(&entries), ["a 1.2", "b 1.2", "old -"]);
+    }
+
+    #[test]
+    fn a_holder_that_cannot_be_read_says_nothing() {
+        let mut attributes = Attributes::default();
+        attributes.read(b"file 0 /nonsense/a\0file 0 /1.2/b/c\0file 0 /\0file 640\0").unwrap();
+        let names: [&[u8]; 3] = [b"a", b"b", b"d"];
+        assert_eq!(names.map(|name| attributes.access(name, 0o640).is_unknown()), [true, false, true]);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn attributes(node: &Node) -> Attributes {
     match *node {
         Node::File { mode, .. } => Attributes { kind: FileKind::File, mode },
         Node::Symlink { .. } => Attributes { kind: FileKind::Symlink, mode: 0o777 },
-        Node::Directory { mode } => Attributes { kind: FileKind::Directory, mode },
+        Node::Directory { mode, .. } => Attributes { kind: FileKind::Directory, mode },
     }
 }
 

@@ -217,6 +217,7 @@ pub(crate) fn words(change: ChangeType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use backsight_core::ObjectId;
+    use backsight_files::Access;
 
     use super::*;
 
@@ -225,7 +226,7 @@ mod tests {
     }
 
     fn file(byte: u8) -> Option<Node> {
-        (byte > 0).then(|| Node::File { mode: 0o644, id: ObjectId::from_bytes([byte; 20]) })
+        (byte > 0).then(|| Node::File { mode: 0o644, id: ObjectId::from_bytes([byte; 20]), access: Access::default() })
     }
 
     fn change(name: &str, before: u8, after: u8) -> Change {
@@ -233,7 +234,7 @@ mod tests {
     }
 
     fn directory(name: &str, before: bool, after: bool) -> Change {
-        let node = |there: bool| there.then_some(Node::Directory { mode: 0o755 });
+        let node = |there: bool| there.then_some(Node::Directory { mode: 0o755, access: Access::default() });
         Change { path: path(name), before: node(before), after: node(after) }
     }
 

@@ -3,6 +3,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod agents;
 mod at_the_terminal;
 mod attacks;

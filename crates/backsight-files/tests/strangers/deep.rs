@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use backsight_core::{Code, ObjectId, Reason, RelPath};
-use backsight_files::{Change, Node, ObjectKind, ObjectReport, OnConflict, ScanOptions, StepToUndo, Tree};
+use backsight_files::{Access, Change, Node, ObjectKind, ObjectReport, OnConflict, ScanOptions, StepToUndo, Tree};
 use rustix::fs::{Mode, OFlags};
 
 use crate::lab::{Lab, bounded, everything};
@@ -115,7 +115,7 @@ fn every_look_at(lab: Lab, tree: Tree, expected: Code) {
         files.objects().check_tree(&tree, &ObjectReport::default()).unwrap();
         files.objects().garbage(&[tree.id], &Default::default()).unwrap();
         let path = RelPath::new("new").unwrap();
-        let node = Node::Directory { mode: 0o755 };
+        let node = Node::Directory { mode: 0o755, access: Access::default() };
         files.edit(&tree, &[Change { path, before: None, after: Some(node) }]).unwrap();
         // A snapshot that nobody can read must not stop the present from being recorded.
         assert_eq!(lab.capture_with(&options, Some(tree)).unwrap().tree, now.tree);

@@ -609,8 +609,16 @@ const GIVES_AWAY: u16 = 0o6002;
 /// contents, which are looked at, but not who may run or change them.
 fn trusted(opened: &Opened, intent: &Intent<'_>, plan: Plan) -> Result<Plan> {
     let last = last_adopted(opened.store.directory())?;
-    let is_adopted = intent.targets.iter().any(|target| *target <= last);
-    Ok(if is_adopted { plan.withhold(GIVES_AWAY) } else { plan })
+    if last == Seq(0) {
+        return opened.files.settle(plan);
+    }
+    let adopted = opened.timeline.latest_snapshot_at(last)?;
+    let is_adopted = |change: &Change| {
+        // The steps that came next began with what was adopted.
+        let then = adopted.as_ref().map(|adopted| opened.files.find(&adopted.tree, None, &change.path));
+        intent.targets.iter().any(|target| *target <= last) || !matches!(then, Some(Ok(node)) if node != change.after)
+    };
+    opened.files.settle(plan.withhold(GIVES_AWAY, &is_adopted))
 }
 
 fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
@@ -672,6 +680,19 @@ fn conflicting(intent: &Intent<'_>, left: &[backsight_files::Conflict]) -> Error
         .with_details(serde_json::json!({ "conflicts": conflicts }))
 }
 
+/// One sentence for all files whose group gets less than the bits in the snapshot say: there may be thousands.
+fn narrowed(paths: &[RelPath]) -> Option<String> {
+    let (path, more) = paths.split_first()?;
+    let others = match more.len() {
+        0 => String::new(),
+        count => format!(" (and {count} more)"),
+    };
+    Some(format!(
+        "`{path}`{others} gets fewer permissions than it had: whom they were for is not known, or it is others now; give \
+         them with `chmod`"
+    ))
+}
+
 fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan, now: &Capture) -> Applied {
     let marked: BTreeSet<&RelPath> = plan.marked.iter().map(|conflict| &conflict.path).collect();
     let (merged, rest): (Vec<&Change>, Vec<&Change>) =
@@ -686,6 +707,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan, now: &Capture) -> A
         .withheld
         .iter()
         .map(|path| format!("`{path}` does not get the set-ID or world-write bits that it has in the adopted history"));
+    let narrowed = narrowed(&plan.narrowed);
     let shared = intent.shared.iter().filter_map(|(seq, shared)| shared::taken_along(*seq, shared, &plan.changes));
     Applied {
         dry_run: intent.terms.dry_run,
@@ -698,7 +720,7 @@ fn report(opened: &Opened, intent: &Intent<'_>, plan: &Plan, now: &Capture) -> A
         kept: plan.kept.iter().map(|(path, reason)| Kept { path: path.clone(), reason: reason.clone() }).collect(),
         skipped: plan.conflicts.iter().map(conflict).collect(),
         conflicts: plan.marked.iter().map(conflict).collect(),
-        warnings: linked.chain(withheld).chain(shared).collect(),
+        warnings: linked.chain(withheld).chain(narrowed).chain(shared).collect(),
         plan: None,
     }
 }

@@ -4,7 +4,7 @@ mod trace;
 
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
 use backsight_diff::split_lines;
-use backsight_files::{Change, Node, Tree};
+use backsight_files::{Access, Change, Node, Tree};
 
 use self::trace::trace;
 use super::diff::{Side, content};
@@ -184,7 +184,7 @@ fn with_contents(opened: &Opened, step: &Step, file: TouchedFile) -> Result<Touc
 
 /// As far as a row that outlived its contents can say.
 fn as_change(file: TouchedFile) -> Change {
-    let node = |id: Option<ObjectId>| id.map(|id| Node::File { mode: 0o644, id });
+    let node = |id: Option<ObjectId>| id.map(|id| Node::File { mode: 0o644, id, access: Access::default() });
     Change { path: file.path, before: node(file.before), after: node(file.after) }
 }
 

@@ -166,6 +166,10 @@ impl Workspace {
             return opened.files.save_cache(capture);
         }
         let away = opened.files.compare(&capture.tree, &latest.tree)?;
+        // The trees of the capture are in no row, so no cache may rest on them.
+        if away.is_empty() {
+            return Ok(());
+        }
         opened.files.save_cache_after(capture, &away, &latest.tree)
     }
 
@@ -212,6 +216,10 @@ impl Workspace {
             }
             Err(error) => return Err(error),
         };
+        // Whom files are for may differ alone: that is recorded with their next change.
+        if changes.is_empty() && unseen.is_empty() && recording.call.is_none() {
+            return Ok(Apart { tree: last.tree, ..everything(changes, unseen, Vec::new()) });
+        }
         let since = recording.call.map(|call| since(opened, call, capture)).transpose()?;
         let in_passing = match recording.call {
             Some(call) => opened.timeline.touched_in_passing(call.call.based_on)?,
@@ -476,11 +484,12 @@ impl Workspace {
         let used = opened.files.latest_named()?.unwrap_or(Seq(0));
         let checkpoint = self.checkpoint_of(None, 0)?;
         let beside = Beside { finished_call: call, checkpoint: Some(&checkpoint) };
+        let rows = opened.timeline.latest_seq()?;
         let appended = opened.timeline.append(step, used, &beside)?;
         let step = appended.step;
         opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
         let warning = |error: Error| format!("the file checkpoint was not written: {error}");
-        Ok((step, appended.warning.map(warning).into_iter().collect()))
+        Ok((step, missing(rows, used).into_iter().chain(appended.warning.map(warning)).collect()))
     }
 
     pub(super) fn checkpoint_of(&self, paths: Option<Vec<RelPath>>, creation_ms: u64) -> Result<NewCheckpoint> {
@@ -588,4 +597,13 @@ fn add_foreign(files: &mut Vec<TouchedFile>, foreign: &[Change]) {
         }
     }
     files.extend(others.into_values());
+}
+
+/// Snapshots are named after their rows are written, so names beyond the rows are of rows that were lost: with a part of the
+/// write-ahead log, or with a file that was put back from a backup.
+fn missing(rows: Seq, named: Seq) -> Option<String> {
+    let from = Seq(rows.0 + 1);
+    (named > rows).then(|| {
+        format!("the rows from {from} to {named} are gone from the timeline; see what remains with `backsight verify`")
+    })
 }

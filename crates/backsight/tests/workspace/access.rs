@@ -4,9 +4,14 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use backsight::Disk;
+use backsight::request::Undo;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
+use crate::lab::{open, open_on, stop_at};
 use crate::scene::Scene;
 
 const ACCESS: &str = "system.posix_acl_access";
@@ -68,7 +73,7 @@ fn a_restored_file_keeps_its_list_its_attributes_its_owner_and_its_capabilities(
 }
 
 #[test]
-fn a_file_that_comes_back_gets_what_its_own_directory_gives_and_nothing_of_the_stage() {
+fn a_file_that_comes_back_gets_what_it_had_and_nothing_of_its_directory_or_the_stage() {
     let scene = Scene::empty();
     let none = u32::MAX;
     let generous = list(&[(1, 7, none), (2, 7, 1000), (4, 5, none), (16, 7, none), (32, 5, none)]);
@@ -85,7 +90,7 @@ fn a_file_that_comes_back_gets_what_its_own_directory_gives_and_nothing_of_the_s
     scene.workspace.restore("1").unwrap();
     assert_eq!(attribute(&scene.root.join("closed/key"), ACCESS), None, "the user 1000 could not read it before");
     assert_eq!(fs::metadata(scene.root.join("closed/key")).unwrap().mode() & 0o7777, 0o640);
-    assert!(attribute(&scene.root.join("shared/note"), ACCESS).is_some());
+    assert_eq!(attribute(&scene.root.join("shared/note"), ACCESS), None, "it had none either");
 }
 
 #[test]
@@ -102,26 +107,216 @@ fn a_file_in_a_directory_of_a_group_comes_back_to_that_group() {
     assert_eq!(fs::metadata(scene.root.join("team/plan")).unwrap().gid(), 4321);
 }
 
-/// Snapshots hold neither groups nor lists: that another group may read it now is told, once for all files.
-#[test]
-fn a_file_that_comes_back_for_another_group_is_told() {
-    let scene = Scene::of(&["key", "list", "open", "own"]);
-    set(&scene.root.join("list"), ACCESS, &for_one_user());
-    for (name, mode) in [("key", 0o640), ("open", 0o664), ("own", 0o600)] {
-        chown(scene.root.join(name), None, Some(4321)).unwrap();
+/// `d` with a list of its own and one for what is made in it, and in it files with a list, for a group, and of a user.
+fn guarded() -> Scene {
+    let scene = Scene::of(&["other"]);
+    for name in ["list", "d/list", "d/group", "d/tool", "d/open"] {
+        scene.write(name, "secret\n");
+    }
+    for (name, mode) in [("d/group", 0o640), ("d/tool", 0o4750), ("d/open", 0o664)] {
+        chown(scene.root.join(name), Some(4242), Some(4321)).unwrap();
         scene.chmod(name, mode);
     }
+    set(&scene.root.join("list"), ACCESS, &for_one_user());
+    set(&scene.root.join("d/list"), ACCESS, &for_one_user());
+    let none = u32::MAX;
+    let directory = list(&[(1, 7, none), (2, 5, 1000), (4, 0, none), (16, 5, none), (32, 0, none)]);
+    set(&scene.root.join("d"), ACCESS, &directory);
+    set(&scene.root.join("d"), DEFAULT, &directory);
+    scene
+}
+
+/// Everything that says who may use what, by name.
+fn access(root: &Path) -> Vec<String> {
+    let of = |name: &&str| {
+        let path = root.join(name);
+        let found = fs::symlink_metadata(&path).ok()?;
+        let lists = [attribute(&path, ACCESS), attribute(&path, DEFAULT)];
+        Some(format!("{name} {} {} {:o} {lists:?}", found.uid(), found.gid(), found.mode() & 0o7777))
+    };
+    ["list", "d", "d/list", "d/group", "d/tool", "d/open"].iter().filter_map(of).collect()
+}
+
+fn remove_guarded(scene: &Scene) {
+    scene.remove("list");
+    scene.remove("d");
+}
+
+#[test]
+fn what_was_deleted_comes_back_for_those_who_could_use_it_by_every_way_back() {
+    let scene = guarded();
+    let workspace = &scene.workspace;
+    workspace.track().unwrap();
+    let before = access(&scene.root);
+    let check = |way: &str, applied: backsight::report::Applied| {
+        assert_eq!(access(&scene.root), before, "{way}");
+        assert!(applied.warnings.is_empty(), "{way}: {:?}", applied.warnings);
+        assert!(workspace.status().unwrap().clean, "{way}");
+        assert!(!workspace.track().unwrap().created, "{way}: what was recorded is what stands");
+    };
+    remove_guarded(&scene);
+    check("restore", workspace.restore("2").unwrap());
+    remove_guarded(&scene);
+    let step = workspace.track().unwrap().snapshot.id.to_string();
+    check("revert", scene.revert(&step).unwrap());
+    remove_guarded(&scene);
+    workspace.track().unwrap();
+    check("undo", workspace.undo(&Undo::default()).unwrap());
+    workspace.redo(&Undo::default()).unwrap();
+    assert_eq!(access(&scene.root), Vec::<String>::new());
+    check("undo again", workspace.undo(&Undo::default()).unwrap());
+    // What another directory gives to new files is nobody's business here.
+    remove_guarded(&scene);
+    set(&scene.root, DEFAULT, &list(&[(1, 7, !0), (2, 7, 1001), (4, 7, !0), (16, 7, !0), (32, 7, !0)]));
+    check("below another list", workspace.restore("2").unwrap());
+}
+
+/// Nobody but the owner and those on the list may use what the list guards, whatever instant the process dies at.
+#[test]
+fn a_killed_restore_and_its_recovery_widen_nothing_at_any_point() {
+    let prepared = || {
+        let scene = guarded();
+        scene.workspace.track().unwrap();
+        remove_guarded(&scene);
+        scene.write("other", "changed\n");
+        scene
+    };
+    let whole = prepared();
+    whole.workspace.restore("2").unwrap();
+    let after = access(&whole.root);
+    let is_safe = |root: &Path| {
+        for name in ["list", "d", "d/list"] {
+            let Ok(found) = fs::symlink_metadata(root.join(name)) else { continue };
+            let is_guarded = attribute(&root.join(name), ACCESS).is_some() || found.mode() & 0o077 == 0;
+            assert!(is_guarded, "{name} has the mode {:o} and no list", found.mode());
+        }
+    };
+    let (mut n, mut recovered) = (0, 0);
+    loop {
+        let scene = prepared();
+        let outcome = stop_at(&scene.root, n, &|workspace| workspace.restore("2").map(drop));
+        is_safe(&scene.root);
+        open(&scene.root).status().unwrap();
+        is_safe(&scene.root);
+        let found = access(&scene.root);
+        assert!(found.is_empty() || found == after, "stopped at {n}: {found:#?}");
+        recovered += usize::from(!found.is_empty());
+        if outcome.is_ok() {
+            break;
+        }
+        n += 1;
+    }
+    assert!(n > 20 && recovered > 10, "{recovered} of {n} were carried out by the recovery");
+}
+
+/// A restore that gives up makes a directory again that it had removed.
+#[test]
+fn a_directory_that_is_put_back_has_its_list_again() {
+    let scene = guarded();
     scene.workspace.track().unwrap();
-    for name in ["key", "list", "open", "own"] {
+    for name in ["d/list", "d/group", "d/tool", "d/open"] {
         scene.remove(name);
     }
-    let restored = || scene.workspace.restore("2").unwrap().warnings.join("\n");
-    let all = restored();
-    assert!(all.contains("`key` (and 1 more) came back for the group "), "{all}");
-    scene.remove("open");
-    scene.remove("own");
-    assert_eq!(restored(), "", "others may read it, or its owner alone");
-    scene.remove("list");
-    let one = restored();
-    assert!(one.contains("`list` came back for the group "), "{one}");
+    scene.workspace.track().unwrap();
+    let before = access(&scene.root);
+    let mut remade = 0;
+    for failing in 0.. {
+        let inode = |scene: &Scene| fs::metadata(scene.root.join("d")).map(|found| found.ino()).ok();
+        let (stood, has_failed) = (inode(&scene), Arc::new(AtomicBool::new(false)));
+        let failed = has_failed.clone();
+        let disk = Disk::new().watched(move |n| match n == failing {
+            true => {
+                failed.store(true, Ordering::Relaxed);
+                Err(std::io::Error::from_raw_os_error(5))
+            }
+            false => Ok(()),
+        });
+        // To the first snapshot, which has no `d`: it goes, and then the disk fails.
+        if open_on(&scene.root, disk).restore("1").is_ok() {
+            open(&scene.root).undo(&Undo::default()).unwrap();
+        }
+        open(&scene.root).status().unwrap();
+        if !has_failed.load(Ordering::Relaxed) {
+            break;
+        }
+        let found = access(&scene.root);
+        if found.is_empty() {
+            // It was past the point of no return, and the recovery went on.
+            open(&scene.root).undo(&Undo::default()).unwrap();
+        }
+        assert_eq!(access(&scene.root), before, "failed at {failing}");
+        remade += usize::from(inode(&scene) != stood);
+    }
+    assert!(remade > 0, "the directory was never removed");
+}
+
+#[test]
+fn permissions_go_to_nobody_who_had_them_neither_then_nor_now() {
+    let scene = Scene::of(&["lost", "bits", "locked", "moved", "made"]);
+    let mode = |name: &str| fs::metadata(scene.root.join(name)).unwrap().mode() & 0o7777;
+    set(&scene.root.join("lost"), ACCESS, &for_one_user());
+    set(&scene.root.join("bits"), ACCESS, &for_one_user());
+    for (name, bits) in [("locked", 0o660), ("moved", 0o660), ("made", 0o660)] {
+        scene.chmod(name, bits);
+    }
+    scene.workspace.track().unwrap();
+    // An editor that saves by a new file loses the list; another keeps the bits alone.
+    scene.remove("lost");
+    scene.write("lost", "new\n");
+    scene.chmod("lost", 0o600);
+    rustix::fs::removexattr(scene.root.join("bits"), ACCESS).unwrap();
+    scene.chmod("bits", 0o600);
+    // A list that came since, and lets nobody in by its mask.
+    amend(&scene.root.join("locked"), "new\n");
+    set(&scene.root.join("locked"), ACCESS, &for_one_user());
+    scene.chmod("locked", 0o600);
+    // Another group, which may do nothing.
+    amend(&scene.root.join("moved"), "new\n");
+    chown(scene.root.join("moved"), None, Some(4321)).unwrap();
+    scene.chmod("moved", 0o600);
+    amend(&scene.root.join("made"), "new\n");
+    scene.chmod("made", 0o600);
+    let applied = scene.workspace.restore("2").unwrap();
+    assert_eq!(attribute(&scene.root.join("lost"), ACCESS), Some(for_one_user()), "the list is the file's again");
+    assert_eq!(mode("bits"), 0o600, "the bits were a mask");
+    assert_eq!(mode("locked"), 0o600, "the user 1000 is on the list by now, and was not then");
+    assert_eq!((mode("moved"), mode("made")), (0o600, 0o660), "the group is another, or the same");
+    let told = applied.warnings.join("\n");
+    assert!(told.contains("`bits` (and 2 more) gets fewer permissions than it had"), "{told}");
+    assert!(scene.workspace.status().unwrap().clean);
+}
+
+/// A list that changes alone is no change of the file, and is recorded with its next one.
+#[test]
+fn a_list_or_a_group_that_changes_alone_is_no_step() {
+    let scene = Scene::of(&["f", "g"]);
+    scene.chmod("f", 0o660);
+    scene.workspace.track().unwrap();
+    chown(scene.root.join("f"), None, Some(4321)).unwrap();
+    set(&scene.root.join("f"), ACCESS, &for_one_user());
+    assert!(!scene.workspace.track().unwrap().created);
+    assert!(scene.workspace.status().unwrap().clean);
+    scene.write("g", "1\n");
+    assert!(scene.workspace.track().unwrap().created);
+    scene.remove("f");
+    scene.workspace.restore("3").unwrap();
+    assert_eq!(attribute(&scene.root.join("f"), ACCESS), Some(for_one_user()));
+    assert_eq!(fs::metadata(scene.root.join("f")).unwrap().gid(), 4321);
+}
+
+/// What stands beside a file that changes keeps what was recorded of it, although it is not read again.
+#[test]
+fn a_file_that_is_not_read_again_keeps_what_is_recorded_of_it() {
+    let scene = guarded();
+    scene.workspace.track().unwrap();
+    let before = access(&scene.root);
+    for text in ["1", "2", "3"] {
+        scene.write("d/new", text);
+        scene.write("beside", text);
+        scene.workspace.track().unwrap();
+    }
+    remove_guarded(&scene);
+    scene.workspace.track().unwrap();
+    scene.workspace.restore("@~1").unwrap();
+    assert_eq!(access(&scene.root), before);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use backsight::request::{Collect, Init, Log, StorePlace, Track};
+use backsight::request::{Collect, Init, Log, StorePlace, Track, Undo};
 use backsight::{Code, Disk, Error, Settings, Workspace};
 
 use crate::lab::{Lab, settings};
@@ -480,6 +480,31 @@ fn rows_that_were_only_in_a_lost_log_are_missed() {
     }
 }
 
+/// What is left of the log is read, so the timeline merely ends earlier.
+#[test]
+fn rows_that_were_lost_in_part_are_missed_with_the_next_step() {
+    let user = User::with_store(StorePlace::Workspace);
+    let files = ["store/timeline.db", "store/timeline.db-wal", "store/timeline.db-shm"].map(|name| user.own(name));
+    let kept = files.clone().map(|file| fs::read(file).ok());
+    for text in ["two\n", "three\n"] {
+        fs::write(user.root.join("a.txt"), text).unwrap();
+        assert_eq!(user.open().track().unwrap().warnings, Vec::<String>::new());
+    }
+    for (file, bytes) in files.iter().zip(&kept) {
+        match bytes {
+            Some(bytes) => fs::write(file, bytes).unwrap(),
+            None => drop(fs::remove_file(file)),
+        }
+    }
+    fs::write(user.root.join("a.txt"), "four\n").unwrap();
+    let tracked = user.open().track().unwrap();
+    assert_eq!(tracked.snapshot.sequence_number.0, 4, "no number is given out twice");
+    let told = tracked.warnings.join("\n");
+    assert!(told.contains("the rows from #2 to #3 are gone from the timeline"), "{told}");
+    fs::write(user.root.join("a.txt"), "five\n").unwrap();
+    assert_eq!(user.open().track().unwrap().warnings, Vec::<String>::new(), "it is told once");
+}
+
 #[test]
 fn names_far_beyond_the_rows_use_no_numbers_up() {
     for number in ["9223372036854775806", "18446744073709551615", "4294967999999"] {
@@ -539,7 +564,7 @@ fn an_adopted_history_gives_no_right_to_run_as_the_user_or_to_write_for_everybod
     user.open().adopt().unwrap();
     let applied = user.open().restore("2").unwrap();
     assert_eq!(fs::read_to_string(user.root.join("a.txt")).unwrap(), "one\n");
-    assert_eq!((mode("tool"), mode("a.txt"), mode("d")), (0o755, 0o664, 0o775));
+    assert_eq!((mode("tool"), mode("a.txt"), mode("d")), (0o755, 0o644, 0o755));
     assert_eq!(applied.warnings.iter().filter(|warning| warning.contains("adopted")).count(), 3, "{applied:?}");
     assert!(user.open().status().unwrap().clean);
     // What the user gives and records is the user's own.
@@ -548,6 +573,39 @@ fn an_adopted_history_gives_no_right_to_run_as_the_user_or_to_write_for_everybod
     set("tool", 0o755);
     user.open().restore(own.snapshot.id.as_str()).unwrap();
     assert_eq!(mode("tool"), 0o4755);
+}
+
+/// The first step after the adoption began with what was adopted, so taking it back brings that again.
+#[test]
+fn a_step_taken_back_to_what_was_adopted_gives_no_more_than_the_adopted_snapshot() {
+    let user = User::with_store(StorePlace::Workspace);
+    let (tool, key) = (user.root.join("tool"), user.root.join("key"));
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    for (path, bits) in [(&tool, 0o4755), (&key, 0o640)] {
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        std::os::unix::fs::chown(path, None, Some(4321)).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(bits)).unwrap();
+    }
+    let none = u32::MAX;
+    let entries: [(u16, u16, u32); 5] = [(1, 6, none), (2, 6, 1000), (4, 0, none), (16, 6, none), (32, 0, none)];
+    let entries = entries
+        .iter()
+        .flat_map(|(tag, bits, id)| [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat());
+    let list: Vec<u8> = [2, 0, 0, 0].into_iter().chain(entries).collect();
+    let (listed, name) = (user.root.join("listed"), "system.posix_acl_access");
+    fs::write(&listed, "text\n").unwrap();
+    rustix::fs::setxattr(&listed, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
+    user.open().track().unwrap();
+    fs::remove_dir_all(user.records()).unwrap();
+    user.open().adopt().unwrap();
+    for path in [&tool, &key, &listed] {
+        fs::remove_file(path).unwrap();
+    }
+    user.open().track().unwrap();
+    let applied = user.open().undo(&Undo::default()).unwrap();
+    assert_eq!((mode(&tool), mode(&key), mode(&listed)), (0o755, 0o600, 0o600), "{applied:?}");
+    assert!(rustix::fs::getxattr(&listed, name, &mut [0; 256][..]).is_err(), "a stranger's list lets nobody in");
+    assert!(applied.warnings.iter().any(|warning| warning.contains("fewer permissions")), "{applied:?}");
 }
 
 /// A handle that was let in once does not let in what came since.

@@ -107,9 +107,9 @@ impl Composed<'_> {
         after: Option<Node>,
     ) -> Result<Option<Node>> {
         let (
-            Some(Node::File { mode: ours_mode, id: ours }),
-            Some(Node::File { mode: before_mode, id: before }),
-            Some(Node::File { mode: after_mode, id: after }),
+            Some(Node::File { mode: ours_mode, id: ours, access }),
+            Some(Node::File { mode: before_mode, id: before, .. }),
+            Some(Node::File { mode: after_mode, id: after, .. }),
         ) = (ours, before, after)
         else {
             return Ok(None);
@@ -120,7 +120,7 @@ impl Composed<'_> {
         let Merge::Clean(bytes) = merged else { return Ok(None) };
         let id = object_id(ObjectKind::Blob, &bytes)?;
         self.blobs.insert(id, bytes);
-        Ok(Some(Node::File { mode, id }))
+        Ok(Some(Node::File { mode, id, access }))
     }
 
     fn read(&self, id: &ObjectId) -> Result<Vec<u8>> {
