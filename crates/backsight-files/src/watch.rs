@@ -35,6 +35,11 @@ const LOCAL: [u64; 15] = [
     0x7366_746e, // ntfs3
 ];
 
+/// Whether a directory is on a file system of this machine alone, whose clock stamps its files.
+pub fn is_on_local_file_system(directory: &std::path::Path) -> bool {
+    rustix::fs::statfs(directory).is_ok_and(|found| LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff)))
+}
+
 /// What was announced since the last time somebody asked.
 #[derive(Debug, Default)]
 pub(crate) struct News {

@@ -10,6 +10,7 @@ mod row;
 mod sessions;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -60,6 +61,7 @@ impl Timeline {
         file.open_or_create().map_err(|error| Error::io(format!("open `{}`", file.display()), error))?;
         let path = file.path();
         let connection = connect(&path)?;
+        check_file(&connection, file)?;
         let timeline = Timeline { connection: Mutex::new(connection), log: path.with_extension("db-wal") };
         timeline.prepare(&path, making)?;
         Ok(timeline)
@@ -81,6 +83,7 @@ impl Timeline {
             }
         };
         connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+        check_file(&connection, file)?;
         let format = format::of(&connection)?;
         format::check(format, &path)?;
         if format != FORMAT {
@@ -460,6 +463,26 @@ pub(super) fn connect(file: &Path) -> Result<Connection> {
 
 const WITHOUT_LINKS: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
+/// SQLite opens by path, and the path may lead to another workspace by now. So what it holds open must be the file of the
+/// store that passed the gate.
+fn check_file(connection: &Connection, file: &AnchoredPath) -> Result<()> {
+    connection.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+    // It opens the file when it first reads it.
+    let read = connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0));
+    read.map_err(broken)?;
+    let wanted = file.stat().map_err(|error| Error::io(format!("look at `{}`", file.display()), error))?;
+    let is_wanted = |found: &std::fs::Metadata| (found.dev(), found.ino()) == (wanted.st_dev, wanted.st_ino);
+    let is_open = match std::fs::read_dir("/proc/self/fd") {
+        Ok(open) => open.flatten().any(|entry| std::fs::metadata(entry.path()).is_ok_and(|found| is_wanted(&found))),
+        Err(_) => std::fs::metadata(file.path()).is_ok_and(|found| is_wanted(&found)),
+    };
+    match is_open {
+        true => Ok(()),
+        false => Err(Error::new(Code::Raced, format!("`{}` was exchanged while it was opened", file.display()))
+            .with_hint("try again")),
+    }
+}
+
 /// The same for reading alone, in one of SQLite's ways.
 fn connect_to_look(file: &Path, way: &str) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | WITHOUT_LINKS;
@@ -566,6 +589,24 @@ mod tests {
             Connection::open(file.path()).unwrap().execute_batch(hostile).unwrap();
             let error = Timeline::open(&file, &alone(false)).map(drop).unwrap_err();
             assert_eq!(error.code(), Code::Damaged, "{hostile}");
+        }
+    }
+
+    /// Two workspaces that change places between the gate and here.
+    #[test]
+    fn the_timeline_of_another_workspace_is_not_opened_for_this_one() {
+        let both = [file(), file()];
+        for (_, file) in &both {
+            drop(Timeline::open(file, &alone(false)).unwrap());
+        }
+        let [(here, file), (there, _)] = both;
+        let aside = tempfile::tempdir().unwrap();
+        for (from, to) in [(here.path(), aside.path()), (there.path(), here.path()), (aside.path(), there.path())] {
+            std::fs::rename(from, to).unwrap();
+        }
+        let looked = Timeline::open_to_look(&file, &|| false).map(drop);
+        for error in [Timeline::open(&file, &alone(false)).map(drop), looked].map(Result::unwrap_err) {
+            assert_eq!(error.code(), Code::Raced, "{error}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use backsight_core::{RelPath, Timestamp};
-use backsight_files::Change;
+use backsight_files::{Change, is_on_local_file_system};
 
 use crate::report::Call;
 use crate::request::Ran;
@@ -74,8 +74,13 @@ pub(super) fn written(root: &Path, changes: &[Change], ran: &Ran) -> Written {
         *comings_and_goings.entry(change.path.parent()).or_default() += 1;
     }
     let mut written = Written::default();
+    let mut local: BTreeMap<&[u8], bool> = BTreeMap::new();
     for change in changes.iter().filter(|change| !is_directory(change)) {
+        let parent = change.path.parent();
+        let is_local = || is_on_local_file_system(&root.join(OsStr::from_bytes(parent)));
         let when = match change.after {
+            // Another machine's clock stamped it, or a program's: its times say nothing about ours.
+            _ if !*local.entry(parent).or_insert_with(is_local) => When::Perhaps,
             Some(_) => when(changed_at(&root.join(change.path.as_path()), Moment::Content), ran),
             // Of a file that is gone only its directory tells, and that tells only of the last one.
             None => {
@@ -139,6 +144,23 @@ fn is_directory(change: &Change) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Files of the kernel's own stand for those of another machine: here, too, no local file system keeps the times.
+    #[test]
+    fn times_of_another_clock_prove_nothing() {
+        use backsight_core::ObjectId;
+        use backsight_files::{Access, Node};
+        let node = Some(Node::File { mode: 0o444, id: ObjectId::from_bytes([1; 20]), access: Access::default() });
+        let change = |path: &str, before, after| Change { path: RelPath::parse(path).unwrap(), before, after };
+        let never = Ran { from: Timestamp(i64::MAX - 1000), surely: None, until: None };
+        let changes = [change("version", None, node), change("gone", node, None)];
+        let far = written(Path::new("/proc"), &changes, &never);
+        assert_eq!((far.outside.len(), far.perhaps.len()), (0, 2), "they may be the tool's");
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("version"), "x").unwrap();
+        let near = written(directory.path(), &changes[..1], &never);
+        assert_eq!((near.outside.len(), near.perhaps.len()), (1, 0), "it was written before the tool ran");
+    }
 
     #[test]
     fn what_was_written_before_the_tool_ran_is_told_from_what_may_have_been() {

@@ -30,10 +30,15 @@ pub fn is_needed() -> bool {
         return false;
     }
     match fs::read(MOUNTS) {
-        Ok(mounts) => String::from_utf8_lossy(&mounts).lines().any(is_served_elsewhere),
+        Ok(mounts) => is_any_served_elsewhere(&mounts),
         // Other systems have no such list, and no other name for this program.
         Err(_) => Path::new(THIS_PROGRAM).exists(),
     }
+}
+
+/// Names of directories may be anything, also no UTF-8, and are not what is asked for.
+fn is_any_served_elsewhere(mounts: &[u8]) -> bool {
+    String::from_utf8_lossy(mounts).lines().any(is_served_elsewhere)
 }
 
 /// Whether a line of the list is of a file system that a program or another machine serves.
@@ -102,7 +107,19 @@ fn child_report(is_json: bool) -> Result<Report, RecvTimeoutError> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_served_elsewhere;
+    use super::{is_any_served_elsewhere, is_served_elsewhere};
+
+    #[test]
+    fn a_mount_whose_name_is_no_utf_8_hides_no_other() {
+        let line = |name: &[u8], kind: &str| {
+            [b"61 29 0:55 / /mnt/", name, format!(" rw - {kind} source rw\n").as_bytes()].concat()
+        };
+        for name in [&b"\xff\xfe"[..], b"caf\xe9", b"\xe2\x80", b"a\\040b"] {
+            assert!(is_any_served_elsewhere(&[line(name, "ext4"), line(b"far", "fuse.sshfs")].concat()), "{name:?}");
+            assert!(is_any_served_elsewhere(&[line(b"near", "ext4"), line(name, "nfs4")].concat()), "{name:?}");
+            assert!(!is_any_served_elsewhere(&[line(b"near", "ext4"), line(name, "ext4")].concat()), "{name:?}");
+        }
+    }
 
     #[test]
     fn what_another_program_or_machine_serves_is_known_by_its_type() {
