@@ -8,6 +8,7 @@ mod coverage;
 mod error;
 mod id;
 mod notable;
+mod operation;
 mod path;
 mod schema;
 mod show;
@@ -20,7 +21,10 @@ pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use notable::{Notable, Notables};
+pub use operation::{
+    Effect, LONGEST_TEXT, MOST_ITEMS, Operation, Waits, countable, few_enough, short_enough, within,
+};
 pub use path::{RelPath, is_alias, quote};
 pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, shell_word, visible};
 pub use time::Timestamp;
-pub use tokens::{estimate_tokens, nearest_tokens};
+pub use tokens::{FEWEST_TOKENS, estimate_tokens, nearest_tokens};

@@ -2,6 +2,9 @@
 //! is asked, so it costs nothing and gives the same answer everywhere. The numbers were fitted to the `o200k` encoding
 //! on our own replies about code, prose, data and several scripts; a test of the binary holds them to it.
 
+/// The least an answer can be fitted to.
+pub const FEWEST_TOKENS: usize = 200;
+
 /// An estimate, rather high than low, of what today's tokenisers make of `text`.
 ///
 /// ```

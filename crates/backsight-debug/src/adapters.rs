@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub use find::{choose, locate, outside};
+pub use find::{choose, locate, of_process, outside};
 pub(crate) use find::{is_rust, rust_sysroot};
 pub use python::has_debugpy;
 

@@ -20,7 +20,7 @@ use serde_json::json;
 
 pub use answer::{
     BreakpointList, Cleared, Deleted, Disconnected, Moved, Notable, NotableKind, PointList, PointState, PointView,
-    SessionList, SessionView, SnapshotCreated, SnapshotList, StepDiff,
+    SessionList, SessionView, SnapshotCreated, SnapshotList, StepDiff, ThreadList,
 };
 pub use points::PointRequest;
 

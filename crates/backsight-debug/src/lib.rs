@@ -13,6 +13,7 @@ pub mod path;
 pub mod redact;
 pub mod render;
 pub mod report;
+pub mod request;
 pub mod series;
 pub mod session;
 pub mod store;

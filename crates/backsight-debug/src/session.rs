@@ -103,8 +103,8 @@ pub struct Launch {
 /// A program that runs already.
 #[derive(Clone, Debug, Default)]
 pub struct Attach {
-    /// The debugger's name.
-    pub adapter: String,
+    /// The debugger's name; of a process, the one for its program when left out.
+    pub adapter: Option<String>,
     /// The process.
     pub pid: Option<u32>,
     /// The address of a debugger that waits for us; an empty one is this machine.
@@ -198,7 +198,10 @@ impl Session {
     /// The same, unless it is taken back before the debugger has answered.
     pub(crate) fn attach_unless(recall: &Recall, setup: &Setup, attach: Attach) -> Result<(Session, Outcome)> {
         attach.check()?;
-        let adapter = adapters::choose(&setup.adapters, Some(&attach.adapter), Path::new(""))?.clone();
+        let adapter = match (&attach.adapter, attach.pid) {
+            (None, Some(pid)) => adapters::of_process(&setup.adapters, pid)?.clone(),
+            (named, _) => adapters::choose(&setup.adapters, named.as_deref(), Path::new(""))?.clone(),
+        };
         let setup = setup.clone();
         let wait = attach.wait;
         let session = Session::start(recall, move || async move { attached(setup, adapter, attach).await })?;

@@ -27,7 +27,7 @@ pub const ENVELOPE: &[(&str, &str)] = &[
 /// Replies are cut to this when the caller names no budget.
 pub const DEFAULT_TOKENS: usize = 500;
 /// The smallest budget in which every answer can say what was left out.
-pub const FEWEST_TOKENS: usize = 200;
+pub use backsight_core::FEWEST_TOKENS;
 
 /// An answer before it is cut.
 #[derive(Debug, Default)]

@@ -31,6 +31,7 @@ mod history;
 mod identity;
 mod milestone;
 pub mod names;
+pub mod operation;
 mod place;
 mod plan_token;
 mod reference;

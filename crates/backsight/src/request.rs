@@ -1,9 +1,14 @@
 //! What the library is asked. Every field has a default that does the ordinary thing.
 
+mod debug;
+mod path_text;
+
 use std::path::PathBuf;
 
 use backsight_core::{RelPath, Timestamp};
 pub use backsight_diff::BinaryFiles;
+pub use debug::ExportSnapshot;
+pub use path_text::PathText;
 
 use crate::plan_token::PlanToken;
 use crate::report::{Background, Kind, OnConflict, Origin, Phase, Strategy};

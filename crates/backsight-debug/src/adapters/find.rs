@@ -43,6 +43,40 @@ pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) 
     })
 }
 
+/// The adapter for the program of a process. Interpreters are binaries too, and not what is to be debugged.
+pub fn of_process(adapters: &[Adapter], pid: u32) -> Result<&Adapter> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).map_err(|error| {
+        let message = format!("cannot see which program process {pid} runs: {error}");
+        Error::new(Code::ProgramNotFound, message).with_hint("name the debugger with `adapter`")
+    })?;
+    if let Some(own) = for_script_of(adapters, pid) {
+        return Ok(own);
+    }
+    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match name {
+        name if name.starts_with("python") => choose(adapters, Some("debugpy"), &program),
+        name if name.starts_with("node") => choose(adapters, Some("node"), &program),
+        _ => choose(adapters, None, &program),
+    }
+}
+
+/// The user's own adapter for a file that the process was started with. The built-in ones are chosen by the program itself:
+/// an editor that shows a script is not to be debugged as one.
+fn for_script_of(adapters: &[Adapter], pid: u32) -> Option<&Adapter> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words = line.split(|byte| *byte == 0).skip(1).filter_map(|word| std::str::from_utf8(word).ok());
+    let files: Vec<&str> = words.filter(|word| !word.starts_with('-')).collect();
+    let builtin = super::builtin();
+    let mut own = adapters.iter().filter(|adapter| builtin.iter().all(|other| other.name != adapter.name));
+    own.find(|adapter| {
+        let is_for = |file: &&str| {
+            let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+            extension.is_some_and(|extension| adapter.extensions.iter().any(|one| one.eq_ignore_ascii_case(extension)))
+        };
+        files.iter().any(is_for)
+    })
+}
+
 /// The program an adapter is started with: the one given, one of the project's own environment, or one on the search path.
 /// Nothing is run to find it.
 pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search: &[PathBuf]) -> Result<PathBuf> {

@@ -1,10 +1,10 @@
 //! What questions to the debug lane are answered with, beside what sessions and snapshots themselves tell.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::{SnapshotDiff, SnapshotEntry};
-use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome};
+use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome, ThreadView};
 
 /// Something for the timeline.
 pub type Notable = backsight_core::Notable<NotableKind>;
@@ -21,7 +21,7 @@ pub enum NotableKind {
 }
 
 /// A session.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SessionView {
     /// Its name.
     pub session: String,
@@ -49,7 +49,7 @@ pub struct SessionView {
     /// The number the next piece of output will have.
     pub output_next: u64,
     /// What the debugger said that could not be understood: messages, then bytes that were no messages.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub misread: (u64, u64),
     /// What was executed for it.
     #[serde(flatten)]
@@ -57,14 +57,14 @@ pub struct SessionView {
 }
 
 /// All sessions.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SessionList {
     /// The oldest first.
     pub sessions: Vec<SessionView>,
 }
 
 /// What came of letting a program go on.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Moved {
     /// Which session.
     pub session: String,
@@ -75,13 +75,13 @@ pub struct Moved {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<String>,
     /// How many bytes it printed before that.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub printed_before: u64,
     /// How many snapshots its snapshot points took meanwhile.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub captured: u64,
     /// Breakpoints at which it will not pause, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<Breakpoint>,
     /// What was executed: in the answer to the beginning of a session, and only where something was started.
     #[serde(flatten)]
@@ -89,7 +89,7 @@ pub struct Moved {
 }
 
 /// A session that was ended.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Disconnected {
     /// Its name.
     pub session: String,
@@ -100,27 +100,34 @@ pub struct Disconnected {
 }
 
 /// The breakpoints of a session.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct BreakpointList {
     /// In the order in which they were set.
     pub breakpoints: Vec<Breakpoint>,
 }
 
+/// The threads of a program.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct ThreadList {
+    /// As the debugger orders them.
+    pub threads: Vec<ThreadView>,
+}
+
 /// A snapshot that was taken.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SnapshotCreated {
     /// It.
     pub snapshot: SnapshotEntry,
     /// How many of its values hold a secret that was replaced.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u64,
     /// What to know about it, such as that there are many by now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 /// The snapshots of a session.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SnapshotList {
     /// Which session.
     pub session: String,
@@ -134,21 +141,21 @@ pub struct SnapshotList {
 }
 
 /// Snapshots that are gone.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Deleted {
     /// Their ids.
     pub deleted: Vec<String>,
 }
 
 /// All snapshots are gone.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Cleared {
     /// How many there were.
     pub cleared: usize,
 }
 
 /// A place at which the program is captured and goes on.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PointView {
     /// Its name, which is the series' name.
     pub name: String,
@@ -200,7 +207,7 @@ impl PointView {
 }
 
 /// What became of a snapshot point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PointState {
     /// It waits for the program.
@@ -212,14 +219,14 @@ pub enum PointState {
 }
 
 /// The snapshot points of a session.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PointList {
     /// In the order in which they were set.
     pub points: Vec<PointView>,
 }
 
 /// What a step changed.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct StepDiff {
     /// Where the program is now.
     #[serde(flatten)]

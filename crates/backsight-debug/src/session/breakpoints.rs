@@ -57,7 +57,7 @@ impl BreakpointRequest {
 }
 
 /// A breakpoint.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Breakpoint {
     /// `bp-1`; never used again.
     pub id: String,
@@ -73,7 +73,7 @@ pub struct Breakpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What it is for.
-    #[serde(skip_serializing_if = "Purpose::is_pause")]
+    #[serde(default, skip_serializing_if = "Purpose::is_pause")]
     pub purpose: Purpose,
     /// The debugger would ignore its condition, so it is not told.
     #[serde(skip)]
@@ -86,7 +86,7 @@ pub struct Breakpoint {
 }
 
 /// What a breakpoint is for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// The program pauses.

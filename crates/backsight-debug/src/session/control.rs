@@ -50,7 +50,7 @@ pub enum Control {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// The program is paused.
@@ -73,7 +73,7 @@ pub enum Outcome {
 }
 
 /// A stop and where it is.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct StopReport {
     /// Changes whenever the program moves; what was read under another number is old.
     pub epoch: u64,
@@ -83,7 +83,7 @@ pub struct StopReport {
     /// The innermost frame; none when the thread has no code the debugger knows.
     pub frame: Option<FrameView>,
     /// The breakpoints that were hit.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<String>,
     /// The snapshot point that is there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ impl Outcome {
 }
 
 /// A frame.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct FrameView {
     /// From 0, the innermost.
     pub index: u32,

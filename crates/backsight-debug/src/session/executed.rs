@@ -3,23 +3,23 @@
 
 use backsight_core::Error;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What was executed when a session began; nothing where a debugger waited for us.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Executed {
     /// The command line that was executed when the session began, the program that was found first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// What that debugger starts in turn: the program and its arguments, where `command` does not hold them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub debuggee: Vec<String>,
     /// The directory in which it was executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// The names of the variables that were set for it beside those of the server.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ const ENDED_BY_V8: &str = "Execution was terminated";
 const END: Duration = Duration::from_secs(4);
 
 /// A thread.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct ThreadView {
     /// The debugger's number for it.
     pub id: i64,
@@ -34,7 +34,7 @@ pub struct ThreadView {
 }
 
 /// Some frames of a thread.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct StackView {
     /// Whose.
     pub thread_id: i64,
@@ -67,14 +67,14 @@ pub struct VariablesRequest {
 }
 
 /// A page of variables.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct VariablesPage {
     /// Changes whenever the program moves.
     pub epoch: u64,
     /// What was allowed to run.
     pub safety: Safety,
     /// The scopes of the frame, when no variable was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// The value that was asked for, when it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,12 +88,12 @@ pub struct VariablesPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_start: Option<u64>,
     /// What was not seen, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<Incomplete>,
 }
 
 /// A variable, or a value inside one.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct VariableView {
     /// Its name, index or key.
     pub name: String,
@@ -111,10 +111,10 @@ pub struct VariableView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
     /// Whether there is something inside.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expandable: bool,
     /// Declared and not yet given a value.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unset: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct EvaluateRequest {
 }
 
 /// The value of an expression.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EvaluatedView {
     /// Changes whenever the program moves.
     pub epoch: u64,
@@ -148,7 +148,7 @@ pub struct EvaluatedView {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Whether there is something inside, which `variables` shows when it is asked to expand the expression.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expandable: bool,
     /// How many elements it has.
     #[serde(skip_serializing_if = "Option::is_none")]

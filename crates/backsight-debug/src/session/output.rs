@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much of the end is quoted when something fails.
 const LAST_WORDS: usize = 1000;
@@ -25,7 +25,7 @@ pub(crate) struct Output {
 }
 
 /// A piece of output.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Piece {
     /// `stdout`, `stderr`, `console` (the debugger itself) or in the debugger's own words.
     pub category: String,
@@ -34,7 +34,7 @@ pub struct Piece {
 }
 
 /// What was printed since.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct OutputPage {
     /// In the order it came.
     pub pieces: Vec<Piece>,

@@ -3,10 +3,10 @@
 //! changes whenever something may have moved. No adapter is asked here.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the program is.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum State {
     /// Being started.
@@ -28,7 +28,7 @@ pub enum State {
 }
 
 /// Why and where a program paused.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Stop {
     /// `breakpoint`, `step`, `exception`, `pause`, `entry`, or in the debugger's own words.
     pub reason: String,

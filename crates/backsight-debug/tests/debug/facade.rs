@@ -105,7 +105,7 @@ pub fn lane(setup: Setup, root: &Path) -> Debugger {
 }
 
 pub fn request(fake: &Fake) -> Attach {
-    Attach { adapter: "fake".to_owned(), port: Some(fake.port()), wait: LIMIT, ..Attach::default() }
+    Attach { adapter: Some("fake".to_owned()), port: Some(fake.port()), wait: LIMIT, ..Attach::default() }
 }
 
 pub fn stop_of(moved: &Moved) -> &StopReport {

@@ -71,7 +71,7 @@ impl Fake {
     ) -> backsight_core::Result<(Session, Outcome)> {
         let setup = setup(adapter, patience);
         let attach = Attach {
-            adapter: "fake".to_owned(),
+            adapter: Some("fake".to_owned()),
             port: Some(self.port),
             breakpoints,
             wait: Duration::from_secs(10),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use backsight_core::{Code, Error, RelPath, Result, is_alias};
 use backsight_debug::adapters::Adapter;
 use backsight_debug::debugger::{Debugger, Moved, Options, SessionView, StepDiff};
+use backsight_debug::request::{self as debug_request, Asked};
 use backsight_debug::session::{Attach, Control, Launch, Setup};
 use backsight_debug::walk::CapturePlan;
 use backsight_debug::{adapters, diff};
@@ -17,7 +18,9 @@ use backsight_files::OWN_DIRECTORY;
 
 use super::Workspace;
 use super::browser::random;
+use crate::operation::Perform;
 use crate::report::Exported;
+use crate::request::ExportSnapshot;
 
 /// Where the lane is, once it is made.
 pub(super) type Slot = OnceLock<Arc<Debugger>>;
@@ -116,6 +119,31 @@ impl Workspace {
             })?;
         written.write_all(text.as_bytes()).map_err(|error| Error::io(format!("write `{file}`"), error))?;
         Ok(Exported { snapshot_id: capture.id.clone(), file: file.to_string(), bytes: text.len() as u64 })
+    }
+}
+
+/// Requests that the lane answers by itself.
+macro_rules! asks_the_debugger {
+    ($($request:ident)*) => {
+        $(impl Perform for debug_request::$request {
+            fn carry_out(self, workspace: &Workspace) -> Result<Self::Answer> {
+                self.ask(&*workspace.debugger()?, &*workspace.settings.cancelled)
+            }
+        })*
+    };
+}
+
+asks_the_debugger! {
+    LaunchProgram AttachProgram ListSessions ProgramState ControlProgram EndSession
+    SetBreakpoint ListBreakpoints RemoveBreakpoint
+    ListThreads ReadStack ReadVariables EvaluateExpression ReadOutput
+    CreateSnapshot ListSnapshots ReadSnapshot CompareSnapshots DeleteSnapshot ClearSnapshots StepAndCompare
+    CaptureAt ListPoints ReadSeries
+}
+
+impl Perform for ExportSnapshot {
+    fn carry_out(self, workspace: &Workspace) -> Result<Exported> {
+        workspace.export_snapshot(self.session.as_deref(), &self.id, &self.file.inside()?)
     }
 }
 

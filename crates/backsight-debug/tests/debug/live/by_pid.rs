@@ -39,7 +39,7 @@ fn attached(adapter: &str, command: Command, source: &Path, runtime: Option<Path
     let (mut running, _says) = started(command);
     let subject = Subject { source: source.to_owned(), program: source.to_owned(), runtime, rust_sysroot: None };
     let attach = Attach {
-        adapter: adapter.to_owned(),
+        adapter: Some(adapter.to_owned()),
         pid: Some(running.0.id()),
         runtime: subject.runtime.clone(),
         breakpoints: vec![BreakpointRequest::line(source, subject.line("HERE"))],
@@ -107,7 +107,7 @@ fn what_is_not_node_is_not_signalled() {
     command.args(["-c", "echo ready; read end"]).stdin(Stdio::piped());
     let (mut running, _says) = started(command);
     let subject = Subject::script("table.js", None);
-    let attach = |pid| Attach { adapter: "node".to_owned(), pid, wait: PATIENCE, ..Attach::default() };
+    let attach = |pid| Attach { adapter: Some("node".to_owned()), pid, wait: PATIENCE, ..Attach::default() };
     let error = Session::attach(&subject.setup(), attach(Some(running.0.id()))).map(drop).unwrap_err();
     assert_eq!(error.code(), Code::AdapterFailed, "{error}");
     assert!(error.hint().unwrap().contains("--inspect"), "{error:?}");

@@ -299,7 +299,7 @@ fn attached() -> (Running, Session, StopReport, tempfile::TempDir) {
     command.arg(format!("--inspect=127.0.0.1:{port}")).arg(&program).stdout(Stdio::null()).stderr(Stdio::null());
     let running = Running(command.spawn().unwrap());
     let attach = Attach {
-        adapter: "node".to_owned(),
+        adapter: Some("node".to_owned()),
         port: Some(port),
         breakpoints: vec![BreakpointRequest::line(&program, 3)],
         wait: PATIENCE,

@@ -294,7 +294,7 @@ here(True)
     BufReader::new(running.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
     let attach = Attach {
-        adapter: "debugpy".to_owned(),
+        adapter: Some("debugpy".to_owned()),
         port: Some(port),
         breakpoints: vec![subject.at("HERE")],
         wait: PATIENCE,

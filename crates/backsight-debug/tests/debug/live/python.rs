@@ -294,7 +294,7 @@ fn a_program_that_waits_for_a_debugger_is_attached_to() {
     // Whoever attaches is told at once that nobody waits; here somebody is about to.
     until_listening(port);
     let attach = Attach {
-        adapter: "debugpy".to_owned(),
+        adapter: Some("debugpy".to_owned()),
         port: Some(port),
         breakpoints: vec![subject.at("FIRST")],
         wait: PATIENCE,
