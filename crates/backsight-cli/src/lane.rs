@@ -3,7 +3,7 @@
 
 use backsight::Workspace;
 use backsight_core::{Code, Error, Result};
-use backsight_server::{Address, Client};
+use backsight_server::{Address, Client, Route, Target};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -80,6 +80,14 @@ impl Server {
         &self.address
     }
 
+    /// Has it carry out an operation. What is outside its limits is refused here and not sent.
+    pub fn perform<R: Route>(&self, request: &R) -> Result<R::Answer> {
+        match Target::of(request)? {
+            Target::Get(target) => self.answer(self.runtime.block_on(self.client.get(&target))?),
+            Target::Post(path, body) => self.answer(self.runtime.block_on(self.client.post(&path, &body))?),
+        }
+    }
+
     /// Asks it.
     pub fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T> {
         let answer = self.runtime.block_on(async {
@@ -88,7 +96,10 @@ impl Server {
                 Request::Post(path, body) => self.client.post(path, body).await,
             }
         });
-        let mut answer = answer?;
+        self.answer(answer?)
+    }
+
+    fn answer<T: DeserializeOwned>(&self, mut answer: Value) -> Result<T> {
         if answer["ok"] != true {
             return Err(failure(&answer["error"]));
         }

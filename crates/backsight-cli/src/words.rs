@@ -4,6 +4,12 @@ use std::fmt::Display;
 
 use backsight_core::{Timestamp, quote};
 
+/// The texts of a list of JSON.
+pub fn texts(list: &serde_json::Value) -> Vec<String> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(serde_json::Value::as_str).map(str::to_owned).collect()
+}
+
 /// `1 file`, `2 files`.
 pub fn count(number: u64, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {

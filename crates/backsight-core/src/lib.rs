@@ -21,9 +21,7 @@ pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};
 pub use id::{ObjectId, Seq, SnapshotId};
 pub use notable::{Notable, Notables};
-pub use operation::{
-    Effect, LONGEST_TEXT, MOST_ITEMS, Operation, Waits, countable, few_enough, short_enough, within,
-};
+pub use operation::{Effect, LONGEST_TEXT, MOST_ITEMS, Operation, Waits, countable, few_enough, short_enough, within};
 pub use path::{RelPath, is_alias, quote};
 pub use show::{is_unsafe_to_show, many_lines, one_line, safe_json, shell_word, visible};
 pub use time::Timestamp;

@@ -4,12 +4,13 @@
 use backsight::browser::Ask;
 use backsight::browser::report::{Changes, CheckpointEntry};
 use backsight::debug::report::{Series, SnapshotDiff};
-use backsight_core::{Code, Error, Result};
+use backsight::debug::request::{AnswerPart, CompareSnapshots, ReadSeries};
+use backsight_core::{Code, Error, Result, Waits};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use serde_json::{Value, json};
 
-use crate::door::{Door, Threads};
+use crate::door::Door;
+use crate::http::{Route, Target};
 
 /// How long a page about a program may be.
 const PAGE_TOKENS: usize = 20_000;
@@ -17,7 +18,18 @@ const PAGE_TOKENS: usize = 20_000;
 const READER: &str = "resources";
 
 impl Door {
-    /// What happened since a checkpoint, for somebody who only looks.
+    /// Carries out an operation of a live lane where the lane lives.
+    async fn perform<R: Route<Answer: Send> + Send + 'static>(&self, request: R) -> Result<R::Answer> {
+        let Some(server) = self.elsewhere() else {
+            return self.local_waiting(R::WAITS, move |workspace| workspace.perform(request)).await;
+        };
+        understood(match Target::of(&request)? {
+            Target::Get(target) => server.get(&target).await?,
+            Target::Post(path, body) => server.post(&path, &body).await?,
+        })
+    }
+
+    /// What happened since a checkpoint, for a client that only looks.
     pub async fn app_changes(&self, checkpoint: String) -> Result<Changes> {
         match self.elsewhere() {
             Some(server) => {
@@ -26,7 +38,7 @@ impl Door {
             }
             None => {
                 let ask = Ask { checkpoint: Some(checkpoint), peek: true, ..Ask::default() };
-                self.local_waiting(Threads::Browser, move |workspace| workspace.browser_changes(READER, &ask)).await
+                self.local_waiting(Waits::ForBrowser, move |workspace| workspace.browser_changes(READER, &ask)).await
             }
         }
     }
@@ -38,37 +50,20 @@ impl Door {
                 let mut answer: Value = understood(server.get("/api/browser/checkpoints").await?)?;
                 understood(answer["checkpoints"].take())
             }
-            None => Ok(self.local_waiting(Threads::Browser, |workspace| workspace.checkpoints()).await?.checkpoints),
+            None => Ok(self.local_waiting(Waits::ForBrowser, |workspace| workspace.checkpoints()).await?.checkpoints),
         }
     }
 
     /// What changed between two snapshots of the program that is being debugged.
     pub async fn debug_diff(&self, first: &str, second: &str) -> Result<SnapshotDiff> {
-        let ids = [("snapshot_id_1", json!(first)), ("snapshot_id_2", json!(second))];
-        self.debugged("snapshot_diff", "diff", ids).await
+        let part = AnswerPart { max_tokens: Some(PAGE_TOKENS), ..AnswerPart::default() };
+        self.perform(CompareSnapshots { session: None, from: first.to_owned(), to: second.to_owned(), part }).await
     }
 
     /// The hits of a snapshot point.
     pub async fn debug_series(&self, name: &str) -> Result<Series> {
-        self.debugged("snapshot_series", "series", [("name", json!(name))]).await
-    }
-
-    /// What a debug tool answers, as an object.
-    async fn debugged<T: DeserializeOwned, const N: usize>(
-        &self,
-        tool: &str,
-        name: &str,
-        arguments: [(&str, Value); N],
-    ) -> Result<T> {
-        let mut arguments: Map<String, Value> =
-            arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        arguments.insert("max_tokens".to_owned(), json!(PAGE_TOKENS));
-        let (says, _) = mpsc::channel(1);
-        let mut reply = self.call(tool, arguments, Some(READER.to_owned()), says).await;
-        if reply.is_error {
-            return understood(reply.structured);
-        }
-        understood(reply.structured[name].take())
+        let part = AnswerPart { max_tokens: Some(PAGE_TOKENS), ..AnswerPart::default() };
+        self.perform(ReadSeries { session: None, name: name.to_owned(), part }).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use backsight::{CallSettings, OwnStore, Progress, Workspace};
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Effect, Error, Result, Waits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, mpsc, oneshot, watch};
@@ -17,7 +17,7 @@ use crate::hook::{Agent, Event};
 use crate::office::{Caller, Office};
 use crate::place;
 use crate::reply::{DEFAULT_TOKENS, Reply};
-use crate::tool::{Effect, Group};
+use crate::tool::Group;
 use crate::words;
 
 /// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
@@ -55,19 +55,6 @@ pub struct Door {
     debugger: Arc<Semaphore>,
     /// Taken by those who wait for a program to end.
     ending: Arc<Semaphore>,
-}
-
-/// The threads that work is done on. Each kind is bounded, and none can use up those of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// The few for work on the workspace itself, which never waits for anything outside.
-    Shared,
-    /// For what may wait for a browser.
-    Browser,
-    /// For what may wait for a debugger and its program.
-    Debugger,
-    /// For what ends a program.
-    Ending,
 }
 
 /// What long work says while it runs.
@@ -184,7 +171,7 @@ impl Door {
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
         let tool = self.office.tools().iter().find(|tool| tool.name == name);
-        let threads = tool.map_or(Threads::Shared, |tool| tool.threads());
+        let waits = tool.map_or(Waits::ForDisk, |tool| tool.waits);
         let _turn = match tool.filter(|tool| tool.takes_turns()).map(|_| self.turn(LONGEST_WAIT)) {
             None => None,
             Some(turn) => match turn.await {
@@ -201,7 +188,7 @@ impl Door {
             office.call(&workspace, &name, arguments, &caller)
         };
         let gone = || Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known");
-        let reply = self.run_on(threads, work).await.and_then(|reply| reply.ok_or_else(gone));
+        let reply = self.run_on(waits, work).await.and_then(|reply| reply.ok_or_else(gone));
         let reply = reply.unwrap_or_else(|error| Reply::failure(&error, DEFAULT_TOKENS));
         drop(guard);
         self.recorded.notify_one();
@@ -232,13 +219,13 @@ impl Door {
     /// The same for something that may wait for a browser or a debugger. Dropping the future takes it back.
     pub async fn local_waiting<T: Send + 'static>(
         &self,
-        threads: Threads,
+        waits: Waits,
         work: impl FnOnce(&Workspace) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let office = self.office.clone();
         let cancelled = Arc::new(AtomicBool::new(false));
         let _guard = CancelOnDrop(cancelled.clone());
-        let done = self.run_on(threads, move || {
+        let done = self.run_on(waits, move || {
             let cancelled: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || cancelled.load(Ordering::Relaxed));
             work(&office.workspace().for_call(CallSettings { cancelled: Some(cancelled), ..CallSettings::default() }))
         });
@@ -247,21 +234,22 @@ impl Door {
         done
     }
 
-    /// Runs something on a thread of its kind; nothing when it panicked. Those who would have to wait for a thread behind
+    /// Runs something on a thread of its kind; nothing when it panicked. Each kind is bounded and none can use up those of
+    /// another; the few for work on the disk never wait for anything outside. Those who would have to wait for a thread behind
     /// others that wait are told so at once: a queue without end helps no caller.
     async fn run_on<T: Send + 'static>(
         &self,
-        threads: Threads,
+        waits: Waits,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        let (permits, whom) = match threads {
-            Threads::Shared => return Ok(tokio::task::spawn_blocking(work).await.ok()),
-            Threads::Browser => (&self.browser, "the browser"),
-            Threads::Debugger => (&self.debugger, "the debugger"),
-            Threads::Ending => (&self.ending, "a program to end"),
+        let (permits, whom) = match waits {
+            Waits::ForDisk => return Ok(tokio::task::spawn_blocking(work).await.ok()),
+            Waits::ForBrowser => (&self.browser, "the browser"),
+            Waits::ForDebugger => (&self.debugger, "the debugger"),
+            Waits::ForEnd => (&self.ending, "a program to end"),
         };
         let permit = permits.clone().try_acquire_owned().map_err(|_| {
-            let most = if threads == Threads::Ending { ENDING } else { WAITING };
+            let most = if waits == Waits::ForEnd { ENDING } else { WAITING };
             Error::new(Code::Busy, format!("{most} requests wait for {whom} already"))
                 .with_hint("ask again when some of them were answered")
         })?;

@@ -33,7 +33,7 @@ pub fn server_address(bytes: &[u8]) {
 /// A tool call from another process, and a line of the answer to one.
 pub fn tool_request(bytes: &[u8]) {
     if let Ok(mut request) = serde_json::from_slice::<ToolRequest>(bytes) {
-        let _ = Common::take(&mut request.arguments, 500);
+        let _ = Common::take(&mut request.arguments, 500, true);
     }
     let _: Result<Line, _> = serde_json::from_slice(bytes);
 }

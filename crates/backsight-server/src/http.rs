@@ -1,12 +1,13 @@
 //! The HTTP side: one router with every route behind the same locked door.
 
+mod endpoint;
 mod events;
 mod guard;
 mod hooks;
 mod ingest;
 mod openapi;
-mod operation;
 mod query;
+mod route;
 mod routes;
 mod snippet;
 mod tools;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 pub use guard::{Guard, Limits, Visitor};
 pub use ingest::{About, understand};
 pub use openapi::document;
+pub use route::{Route, Target};
 pub use wrong_tokens::RemoteAddress;
 
 use crate::door::Door;

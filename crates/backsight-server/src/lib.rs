@@ -7,7 +7,6 @@ mod ask;
 mod asker;
 mod client;
 mod connections;
-mod debug_limits;
 mod door;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -31,7 +30,7 @@ mod tool;
 mod words;
 
 pub use client::{Client, Patience};
-pub use http::document as openapi;
+pub use http::{Route, Target, document as openapi};
 pub use offer::{Choice, Offer};
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};

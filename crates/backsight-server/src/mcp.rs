@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use backsight::debug::render;
+use backsight_core::Effect;
 use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
@@ -21,7 +22,7 @@ use crate::asker::Asker;
 use crate::door::Door;
 use crate::offer::{Listing, Needs, Offer, Present};
 use crate::office::{Caller, Session};
-use crate::tool::{self, Effect, Group};
+use crate::tool::{self, Group};
 use crate::words;
 use instructions::Recorder;
 use resources::Debugged;

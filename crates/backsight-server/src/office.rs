@@ -139,9 +139,9 @@ impl Office {
     /// Runs a tool for a caller. Failures are answers too.
     pub fn call(&self, workspace: &Workspace, name: &str, mut arguments: Map<String, Value>, caller: &Caller) -> Reply {
         let asker = self.asker(workspace, name, &arguments, caller);
-        let default_tokens =
-            self.tools.iter().find(|tool| tool.name == name).map_or(DEFAULT_TOKENS, |tool| tool.default_tokens);
-        let common = match Common::take(&mut arguments, default_tokens) {
+        let tool = self.tools.iter().find(|tool| tool.name == name);
+        let (default_tokens, pages) = tool.map_or((DEFAULT_TOKENS, false), |tool| (tool.default_tokens, tool.pages));
+        let common = match Common::take(&mut arguments, default_tokens, pages) {
             Ok(common) => common,
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
@@ -154,7 +154,8 @@ impl Office {
         let session = session.or_else(|| asker.session.clone());
         let now = Timestamp::from_system(SystemTime::now());
         let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
-        let call = Call { workspace, client: &client, asker: &asker, now, max_tokens: common.max_tokens };
+        let (max_tokens, cursor) = (common.max_tokens, common.cursor.as_deref());
+        let call = Call { workspace, client: &client, asker: &asker, now, max_tokens, cursor };
         let drafted = self.run(&call, name, arguments);
         let app = caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, name, moves)).flatten();
         match drafted {

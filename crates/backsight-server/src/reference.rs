@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use backsight_core::Effect;
 use serde_json::{Map, Value};
 
 use crate::reply::ENVELOPE;
-use crate::tool::{self, Effect, Tool};
+use crate::tool::{self, Tool};
 
 const HTTP: &str = "\
 # The HTTP API

@@ -10,6 +10,17 @@ use crate::tool::add_common;
 
 /// The schema of a tool's arguments, with what every tool takes.
 pub fn input<T: JsonSchema>(shows_budget: bool, default_tokens: usize) -> Map<String, Value> {
+    let mut object = of::<T>();
+    object.insert("additionalProperties".into(), json!(false));
+    let properties = object.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        add_common(properties, shows_budget, default_tokens);
+    }
+    object
+}
+
+/// The schema of a type, short.
+pub fn of<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
@@ -17,11 +28,6 @@ pub fn input<T: JsonSchema>(shows_budget: bool, default_tokens: usize) -> Map<St
     RecursiveTransform(shorten).transform(&mut schema);
     let mut object = schema.to_value().as_object().cloned().unwrap_or_default();
     object.remove("description");
-    object.insert("additionalProperties".into(), json!(false));
-    let properties = object.entry("properties").or_insert_with(|| json!({}));
-    if let Some(properties) = properties.as_object_mut() {
-        add_common(properties, shows_budget, default_tokens);
-    }
     object
 }
 

@@ -34,6 +34,7 @@ mod history_query;
 mod milestone_create;
 mod milestone_list;
 mod noise_rules;
+mod shown;
 mod snapshot_clear;
 mod snapshot_create;
 mod snapshot_delete;
@@ -55,17 +56,17 @@ use std::str::FromStr;
 use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::Origin;
 use backsight::{Timestamp, Workspace};
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Effect, Error, Operation, RelPath, Result, Waits};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::asker::Asker;
-use crate::door::Threads;
 use crate::offer::Needs;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
+use shown::{Field, Shown};
 
 /// The tools that only read, in the order of the list: a client need not ask its user before them.
 pub fn reading_tools() -> Vec<&'static str> {
@@ -98,28 +99,28 @@ pub fn all() -> Vec<Tool> {
         Tool::of::<baseline::Baseline>(),
         Tool::of::<browser_attach::BrowserAttach>(),
         Tool::of::<browser_status::BrowserStatus>(),
-        Tool::of::<debug_launch::DebugLaunch>(),
-        Tool::of::<debug_attach::DebugAttach>(),
-        Tool::of::<debug_control::DebugControl>(),
-        Tool::of::<debug_state::DebugState>(),
-        Tool::of::<debug_disconnect::DebugDisconnect>(),
-        Tool::of::<debug_output::DebugOutput>(),
-        Tool::of::<breakpoint_set::BreakpointSet>(),
-        Tool::of::<breakpoint_list::BreakpointList>(),
-        Tool::of::<breakpoint_remove::BreakpointRemove>(),
-        Tool::of::<stacktrace_get::StacktraceGet>(),
-        Tool::of::<variables_get::VariablesGet>(),
-        Tool::of::<evaluate::Evaluate>(),
-        Tool::of::<snapshot_create::SnapshotCreate>(),
-        Tool::of::<snapshot_diff::SnapshotDiff>(),
-        Tool::of::<snapshot_list::SnapshotList>(),
-        Tool::of::<snapshot_get::SnapshotGet>(),
-        Tool::of::<snapshot_delete::SnapshotDelete>(),
-        Tool::of::<snapshot_clear::SnapshotClear>(),
-        Tool::of::<step_and_diff::StepAndDiff>(),
-        Tool::of::<snapshot_on::SnapshotOn>(),
-        Tool::of::<snapshot_series::SnapshotSeries>(),
-        Tool::of::<snapshot_export::SnapshotExport>(),
+        Tool::asks::<debug_launch::DebugLaunch>(),
+        Tool::asks::<debug_attach::DebugAttach>(),
+        Tool::asks::<debug_control::DebugControl>(),
+        Tool::asks::<debug_state::DebugState>(),
+        Tool::asks::<debug_disconnect::DebugDisconnect>(),
+        Tool::asks::<debug_output::DebugOutput>(),
+        Tool::asks::<breakpoint_set::BreakpointSet>(),
+        Tool::asks::<breakpoint_list::BreakpointList>(),
+        Tool::asks::<breakpoint_remove::BreakpointRemove>(),
+        Tool::asks::<stacktrace_get::StacktraceGet>(),
+        Tool::asks::<variables_get::VariablesGet>(),
+        Tool::asks::<evaluate::Evaluate>(),
+        Tool::asks::<snapshot_create::SnapshotCreate>(),
+        Tool::asks::<snapshot_diff::SnapshotDiff>(),
+        Tool::asks::<snapshot_list::SnapshotList>(),
+        Tool::asks::<snapshot_get::SnapshotGet>(),
+        Tool::asks::<snapshot_delete::SnapshotDelete>(),
+        Tool::asks::<snapshot_clear::SnapshotClear>(),
+        Tool::asks::<step_and_diff::StepAndDiff>(),
+        Tool::asks::<snapshot_on::SnapshotOn>(),
+        Tool::asks::<snapshot_series::SnapshotSeries>(),
+        Tool::asks::<snapshot_export::SnapshotExport>(),
     ]
 }
 
@@ -195,10 +196,16 @@ pub struct Tool {
     pub description: &'static str,
     /// What it may do.
     pub effect: Effect,
+    /// Whom it may have to wait for.
+    pub waits: Waits,
     /// What it belongs to.
     pub group: Group,
     /// What must be there before it makes sense.
     pub needs: Needs,
+    /// Whether it takes a `cursor`, with which long answers go on.
+    pub pages: bool,
+    /// The fields of its request by the tool's names for them; none where it has arguments of its own.
+    fields: Vec<Field>,
     /// How long its answer may be when the caller does not say.
     pub default_tokens: usize,
     /// The schema of its arguments.
@@ -208,63 +215,6 @@ pub struct Tool {
     /// The schema of its answer.
     pub output: Map<String, Value>,
     run: fn(&Call<'_>, Value) -> Result<Draft>,
-}
-
-/// What a tool may do: the one statement from which the hints for clients, the reference and the order of writers follow.
-/// Clients ask their users before tools that destroy or that reach out, so what runs code must never call itself less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// It looks: nothing is written, and no program and no code of one runs.
-    Reads,
-    /// It looks and moves the caller's own mark: nothing else changes by it, so no client need ask its user, but the next
-    /// answer is another one.
-    ReadsOn,
-    /// It adds to the record and changes no file.
-    Records,
-    /// It adds to the record; asking twice adds nothing more.
-    RecordsOnce,
-    /// It takes something away that Backsight keeps: a name, a rule, a snapshot, a breakpoint.
-    Removes,
-    /// It changes files.
-    ChangesFiles,
-    /// It writes a file that was not there.
-    AddsFile,
-    /// It starts a program, or lets code of one run: that may do and reach anything.
-    Runs,
-    /// It ends a program, or lets go of it: a paused one that is let go of runs on.
-    Stops,
-}
-
-impl Effect {
-    /// Whether it only looks.
-    pub fn reads_only(self) -> bool {
-        matches!(self, Effect::Reads | Effect::ReadsOn)
-    }
-
-    /// Whether programs or code of one may run.
-    pub fn runs_programs(self) -> bool {
-        matches!(self, Effect::Runs | Effect::Stops)
-    }
-
-    /// Whether files of the workspace may be written.
-    pub fn writes_files(self) -> bool {
-        matches!(self, Effect::ChangesFiles | Effect::AddsFile) || self.runs_programs()
-    }
-
-    /// Whether something beyond the workspace may be reached.
-    pub fn reaches_out(self) -> bool {
-        self.runs_programs()
-    }
-
-    /// Whether something may be lost, changed or ended by it.
-    pub fn destroys(self) -> bool {
-        matches!(self, Effect::Removes | Effect::ChangesFiles | Effect::Runs | Effect::Stops)
-    }
-
-    /// Whether asking twice does no more than asking once.
-    pub fn repeats_harmlessly(self) -> bool {
-        matches!(self, Effect::Reads | Effect::RecordsOnce)
-    }
 }
 
 /// What each file below defines.
@@ -285,6 +235,34 @@ trait Definition {
     fn run(call: &Call<'_>, arguments: Self::Arguments) -> Result<Draft>;
 }
 
+/// A tool that asks for an operation of a lane: what it takes, its limits, what it may do and whom it waits for are the
+/// operation's. The tool adds names, words and the answer in words.
+trait Asking {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const DESCRIPTION: &'static str;
+    const GROUP: Group;
+    /// What must be there before it makes sense.
+    const NEEDS: Needs = Needs::of(Self::GROUP);
+    const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
+    /// Whether its schema names `max_tokens`, which every tool takes; where it changes little, it need not be paid for.
+    const SHOWS_BUDGET: bool = false;
+    /// Whether long answers go on with a `cursor`.
+    const PAGES: bool = false;
+    /// What of the request a model is shown. The rest can be said all the same.
+    const SHOWN: &'static [Shown];
+    /// The facts of its answer with their JSON types, beside those every answer has.
+    const OUTPUT: &'static [(&'static str, &'static str)];
+    type Request: Operation;
+
+    /// Refuses what cannot be meant.
+    fn check(request: &Self::Request) -> Result<()> {
+        request.check()
+    }
+
+    fn run(call: &Call<'_>, request: Self::Request) -> Result<Draft>;
+}
+
 /// One call of a tool.
 pub struct Call<'a> {
     /// Where.
@@ -297,6 +275,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// How long the answer may be.
     pub max_tokens: usize,
+    /// Where the last answer ended, for tools whose answers go on.
+    pub cursor: Option<&'a str>,
 }
 
 impl Call<'_> {
@@ -345,6 +325,8 @@ pub struct Common {
     pub client: Option<String>,
     /// How long the answer may be.
     pub max_tokens: usize,
+    /// Where the last answer ended.
+    pub cursor: Option<String>,
 }
 
 impl Tool {
@@ -355,10 +337,43 @@ impl Tool {
             title: D::TITLE,
             description: D::DESCRIPTION,
             effect: D::EFFECT,
+            waits: match (D::GROUP, D::EFFECT) {
+                (Group::Files, _) => Waits::ForDisk,
+                (_, Effect::Stops) => Waits::ForEnd,
+                (Group::Browser, _) => Waits::ForBrowser,
+                (Group::Debug, _) => Waits::ForDebugger,
+            },
             group: D::GROUP,
             needs: D::NEEDS,
+            pages: false,
+            fields: Vec::new(),
             default_tokens: D::DEFAULT_TOKENS,
             input: schema::input::<D::Arguments>(D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
+            facts: D::OUTPUT,
+            output: schema::output(D::OUTPUT),
+            run,
+        }
+    }
+
+    fn asks<D: Asking>() -> Tool {
+        let run = |call: &Call<'_>, arguments: Value| {
+            let request = parse(D::NAME, arguments)?;
+            D::check(&request)?;
+            D::run(call, request)
+        };
+        let schema = schema::of::<D::Request>();
+        Tool {
+            name: D::NAME,
+            title: D::TITLE,
+            description: D::DESCRIPTION,
+            effect: D::Request::EFFECT,
+            waits: D::Request::WAITS,
+            group: D::GROUP,
+            needs: D::NEEDS,
+            pages: D::PAGES,
+            fields: shown::fields(&schema, D::SHOWN),
+            default_tokens: D::DEFAULT_TOKENS,
+            input: shown::input(&schema, D::SHOWN, D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
             facts: D::OUTPUT,
             output: schema::output(D::OUTPUT),
             run,
@@ -370,27 +385,26 @@ impl Tool {
         !self.effect.reads_only() && self.group == Group::Files
     }
 
-    /// Where it runs. What asks a browser or a debugger may wait for it as long as that likes, and must not do so on a
-    /// thread that file tools need. What ends a program must get through when every other thread waits for that program.
-    pub fn threads(&self) -> Threads {
-        match (self.group, self.effect) {
-            (Group::Files, _) => Threads::Shared,
-            (_, Effect::Stops) => Threads::Ending,
-            (Group::Browser, _) => Threads::Browser,
-            (Group::Debug, _) => Threads::Debugger,
-        }
-    }
-
     /// Runs it.
     pub fn run(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Draft> {
+        let arguments = match self.fields.as_slice() {
+            [] => arguments,
+            fields => shown::request(self.name, fields, arguments)?,
+        };
         (self.run)(call, Value::Object(arguments))
     }
 }
 
 impl Common {
     /// Takes what every tool takes out of `arguments`. Models fill what they do not need with null; that is nothing.
-    pub fn take(arguments: &mut Map<String, Value>, default_tokens: usize) -> Result<Common> {
+    pub fn take(arguments: &mut Map<String, Value>, default_tokens: usize, pages: bool) -> Result<Common> {
         arguments.retain(|_, value| !value.is_null());
+        let cursor = match pages.then(|| arguments.remove("cursor")).flatten() {
+            None => None,
+            Some(Value::String(cursor)) => Some(cursor),
+            Some(Value::Number(cursor)) => Some(cursor.to_string()),
+            Some(other) => return Err(usage(format!("`cursor` is {other}, not a text"))),
+        };
         let client = match arguments.remove("client") {
             None => None,
             Some(Value::String(client)) if is_name(&client) => Some(client),
@@ -407,7 +421,7 @@ impl Common {
                 tokens.filter(|&tokens| tokens >= FEWEST_TOKENS).ok_or_else(|| usage(message()))?
             }
         };
-        Ok(Common { client, max_tokens })
+        Ok(Common { client, max_tokens, cursor })
     }
 }
 
@@ -473,7 +487,7 @@ mod tests {
 
     #[test]
     fn what_every_tool_takes_is_checked() {
-        let take = |value: Value| Common::take(&mut value.as_object().unwrap().clone(), DEFAULT_TOKENS);
+        let take = |value: Value| Common::take(&mut value.as_object().unwrap().clone(), DEFAULT_TOKENS, false);
         assert_eq!(take(json!({})).unwrap().max_tokens, DEFAULT_TOKENS);
         assert_eq!(take(json!({ "max_tokens": null, "client": null })).unwrap().max_tokens, DEFAULT_TOKENS);
         assert_eq!(take(json!({ "max_tokens": "900" })).unwrap().max_tokens, 900);
@@ -523,7 +537,7 @@ mod tests {
             let found = reviewed.iter().find(|(_, names)| names.split_whitespace().any(|name| name == tool.name));
             let (columns, _) = found.unwrap_or_else(|| panic!("`{}` was not reviewed", tool.name));
             assert_eq!(*columns, said(&tool), "{}", tool.name);
-            assert_eq!(tool.threads() == Threads::Shared, tool.group == Group::Files, "{}", tool.name);
+            assert_eq!(tool.waits == Waits::ForDisk, tool.group == Group::Files, "{}", tool.name);
         }
     }
 

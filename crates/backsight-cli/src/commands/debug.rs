@@ -7,16 +7,16 @@ mod place;
 mod points;
 mod snapshots;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight::debug::request::limits::LONGEST_WAIT_MS;
+use backsight_core::{Code, Error, FEWEST_TOKENS, Result, quote};
+use backsight_server::Route;
 use clap::Subcommand;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 
 /// Debug a program: pause it, look at it, and see what changed between two looks
 ///
@@ -124,28 +124,20 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Asks the server for something; what is absent from the query is left out.
-    fn get(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Value> {
-        let session = self.session.map(str::to_owned);
-        let pairs = query.iter().cloned().chain([("session", session)]);
-        let pairs = pairs.filter_map(|(name, value)| Some(format!("{name}={}", encode(&value?))));
-        let query = pairs.collect::<Vec<_>>().join("&");
-        let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-        self.lane.server("debugging")?.ask(&Request::Get(target))
+    /// Has the server carry out an operation; what is outside its limits is refused before one is looked for.
+    fn perform<R: Route>(&self, request: &R) -> Result<R::Answer> {
+        request.check()?;
+        self.lane.server("debugging")?.perform(request)
     }
 
-    /// Asks the server to do something; what is null in the body is left out.
-    fn post(&self, path: &'static str, mut body: Value) -> Result<Value> {
-        if let Value::Object(fields) = &mut body {
-            fields.retain(|_, value| !value.is_null());
-            fields.extend(self.session.map(|session| ("session".to_owned(), Value::from(session))));
-        }
-        self.lane.server("debugging")?.ask(&Request::Post(path, body))
+    /// Which program, when one was named.
+    fn session(&self) -> Option<String> {
+        self.session.map(str::to_owned)
     }
 
     /// A path as typed, from where the person stands.
-    fn path(&self, typed: &Path) -> Result<String> {
-        text(&self.context.start().join(typed))
+    fn path(&self, typed: &Path) -> Result<PathBuf> {
+        sendable(self.context.start().join(typed))
     }
 
     /// What to type for another command about the same program.
@@ -159,18 +151,15 @@ impl Desk<'_> {
     }
 }
 
-/// An answer as what it is.
-fn understood<T: DeserializeOwned>(answer: &Value) -> Result<T> {
-    serde_json::from_value(answer.clone())
-        .map_err(|error| Error::new(Code::Io, format!("the server's answer is not understood: {error}")))
-}
-
 /// A path that can be sent.
-fn text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        let name = quote(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
-        Error::new(Code::InvalidPath, format!("debuggers cannot be given `{name}`: its name is not UTF-8"))
-    })
+fn sendable(path: PathBuf) -> Result<PathBuf> {
+    match path.to_str() {
+        Some(_) => Ok(path),
+        None => {
+            let name = quote(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
+            Err(Error::new(Code::InvalidPath, format!("debuggers cannot be given `{name}`: its name is not UTF-8")))
+        }
+    }
 }
 
 /// How long to wait for the program.
@@ -183,9 +172,18 @@ struct Patience {
 
 /// Seconds, with a fraction where one likes, as milliseconds.
 fn milliseconds(text: &str) -> Result<u64, String> {
+    let most = LONGEST_WAIT_MS / 1000;
     match text.parse::<f64>() {
-        Ok(seconds) if (0.0..=60.0).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
-        _ => Err("it is a number of seconds from 0 to 60".to_owned()),
+        Ok(seconds) if (0.0..=most as f64).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
+        _ => Err(format!("it is a number of seconds from 0 to {most}")),
+    }
+}
+
+/// How many tokens an answer may have.
+fn tokens(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(tokens) if tokens >= FEWEST_TOKENS => Ok(tokens),
+        _ => Err(format!("it is a number from {FEWEST_TOKENS}")),
     }
 }
 

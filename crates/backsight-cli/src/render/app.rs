@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
 use crate::render::debug;
-use crate::words::{age, count, enumerate, join, local};
+use crate::words::{age, count, enumerate, join, local, texts};
 
 /// What happened.
 pub fn changes(page: &mut Page, changes: &Changes) {
@@ -245,7 +245,7 @@ pub fn status(page: &mut Page, status: &Value) {
         if unwatched > 0 {
             page.data.line(format_args!("  {} of other origins not watched", count(unwatched, "page")));
         }
-        debug::started(&mut page.data, &browser["command"]);
+        debug::started(&mut page.data, &texts(&browser["command"]));
         for note in texts(&browser["notes"]) {
             page.note(note);
         }

@@ -6,8 +6,11 @@ pub mod snapshots;
 
 use std::path::Path;
 
+use backsight::debug::debugger::{Disconnected, Moved, SessionView};
 use backsight::debug::render::safe;
-use serde_json::Value;
+use backsight::debug::session::{
+    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
+};
 
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
 use crate::words::{count, duration, enumerate, join, thousands};
@@ -19,74 +22,80 @@ const AROUND: u64 = 2;
 const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// What came of letting a program go on.
-pub fn moved(page: &mut Page, moved: &Value, start: &Path) {
-    headline(&mut page.data, moved, start);
-    if moved["outcome"] == "stopped" {
-        source(&mut page.data, &moved["frame"]);
-    }
-    for command in ["command", "debuggee"] {
-        started(&mut page.data, &moved[command]);
-    }
+pub fn moved(page: &mut Page, moved: &Moved, start: &Path) {
+    place_of(page, &moved.outcome, &moved.executed, start);
     printed(&mut page.data, moved);
-    if let Some(captured) = moved["captured"].as_u64() {
-        page.data.line(format_args!("Captured {} meanwhile", count(captured, "snapshot")));
+    if moved.captured > 0 {
+        page.data.line(format_args!("Captured {} meanwhile", count(moved.captured, "snapshot")));
     }
-    for breakpoint in list(&moved["unbound"]) {
+    for breakpoint in &moved.unbound {
         unbound(page, breakpoint, start);
     }
 }
 
+/// Where a program is, and what was executed for it.
+pub fn place_of(page: &mut Page, outcome: &Outcome, executed: &Executed, start: &Path) {
+    headline(&mut page.data, outcome, start);
+    if let Outcome::Stopped(stop) = outcome
+        && let Some(frame) = &stop.frame
+    {
+        source(&mut page.data, frame);
+    }
+    for command in [&executed.command, &executed.debuggee] {
+        started(&mut page.data, command);
+    }
+}
+
 /// The command line that was executed, where something was started.
-pub fn started(sheet: &mut Sheet, command: &Value) {
-    let words: Vec<String> =
-        list(command).iter().filter_map(Value::as_str).map(|word| shell_word(word.as_bytes())).collect();
+pub fn started(sheet: &mut Sheet, command: &[String]) {
+    let words: Vec<String> = command.iter().map(|word| shell_word(word.as_bytes())).collect();
     if !words.is_empty() {
         sheet.line(sheet.dim(format_args!("$ {}", words.join(" "))));
     }
 }
 
 /// Where the program is, in a line.
-fn headline(sheet: &mut Sheet, moved: &Value, start: &Path) {
-    let said = match text(moved, "outcome") {
-        "stopped" => {
-            let frame = &moved["frame"];
-            let function = sheet.bold(safe(text(frame, "function")));
-            let place = location(frame, start).map(|place| format!(" at {}", sheet.paint(CYAN, place)));
-            let place =
-                if frame.is_object() { format!(" in {function}{}", place.unwrap_or_default()) } else { String::new() };
-            let about = match text(moved, "description") {
-                "" => String::new(),
-                about => format!(": {}", safe(about)),
+fn headline(sheet: &mut Sheet, outcome: &Outcome, start: &Path) {
+    let said = match outcome {
+        Outcome::Stopped(stop) => {
+            let place = stop.frame.as_ref().map(|frame| {
+                let at = location(frame, start).map(|place| format!(" at {}", sheet.paint(CYAN, place)));
+                format!(" in {}{}", sheet.bold(safe(&frame.function)), at.unwrap_or_default())
+            });
+            let about = match stop.stop.description.as_deref() {
+                None | Some("") => String::new(),
+                Some(about) => format!(": {}", safe(about)),
             };
-            format!("{}{place} {}{about}", sheet.paint(YELLOW.bold(), "Paused"), sheet.dim(reason(moved)))
+            let place = place.unwrap_or_default();
+            format!("{}{place} {}{about}", sheet.paint(YELLOW.bold(), "Paused"), sheet.dim(reason(stop)))
         }
-        "still_running" => match moved["waited_ms"].as_u64() {
-            Some(waited @ 1..) => format!("{} after {}", sheet.paint(GREEN.bold(), "Still running"), duration(waited)),
-            _ => sheet.paint(GREEN.bold(), "Running"),
-        },
-        "exited" => match moved["code"].as_i64() {
-            None => sheet.bold("Ended"),
-            Some(0) => format!("{} with exit code 0", sheet.paint(GREEN.bold(), "Ended")),
-            Some(code) => format!("{} with exit code {code}", sheet.paint(RED.bold(), "Ended")),
-        },
-        _ => format!("{}: {}", sheet.paint(RED.bold(), "No longer debugged"), safe(text(moved, "reason"))),
+        Outcome::StillRunning { waited_ms: 0 } => sheet.paint(GREEN.bold(), "Running"),
+        Outcome::StillRunning { waited_ms } => {
+            format!("{} after {}", sheet.paint(GREEN.bold(), "Still running"), duration(*waited_ms))
+        }
+        Outcome::Exited { code: None } => sheet.bold("Ended"),
+        Outcome::Exited { code: Some(0) } => format!("{} with exit code 0", sheet.paint(GREEN.bold(), "Ended")),
+        Outcome::Exited { code: Some(code) } => format!("{} with exit code {code}", sheet.paint(RED.bold(), "Ended")),
+        Outcome::Disconnected { reason } => {
+            format!("{}: {}", sheet.paint(RED.bold(), "No longer debugged"), safe(reason))
+        }
     };
     sheet.line(said);
 }
 
 /// `(breakpoint bp-1)`
-fn reason(stop: &Value) -> String {
-    let breakpoints: Vec<String> = list(&stop["breakpoints"]).iter().filter_map(Value::as_str).map(safe).collect();
-    let point = stop["point"].as_str().map(|point| format!("snapshot point {}", safe(point)));
-    format!("({})", join(&[&safe(text(stop, "reason")), &enumerate(&breakpoints), &point.unwrap_or_default()]))
+fn reason(stop: &StopReport) -> String {
+    let breakpoints: Vec<String> = stop.breakpoints.iter().map(|id| safe(id)).collect();
+    let point = stop.point.as_ref().map(|point| format!("snapshot point {}", safe(point)));
+    format!("({})", join(&[&safe(&stop.stop.reason), &enumerate(&breakpoints), &point.unwrap_or_default()]))
 }
 
 /// The line a program is at, with those around it.
-fn source(sheet: &mut Sheet, frame: &Value) {
-    let Some(line) = frame["line"].as_u64() else { return };
-    let lines = around(Path::new(text(frame, "file")), line);
+fn source(sheet: &mut Sheet, frame: &FrameView) {
+    let Some(line) = frame.line.map(u64::from) else { return };
+    let lines = around(Path::new(frame.file.as_deref().unwrap_or_default()), line);
     if lines.is_empty() {
-        if let Some(source) = frame["source"].as_str() {
+        if let Some(source) = &frame.source {
             sheet.line(format_args!("  {} {}", sheet.paint(YELLOW.bold(), format!("→ {line}")), shown(source)));
         }
         return;
@@ -124,9 +133,9 @@ fn shown(source: &str) -> String {
     format!("{}{}", " ".repeat(spaced.len() - body.len()), safe(body))
 }
 
-fn printed(sheet: &mut Sheet, moved: &Value) {
-    let Some(printed) = moved["printed"].as_str() else { return };
-    let before = moved["printed_before"].as_u64().unwrap_or_default();
+fn printed(sheet: &mut Sheet, moved: &Moved) {
+    let Some(printed) = &moved.printed else { return };
+    let before = moved.printed_before;
     let more = if before > 0 { format!(", after {} more bytes", thousands(before)) } else { String::new() };
     sheet.line(format_args!("Printed{more}:"));
     for line in printed.lines() {
@@ -136,144 +145,130 @@ fn printed(sheet: &mut Sheet, moved: &Value) {
 }
 
 /// What to do next.
-pub fn advise(page: &mut Page, moved: &Value, command: impl Fn(&str) -> String) {
-    match text(moved, "outcome") {
-        "stopped" => {
+pub fn advise(page: &mut Page, outcome: &Outcome, command: impl Fn(&str) -> String) {
+    match outcome {
+        Outcome::Stopped(_) => {
             page.hint(format_args!("{}, {} or {}", command("vars"), command("next"), command("snapshot LABEL")))
         }
-        "still_running" => {
+        Outcome::StillRunning { .. } => {
             page.hint(format_args!("wait for it with {}, or {}", command("status --timeout 60"), command("pause")))
         }
-        _ => {}
+        Outcome::Exited { .. } | Outcome::Disconnected { .. } => {}
     }
 }
 
 /// What else is known about a session.
-pub fn session(page: &mut Page, session: &Value, start: &Path) {
-    let number = |name: &str| session[name].as_u64().unwrap_or_default();
-    let bound = number("bound_count");
-    let mut facts = vec![count(number("breakpoint_count"), "breakpoint"), count(number("snapshots"), "snapshot")];
-    if bound != number("breakpoint_count") {
-        facts.insert(1, format!("{bound} of them bound"));
+pub fn session(page: &mut Page, session: &SessionView, start: &Path) {
+    let SessionView { breakpoint_count, bound_count, snapshots, .. } = session;
+    let mut facts = vec![count(*breakpoint_count as u64, "breakpoint"), count(*snapshots as u64, "snapshot")];
+    if bound_count != breakpoint_count {
+        facts.insert(1, format!("{bound_count} of them bound"));
     }
-    facts.extend(session["cleared_snapshots"].as_u64().map(|cleared| format!("{cleared} cleared at its end")));
-    let program = relative(Path::new(text(session, "program")), start);
-    let said =
-        format!("{program} under {}, session {}", safe(text(session, "adapter")), safe(text(session, "session")));
+    facts.extend(session.cleared_snapshots.map(|cleared| format!("{cleared} cleared at its end")));
+    let program = relative(Path::new(&session.program), start);
+    let said = format!("{program} under {}, session {}", safe(&session.adapter), safe(&session.session));
     let said = page.data.dim(format_args!("{said}: {}", facts.join(", ")));
     page.data.line(said);
-    if let [messages, bytes] = list(&session["misread"]) {
+    if session.misread != (0, 0) {
+        let (messages, bytes) = session.misread;
         page.warning(format_args!("{messages} messages and {bytes} bytes of the debugger were not understood"));
     }
 }
 
 /// The sessions, each with where its program is.
-pub fn sessions(page: &mut Page, sessions: &Value, start: &Path) {
-    let all = list(&sessions["sessions"]);
+pub fn sessions(page: &mut Page, all: &[SessionView], start: &Path) {
     if all.is_empty() {
         page.data.line("Nothing is being debugged.");
     }
     for one in all {
-        headline(&mut page.data, one, start);
+        headline(&mut page.data, &one.outcome, start);
         session(page, one, start);
     }
 }
 
 /// A session that was ended.
-pub fn ended(page: &mut Page, ended: &Value) {
-    let program = if ended["ended_program"] == true { "the program was ended" } else { "the program goes on" };
-    let cleared = match ended["cleared_snapshots"].as_u64().unwrap_or_default() {
+pub fn ended(page: &mut Page, ended: &Disconnected) {
+    let program = if ended.ended_program { "the program was ended" } else { "the program goes on" };
+    let cleared = match ended.cleared_snapshots {
         0 => String::new(),
         1 => "; 1 snapshot was cleared".to_owned(),
-        cleared => format!("; {} were cleared", count(cleared, "snapshot")),
+        cleared => format!("; {} were cleared", count(cleared as u64, "snapshot")),
     };
-    let name = page.data.bold(safe(text(ended, "session")));
+    let name = page.data.bold(safe(&ended.session));
     page.data.line(format_args!("Session {name} is over: {program}{cleared}"));
 }
 
 /// A breakpoint that was set.
-pub fn breakpoint_set(page: &mut Page, breakpoint: &Value, start: &Path) {
+pub fn breakpoint_set(page: &mut Page, breakpoint: &Breakpoint, start: &Path) {
     breakpoint_row(&mut page.data, breakpoint, start);
-    if breakpoint["bound"] != true {
+    if !breakpoint.bound {
         unbound(page, breakpoint, start);
     }
 }
 
 /// A breakpoint that was removed.
-pub fn breakpoint_removed(page: &mut Page, breakpoint: &Value, start: &Path) {
-    let id = page.data.bold(safe(text(breakpoint, "id")));
-    page.data.line(format_args!("Removed {id} at {}", place(&breakpoint["at"], start)));
+pub fn breakpoint_removed(page: &mut Page, breakpoint: &Breakpoint, start: &Path) {
+    let id = page.data.bold(safe(&breakpoint.id));
+    page.data.line(format_args!("Removed {id} at {}", place(&breakpoint.request.at, start)));
 }
 
 /// All breakpoints.
-pub fn breakpoints(page: &mut Page, breakpoints: &Value, start: &Path) {
-    list(breakpoints).iter().for_each(|breakpoint| breakpoint_row(&mut page.data, breakpoint, start));
+pub fn breakpoints(page: &mut Page, breakpoints: &[Breakpoint], start: &Path) {
+    breakpoints.iter().for_each(|breakpoint| breakpoint_row(&mut page.data, breakpoint, start));
 }
 
-fn breakpoint_row(sheet: &mut Sheet, breakpoint: &Value, start: &Path) {
-    let id = sheet.bold(safe(text(breakpoint, "id")));
-    let state = match breakpoint["bound"] == true {
+fn breakpoint_row(sheet: &mut Sheet, breakpoint: &Breakpoint, start: &Path) {
+    let id = sheet.bold(safe(&breakpoint.id));
+    let state = match breakpoint.bound {
         true => sheet.paint(GREEN, "bound"),
         false => sheet.paint(YELLOW, "not bound"),
     };
-    let moved = breakpoint["line"].as_u64().map(|line| format!("(really at line {line})"));
-    let purpose = match &breakpoint["purpose"] {
-        Value::Object(purpose) => {
-            purpose.get("snapshots").and_then(Value::as_str).map(|name| format!("snapshot point {}", safe(name)))
-        }
-        Value::String(_) => Some("run to".to_owned()),
-        _ => None,
+    let moved = breakpoint.line.map(|line| format!("(really at line {line})"));
+    let purpose = match &breakpoint.purpose {
+        Purpose::Snapshots(name) => Some(format!("snapshot point {}", safe(name))),
+        Purpose::RunTo => Some("run to".to_owned()),
+        Purpose::Pause => None,
     };
-    let when = conditions(breakpoint);
-    let place = sheet.paint(CYAN, place(&breakpoint["at"], start));
+    let when = conditions(&breakpoint.request);
+    let place = sheet.paint(CYAN, place(&breakpoint.request.at, start));
     let words = [&*id, &place, &state, &*moved.unwrap_or_default(), &when, &*purpose.unwrap_or_default()];
     let said: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     sheet.line(said.join("  "));
 }
 
-fn conditions(breakpoint: &Value) -> String {
-    let said = |name: &str, words: &str| breakpoint[name].as_str().map(|value| format!("{words} {}", safe(value)));
-    let all = [said("condition", "if"), said("hit_count", "from hit"), said("log_message", "prints")];
+fn conditions(request: &BreakpointRequest) -> String {
+    let said = |text: &Option<String>, words: &str| text.as_ref().map(|text| format!("{words} {}", safe(text)));
+    let BreakpointRequest { condition, hit_count, log_message, .. } = request;
+    let all = [said(condition, "if"), said(hit_count, "from hit"), said(log_message, "prints")];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn unbound(page: &mut Page, breakpoint: &Value, start: &Path) {
-    let why = breakpoint["message"].as_str().map(|why| format!(": {}", safe(why))).unwrap_or_default();
-    let at = place(&breakpoint["at"], start);
+fn unbound(page: &mut Page, breakpoint: &Breakpoint, start: &Path) {
+    let why = breakpoint.message.as_ref().map(|why| format!(": {}", safe(why))).unwrap_or_default();
+    let at = place(&breakpoint.request.at, start);
     page.warning(format_args!(
         "{} at {at} is not bound, so the program will not pause there{why}",
-        safe(text(breakpoint, "id"))
+        safe(&breakpoint.id)
     ));
 }
 
 /// `shop.py:12`, `total`, `exception:all`
-fn place(at: &Value, start: &Path) -> String {
-    if let Some(line) = at.get("line") {
-        return location(line, start).unwrap_or_default();
-    }
-    match (at["function"].as_str(), at["exception"].as_str()) {
-        (Some(function), _) => safe(function),
-        (None, Some(exception)) => format!("exception:{}", safe(exception)),
-        (None, None) => String::new(),
+fn place(at: &Place, start: &Path) -> String {
+    match at {
+        Place::Line { file, line } => format!("{}:{line}", relative(file, start)),
+        Place::Function(function) => safe(function),
+        Place::Exception(exception) => format!("exception:{}", safe(exception)),
     }
 }
 
 /// A file and a line, from where the person stands.
-fn location(place: &Value, start: &Path) -> Option<String> {
-    let file = relative(Path::new(place["file"].as_str()?), start);
-    Some(place["line"].as_u64().map_or(file.clone(), |line| format!("{file}:{line}")))
+fn location(frame: &FrameView, start: &Path) -> Option<String> {
+    let file = relative(Path::new(frame.file.as_deref()?), start);
+    Some(frame.line.map_or(file.clone(), |line| format!("{file}:{line}")))
 }
 
 fn relative(path: &Path, start: &Path) -> String {
     safe(&path.strip_prefix(start).unwrap_or(path).to_string_lossy())
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

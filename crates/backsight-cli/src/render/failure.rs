@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::page::{Page, Sheet};
 use crate::render::{changes, debug};
-use crate::words::safe;
+use crate::words::{safe, texts};
 
 /// Puts the error on the page.
 pub fn show(page: &mut Page, error: &Error) {
@@ -15,7 +15,7 @@ pub fn show(page: &mut Page, error: &Error) {
     let message: Vec<String> = error.message().lines().map(safe).collect();
     page.error(message.join("\n  "));
     for command in ["command", "debuggee"] {
-        debug::started(&mut page.talk, &error.details()[command]);
+        debug::started(&mut page.talk, &texts(&error.details()[command]));
     }
     for conflict in error.details()["conflicts"].as_array().into_iter().flatten() {
         page.talk.line(format_args!("  {}: {}", path(&conflict["path"]), safe(text(&conflict["reason"]))));

@@ -218,7 +218,8 @@ fn a_debugger_that_does_not_start_leaves_the_name_free() {
     assert!(scene.debugger.list().sessions.is_empty() && scene.told().is_empty());
     let missing = Launch { program: "none.py".into(), ..launch };
     assert_eq!(scene.debugger.launch(None, missing, &patiently).unwrap_err().code(), Code::ProgramNotFound);
-    let error = scene.debugger.attach(None, Attach { adapter: Some("fake".to_owned()), ..Attach::default() }, &patiently);
+    let error =
+        scene.debugger.attach(None, Attach { adapter: Some("fake".to_owned()), ..Attach::default() }, &patiently);
     assert_eq!(error.unwrap_err().code(), Code::Usage);
 }
 

@@ -10,7 +10,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::operation::Operation;
+use super::endpoint::Endpoint;
 use super::{Shared, events, ingest, query, routes, snippet, tools};
 
 pub(super) fn router() -> Router<Shared> {
@@ -72,7 +72,7 @@ fn itself() -> (&'static str, &'static str, Value) {
     ("/openapi.json", "get", described)
 }
 
-fn described(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+fn described(operation: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let in_path: Vec<&str> = operation.parameters().collect();
     let (taken, required) = query::input(operation);
     let is_required = |name: &str| required.iter().any(|required| required == name);
@@ -182,7 +182,7 @@ fn bounded(mut schema: Value) -> Value {
     schema
 }
 
-fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+fn responses(operation: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut output = (operation.output)(generator).to_value();
     absent_or_there(&mut output);
     let mut fine = json!({ "type": "object", "properties": { "ok": { "const": true } }, "required": ["ok"] });

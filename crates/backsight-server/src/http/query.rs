@@ -9,7 +9,7 @@ use http::Method;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::operation::Operation;
+use super::endpoint::Endpoint;
 
 /// What a request to an operation looks like.
 pub struct Shape {
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Shape {
-    pub fn of(operation: &Operation) -> Shape {
+    pub fn of(operation: &Endpoint) -> Shape {
         let kinds = input(operation).0.iter().map(|(name, schema)| (name.clone(), kind(schema))).collect();
         Shape { in_body: operation.method == Method::POST, parameters: operation.parameters().collect(), kinds }
     }
@@ -94,7 +94,7 @@ impl Shape {
 }
 
 /// What an operation takes, by name, and which of it must be there; everything schemas refer to is in place.
-pub fn input(operation: &Operation) -> (Map<String, Value>, Vec<String>) {
+pub fn input(operation: &Endpoint) -> (Map<String, Value>, Vec<String>) {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let schema = (operation.input)(&mut settings.into_generator());

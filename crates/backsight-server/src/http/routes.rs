@@ -16,18 +16,16 @@ mod settings;
 mod unknown;
 mod upkeep;
 
-use std::borrow::Cow;
-
 use backsight::report::{Origin, Strategy};
-use backsight::request;
-use backsight_core::{Code, RelPath, Result};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use backsight::request::{self, PathText};
+use backsight_core::{Code, Result};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::operation::Operation;
+use super::endpoint::Endpoint;
 
 /// Every operation, in the order of the document.
-pub fn all() -> Vec<Operation> {
+pub fn all() -> Vec<Endpoint> {
     let topics = [
         ("Workspace", settings::operations()),
         ("Recording", calls::operations()),
@@ -44,7 +42,7 @@ pub fn all() -> Vec<Operation> {
         ("Browser", browser::operations()),
         ("Debugging", debug::operations()),
     ];
-    let tagged = |(topic, operations): (&'static str, Vec<Operation>)| {
+    let tagged = |(topic, operations): (&'static str, Vec<Endpoint>)| {
         operations.into_iter().map(move |operation| operation.about(topic))
     };
     topics.into_iter().flat_map(tagged).collect()
@@ -67,37 +65,6 @@ const ID_OR_NONE: &str = r"^([^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u20
 /// Nothing beside the address.
 #[derive(Deserialize, JsonSchema)]
 pub struct Nothing {}
-
-/// A path on the wire, not yet checked.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct PathText(String);
-
-impl PathText {
-    fn inside(&self) -> Result<RelPath> {
-        self.0.parse()
-    }
-
-    fn all(texts: &[PathText]) -> Result<Vec<RelPath>> {
-        texts.iter().map(PathText::inside).collect()
-    }
-}
-
-impl JsonSchema for PathText {
-    fn schema_name() -> Cow<'static, str> {
-        "Path".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        // No part is empty, `.`, `..` or `.git`; none holds a NUL.
-        const PART: &str = r"(?!(\.{1,2}|\.git)(/|$))[^/\x00]+";
-        json_schema!({ "type": "string", "pattern": format!("^{PART}(/{PART})*$"), "examples": ["src/main.rs"] })
-    }
-}
 
 /// On whose behalf a step is recorded.
 #[derive(Deserialize, JsonSchema)]

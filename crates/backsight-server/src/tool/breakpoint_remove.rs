@@ -1,37 +1,28 @@
 //! Removes a breakpoint.
 
+use backsight::debug::request::RemoveBreakpoint;
 use backsight_core::{Code, Result};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::debugging::{breakpoint, with_session};
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct BreakpointRemove;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    id: String,
-}
-
-impl Definition for BreakpointRemove {
+impl Asking for BreakpointRemove {
     const NAME: &'static str = "breakpoint_remove";
     const TITLE: &'static str = "Remove a breakpoint";
     const DESCRIPTION: &'static str = "Remove, delete a breakpoint or snapshot point.";
-    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Debug;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("id")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("id", "string")];
-    type Arguments = Arguments;
+    type Request = RemoveBreakpoint;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let removed = call.workspace.debugger()?.remove_breakpoint(session, &arguments.id);
+    fn run(call: &Call<'_>, request: RemoveBreakpoint) -> Result<Draft> {
+        let session = request.session.clone();
+        let session = session.as_deref();
+        let removed = call.workspace.perform(request);
         let removed = removed.map_err(|error| match error.code() {
             Code::RefNotFound => {
                 let error = error.with_hint("name one as breakpoint_list does");

@@ -1,37 +1,26 @@
 //! Ends a debug session.
 
+use backsight::debug::request::EndSession;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 use crate::words;
 
 pub struct DebugDisconnect;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    /// default: if launched here
-    end_program: Option<bool>,
-}
-
-impl Definition for DebugDisconnect {
+impl Asking for DebugDisconnect {
     const NAME: &'static str = "debug_disconnect";
     const TITLE: &'static str = "Stop debugging";
     const DESCRIPTION: &'static str = "Stop debugging: end, kill or detach from the process and clear its snapshots.";
-    const EFFECT: Effect = Effect::Stops;
     const GROUP: Group = Group::Debug;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("end_program").saying("default: if launched here")];
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("session", "string"), ("ended_program", "boolean"), ("cleared_snapshots", "integer")];
-    type Arguments = Arguments;
+    type Request = EndSession;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let ended = call.workspace.debugger()?.disconnect(arguments.session.as_deref(), arguments.end_program)?;
+    fn run(call: &Call<'_>, request: EndSession) -> Result<Draft> {
+        let ended = call.workspace.perform(request)?;
         let program = if ended.ended_program { "the program was ended" } else { "the program goes on" };
         let cleared = words::count(ended.cleared_snapshots, "snapshot");
         Ok(Draft::new(format!("session {} is over: {program}, {cleared} cleared", ended.session))

@@ -1,59 +1,50 @@
 //! What the program printed, line by line from where one left off.
 
 use backsight::debug::render;
+use backsight::debug::request::ReadOutput;
+use backsight::debug::request::limits::MOST_OUTPUT;
 use backsight::debug::session::{OutputPage, Piece};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
-use super::debugging::{number, with_session};
-use super::{Call, Definition, Effect, Group, usage};
+use super::debugging::with_session;
+use super::{Asking, Call, Group, Shown, usage};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 /// Characters of a line that are told together.
 const LONGEST: usize = 200;
 /// Bytes of output for each token of the answer: no more than these can fit.
-const BYTES_A_TOKEN: usize = 12;
+const BYTES_A_TOKEN: u64 = 12;
 
 pub struct DebugOutput;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    /// from next_since
-    #[serde(default, deserialize_with = "number")]
-    since: Option<u64>,
-    #[schemars(skip)]
-    cursor: Option<String>,
-}
-
-impl Definition for DebugOutput {
+impl Asking for DebugOutput {
     const NAME: &'static str = "debug_output";
     const TITLE: &'static str = "What the program printed";
     const DESCRIPTION: &'static str =
         "Output: what the program or script printed (stdout, stderr; print), oldest first.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
-    const SHOWS_BUDGET: bool = false;
+    const PAGES: bool = true;
+    const SHOWN: &'static [Shown] = &[Shown::new("since").saying("from next_since")];
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("output", "array"), ("next_since", "integer"), ("lost", "integer")];
-    type Arguments = Arguments;
+    type Request = ReadOutput;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let from = match arguments.cursor.as_deref() {
+    fn run(call: &Call<'_>, request: ReadOutput) -> Result<Draft> {
+        let (session, since) = (request.session.clone(), request.since);
+        let session = session.as_deref();
+        let from = match call.cursor {
             Some(cursor) => Cursor::read(cursor)?,
-            None => Cursor { piece: arguments.since.unwrap_or(0), part: 0 },
+            None => Cursor { piece: since, part: 0 },
         };
-        let most = call.max_tokens.saturating_mul(BYTES_A_TOKEN);
-        let page = call.workspace.debugger()?.output(session, from.piece, most)?;
+        let most = (call.max_tokens as u64).saturating_mul(BYTES_A_TOKEN).min(MOST_OUTPUT);
+        let most = request.max_bytes.unwrap_or(most);
+        let page = call.workspace.perform(ReadOutput { since: from.piece, max_bytes: Some(most), ..request })?;
         let (lines, cursors) = lines(&page, from);
-        let more = Next::new(Self::NAME, with_session(json!({ "since": arguments.since }), session));
+        let more =
+            Next::new(Self::NAME, with_session(json!({ "since": Some(since).filter(|since| *since > 0) }), session));
         let lost = match page.lost {
             0 => String::new(),
             lost => format!(", {} before them no longer kept", words::count(lost as usize, "piece")),

@@ -1,39 +1,25 @@
 //! Where the program is, and which programs are being debugged.
 
-use std::time::Duration;
-
 use backsight::debug::debugger::{Moved, SessionView};
+use backsight::debug::request::{ListBreakpoints, ListSessions, ProgramState};
 use backsight::debug::session::Executed;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::debugging::{executed, moved, outcome, short};
-use super::{Call, Definition, Effect, Group};
-use crate::debug_limits;
+use super::{Asking, Call, Group, Shown};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct DebugState;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    /// for the next stop
-    wait_ms: Option<u64>,
-}
-
-impl Definition for DebugState {
+impl Asking for DebugState {
     const NAME: &'static str = "debug_state";
     const TITLE: &'static str = "Where the program is";
     const DESCRIPTION: &'static str =
         "Where the debugged program stopped or paused, or whether it runs; lists the sessions when there are several.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("wait_ms").saying("for the next stop")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("sessions", "array"),
         ("session", "string"),
@@ -56,32 +42,31 @@ impl Definition for DebugState {
         ("misread", "array"),
         ("command", "array"),
     ];
-    type Arguments = Arguments;
+    type Request = ProgramState;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let limit = debug_limits::wait(arguments.wait_ms, Duration::ZERO)?;
-        let session = arguments.session.as_deref();
-        let sessions = call.workspace.debugger()?.list().sessions;
-        match (session, sessions.as_slice()) {
+    fn run(call: &Call<'_>, request: ProgramState) -> Result<Draft> {
+        let sessions = call.workspace.perform(ListSessions {})?.sessions;
+        match (&request.session, sessions.as_slice()) {
             (None, []) => {
                 let summary = "no program is being debugged: start one with debug_launch";
                 Ok(Draft::new(summary))
             }
-            (None, [_, _, ..]) if limit.is_zero() => Ok(all(call, &sessions)),
-            _ => one(call, session, limit),
+            (None, [_, _, ..]) if request.wait_ms.unwrap_or(0) == 0 => Ok(all(call, &sessions)),
+            _ => one(call, request),
         }
     }
 }
 
-fn one(call: &Call<'_>, session: Option<&str>, limit: Duration) -> Result<Draft> {
-    let view = call.workspace.debug_state(session, limit)?;
-    let unbound = match call.workspace.debugger()?.breakpoints(Some(&view.session)) {
+fn one(call: &Call<'_>, request: ProgramState) -> Result<Draft> {
+    let session = request.session.clone();
+    let view = call.workspace.perform(request)?;
+    let unbound = match call.workspace.perform(ListBreakpoints { session: Some(view.session.clone()) }) {
         Ok(list) => list.breakpoints.into_iter().filter(|breakpoint| !breakpoint.bound).collect(),
         // It ended meanwhile, and so did its breakpoints.
         Err(_) => Vec::new(),
     };
     let state = Moved { unbound, ..state_of(&view) };
-    let draft = moved(call, session, &state)
+    let draft = moved(call, session.as_deref(), &state)
         .fact("program", short(call, &view.program))
         .fact("adapter", short(call, &view.adapter))
         .maybe("process", view.process)

@@ -2,11 +2,10 @@
 //! answers are told. Whatever comes from the program is told so that it can only be read.
 
 mod answer;
-mod asked;
 mod told;
 
 pub use answer::{Answer, fitted};
-pub use asked::{Spot, frames, number, place, points, text};
 pub use told::{
-    MOVED, breakpoint, entry, executed, frame, moved, outcome, printed, request, short, unbound, with_session,
+    MOVED, breakpoint, entry, executed, frame, moved, offset_of, outcome, printed, request, short, unbound,
+    with_session,
 };

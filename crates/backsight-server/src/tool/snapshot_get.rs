@@ -1,43 +1,30 @@
 //! Reads a snapshot back.
 
-use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
+use backsight::debug::diff::{DEFAULT_TOKENS, Options};
 use backsight::debug::render;
+use backsight::debug::request::ReadSnapshot;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::debugging::{Answer, entry, fitted, number, with_session};
-use super::{Call, Definition, Effect, Group};
+use super::debugging::{Answer, entry, fitted, offset_of, with_session};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct SnapshotGet;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    id: String,
-    path: Option<String>,
-    #[serde(default, deserialize_with = "number")]
-    offset: Option<usize>,
-}
-
-impl Definition for SnapshotGet {
+impl Asking for SnapshotGet {
     const NAME: &'static str = "snapshot_get";
     const TITLE: &'static str = "Read a snapshot";
     const DESCRIPTION: &'static str = "Values of the variables in a snapshot, all or under a path.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("id"), Shown::new("path"), Shown::new("offset")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("view", "object"), ("lines", "array")];
-    type Arguments = Arguments;
+    type Request = ReadSnapshot;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let Arguments { id, path, offset, .. } = &arguments;
+    fn run(call: &Call<'_>, request: ReadSnapshot) -> Result<Draft> {
+        let ReadSnapshot { session, id, part } = &request;
+        let (session, path) = (session.as_deref(), &part.path);
         let again = |offset: Option<usize>| -> Value {
             let mut again = json!({ "id": id });
             path.iter().for_each(|path| again["path"] = json!(path));
@@ -45,9 +32,8 @@ impl Definition for SnapshotGet {
             with_session(again, session)
         };
         let debugger = call.workspace.debugger()?;
-        fitted(call, Self::NAME, again(*offset), |room| {
-            let options =
-                Options { max_tokens: room, path: path.clone(), offset: offset.unwrap_or(0), form: Form::Json };
+        fitted(call, Self::NAME, again(offset_of(part)), |room| {
+            let options = Options { max_tokens: room, ..part.options() };
             let mut view = debugger.read_snapshot(session, id, &options)?;
             view.snapshot = entry(call, view.snapshot);
             let more = view.next_offset.map(|next| again(Some(next)));

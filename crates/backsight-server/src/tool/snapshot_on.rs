@@ -1,56 +1,36 @@
 //! Places at which the program is captured and goes on.
 
-use backsight::debug::debugger::{PointRequest, PointState, PointView};
-use backsight::debug::session::BreakpointRequest;
-use backsight::debug::walk::CapturePlan;
-use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use backsight::debug::debugger::{PointState, PointView};
+use backsight::debug::request::{CaptureAt, ListPoints};
+use backsight_core::{Operation, Result};
 use serde_json::json;
 
-use super::debugging::{number, place, request, short, text, with_session};
-use super::{Call, Definition, Effect, Group, cursor, one_or_many};
-use crate::debug_limits;
+use super::debugging::{request, short, with_session};
+use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct SnapshotOn;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
-    function: Option<String>,
-    exception: Option<String>,
-    condition: Option<String>,
-    #[serde(default, deserialize_with = "text")]
-    #[schemars(skip)]
-    hit_count: Option<String>,
-    name: Option<String>,
-    /// default 100
-    #[serde(default, deserialize_with = "number")]
-    max_hits: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
-    every: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
-    depth: Option<u32>,
-    #[serde(default, deserialize_with = "one_or_many")]
-    watch: Vec<String>,
-    #[schemars(skip)]
-    cursor: Option<String>,
-}
-
-impl Definition for SnapshotOn {
+impl Asking for SnapshotOn {
     const NAME: &'static str = "snapshot_on";
     const TITLE: &'static str = "Tracepoint";
     const DESCRIPTION: &'static str = "Trace, log, watch variables: take a snapshot each time the program hits a \
         line, as in a loop, and go on; without a place, list these.";
-    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
-    const SHOWS_BUDGET: bool = false;
+    const PAGES: bool = true;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("file"),
+        Shown::new("line"),
+        Shown::new("function"),
+        Shown::new("exception"),
+        Shown::new("condition"),
+        Shown::new("name"),
+        Shown::new("max_hits").saying("default 100"),
+        Shown::new("every"),
+        Shown::new("depth"),
+        Shown::new("watch"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("name", "string"),
         ("breakpoint", "string"),
@@ -58,22 +38,18 @@ impl Definition for SnapshotOn {
         ("max_hits", "integer"),
         ("points", "array"),
     ];
-    type Arguments = Arguments;
+    type Request = CaptureAt;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let Arguments { file, line, function, exception, .. } = &arguments;
-        match place(file.clone(), *line, function.clone(), exception.clone())? {
-            None => list(call, session, cursor(arguments.cursor.as_deref())?),
-            Some(at) => {
-                let Arguments { condition, hit_count, name, max_hits, every, depth, watch, .. } = arguments;
-                let breakpoint = BreakpointRequest { condition, hit_count, ..BreakpointRequest::new(at) };
-                let depth = debug_limits::depth(depth, 0)?;
-                let plan = CapturePlan { depth, watches: watch, ..CapturePlan::default() };
-                let request = PointRequest { name, breakpoint, max_hits, every, plan };
-                let session = arguments.session.as_deref();
-                Ok(set(call, session, &call.workspace.debugger()?.snapshot_on(session, request)?))
-            }
+    /// Without a place it lists those that are set.
+    fn check(request: &CaptureAt) -> Result<()> {
+        if request.at.is_nowhere() { Ok(()) } else { request.check() }
+    }
+
+    fn run(call: &Call<'_>, request: CaptureAt) -> Result<Draft> {
+        let session = request.session.clone();
+        match request.at.is_nowhere() {
+            true => list(call, session, cursor(call.cursor)?),
+            false => Ok(set(call, session.as_deref(), &call.workspace.perform(request)?)),
         }
     }
 }
@@ -90,10 +66,10 @@ fn set(call: &Call<'_>, session: Option<&str>, point: &PointView) -> Draft {
     }
 }
 
-fn list(call: &Call<'_>, session: Option<&str>, start: usize) -> Result<Draft> {
-    let points = call.workspace.debugger()?.snapshot_points(session)?.points;
+fn list(call: &Call<'_>, session: Option<String>, start: usize) -> Result<Draft> {
+    let points = call.workspace.perform(ListPoints { session: session.clone() })?.points;
     let lines = points.iter().map(|point| line(call, point)).collect();
-    let more = Next::new(SnapshotOn::NAME, with_session(json!({}), session));
+    let more = Next::new(SnapshotOn::NAME, with_session(json!({}), session.as_deref()));
     Ok(Draft::new(words::count(points.len(), "snapshot point")).list_from("points", lines, start, more))
 }
 

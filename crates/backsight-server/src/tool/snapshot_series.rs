@@ -1,48 +1,37 @@
 //! The hits of a snapshot point as a table.
 
-use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
+use backsight::debug::diff::{DEFAULT_TOKENS, Options};
 use backsight::debug::render;
+use backsight::debug::request::ReadSeries;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::debugging::{Answer, fitted, with_session};
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct SnapshotSeries;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    name: String,
-    path: Option<String>,
-}
-
-impl Definition for SnapshotSeries {
+impl Asking for SnapshotSeries {
     const NAME: &'static str = "snapshot_series";
     const TITLE: &'static str = "Variables over time";
     const DESCRIPTION: &'static str =
         "The snapshots of a snapshot_on as a table: how a value or variable changed over time, in a loop.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("name"), Shown::new("path")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("series", "object"), ("lines", "array")];
-    type Arguments = Arguments;
+    type Request = ReadSeries;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let Arguments { name, path, .. } = &arguments;
+    fn run(call: &Call<'_>, request: ReadSeries) -> Result<Draft> {
+        let ReadSeries { session, name, part } = &request;
+        let session = session.as_deref();
         let mut again: Value = json!({ "name": name });
-        path.iter().for_each(|path| again["path"] = json!(path));
+        part.path.iter().for_each(|path| again["path"] = json!(path));
         let again = with_session(again, session);
         let debugger = call.workspace.debugger()?;
         fitted(call, Self::NAME, again.clone(), |room| {
-            let options = Options { max_tokens: room, path: path.clone(), form: Form::Json, ..Options::default() };
+            let options = Options { max_tokens: room, ..part.options() };
             let series = debugger.series(session, name, &options)?;
             let is_cut = series.omitted_rows + series.omitted_columns > 0;
             let mut more = again.clone();

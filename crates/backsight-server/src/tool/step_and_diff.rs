@@ -1,53 +1,35 @@
 //! What a step changes, in one call.
 
-use backsight::debug::debugger::{StepDiff, USUAL_WAIT};
+use backsight::debug::debugger::StepDiff;
 use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
 use backsight::debug::render;
-use backsight::debug::walk::CapturePlan;
+use backsight::debug::request::StepAndCompare;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::debug_control::Action;
-use super::debugging::{Answer, fitted, moved, number, outcome, printed, unbound, with_session};
-use super::{Call, Definition, Effect, Group, one_or_many, usage};
-use crate::debug_limits;
+use super::debugging::{Answer, fitted, moved, outcome, printed, unbound, with_session};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
-/// How deep it looks when nobody says.
-const USUAL_DEPTH: u32 = 2;
 /// What both ends of a step are called until the next one.
 const ENDS: [&str; 2] = ["step-before", "step-after"];
 
 pub struct StepAndDiff;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    /// as in debug_control; default step_over
-    #[schemars(with = "Option<String>")]
-    action: Option<Action>,
-    file: Option<String>,
-    line: Option<u32>,
-    /// default 2
-    #[serde(default, deserialize_with = "number")]
-    depth: Option<u32>,
-    #[serde(default, deserialize_with = "one_or_many")]
-    watch: Vec<String>,
-    wait_ms: Option<u64>,
-}
-
-impl Definition for StepAndDiff {
+impl Asking for StepAndDiff {
     const NAME: &'static str = "step_and_diff";
     const TITLE: &'static str = "Step and see what changed";
     const DESCRIPTION: &'static str = "Step, continue or run_to and see which variables changed, in one call.";
-    const EFFECT: Effect = Effect::Runs;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("action").saying("as in debug_control; default step_over").text(),
+        Shown::new("file"),
+        Shown::new("line"),
+        Shown::new("depth").saying("default 2"),
+        Shown::new("watch"),
+        Shown::new("wait_ms"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("diff", "object"),
         ("lines", "array"),
@@ -68,23 +50,15 @@ impl Definition for StepAndDiff {
         ("printed_before", "integer"),
         ("note", "string"),
     ];
-    type Arguments = Arguments;
+    type Request = StepAndCompare;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let action = arguments.action.unwrap_or(Action::StepOver);
-        if action == Action::Pause {
-            return Err(usage("a program that is paused cannot be paused to see what that changes".to_owned()));
-        }
-        let control = action.control(arguments.file, arguments.line)?;
-        let depth = debug_limits::depth(arguments.depth, USUAL_DEPTH)?;
-        let plan = CapturePlan { depth, watches: arguments.watch, ..CapturePlan::default() };
-        let limit = debug_limits::wait(arguments.wait_ms, USUAL_WAIT)?;
-        let options = Options { max_tokens: call.max_tokens, form: Form::Json, ..Options::default() };
-        let step = call.workspace.step_and_diff(session, control, plan, limit, &options)?;
+    fn run(call: &Call<'_>, mut request: StepAndCompare) -> Result<Draft> {
+        let session = request.session.clone();
+        request.part.max_tokens = Some(call.max_tokens);
+        let step = call.workspace.perform(request)?;
         match &step.diff {
-            None => Ok(moved(call, session, &step.moved).maybe("note", step.note)),
-            Some(_) => compared(call, session, &step),
+            None => Ok(moved(call, session.as_deref(), &step.moved).maybe("note", step.note)),
+            Some(_) => compared(call, session.as_deref(), &step),
         }
     }
 }

@@ -1,50 +1,34 @@
 //! Variables of a frame, or what is inside one.
 
-use backsight::debug::capture::{Safety, Scope};
+use backsight::debug::capture::Scope;
 use backsight::debug::render;
-use backsight::debug::session::{VariableView, VariablesRequest};
+use backsight::debug::request::ReadVariables;
+use backsight::debug::session::VariableView;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
-use super::debugging::{number, short, with_session};
-use super::{Call, Definition, Effect, Group, cursor};
-use crate::debug_limits;
+use super::debugging::{short, with_session};
+use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct VariablesGet;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[schemars(skip)]
-    session: Option<String>,
-    #[schemars(skip)]
-    thread: Option<i64>,
-    #[serde(default, deserialize_with = "number")]
-    frame: Option<u32>,
-    scope: Option<String>,
-    /// path or expression
-    expand: Option<String>,
-    #[serde(default, deserialize_with = "number")]
-    start: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
-    count: Option<u64>,
-    #[schemars(skip)]
-    cursor: Option<String>,
-}
-
-impl Definition for VariablesGet {
+impl Asking for VariablesGet {
     const NAME: &'static str = "variables_get";
     const TITLE: &'static str = "Show variables";
     const DESCRIPTION: &'static str =
         "Inspect local variables, arguments and their values, or the fields inside an object.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Debug;
     const DEFAULT_TOKENS: usize = 1000;
-    const SHOWS_BUDGET: bool = false;
+    const PAGES: bool = true;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("frame"),
+        Shown::new("scope"),
+        Shown::new("expand").saying("path or expression"),
+        Shown::new("start"),
+        Shown::new("count"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("variables", "array"),
         ("scopes", "array"),
@@ -53,28 +37,18 @@ impl Definition for VariablesGet {
         ("value", "string"),
         ("incomplete", "array"),
     ];
-    type Arguments = Arguments;
+    type Request = ReadVariables;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let session = arguments.session.as_deref();
-        let start = match arguments.cursor.as_deref() {
+    fn run(call: &Call<'_>, request: ReadVariables) -> Result<Draft> {
+        let ReadVariables { session, thread, frame, scope, expand, count, .. } = &request;
+        let frame = Some(*frame).filter(|frame| *frame > 0);
+        let again = json!({ "thread": thread, "frame": frame, "scope": scope, "expand": expand, "count": count });
+        let start = match call.cursor {
             Some(at) => cursor(Some(at))? as u64,
-            None => arguments.start.unwrap_or(0),
+            None => request.start,
         };
-        let again = json!({
-            "thread": arguments.thread, "frame": arguments.frame, "scope": arguments.scope, "expand": arguments.expand,
-            "count": arguments.count,
-        });
-        let request = VariablesRequest {
-            thread: arguments.thread,
-            frame: arguments.frame.unwrap_or(0),
-            scope: arguments.scope,
-            expand: arguments.expand,
-            start,
-            count: debug_limits::variables(arguments.count)?,
-            safety: Safety::Pure,
-        };
-        let page = call.workspace.debugger()?.variables(session, request)?;
+        let session = session.clone();
+        let page = call.workspace.perform(ReadVariables { start, ..request })?;
         let lines: Vec<String> = page.variables.iter().map(|one| line(call, one)).collect();
         let cursors = (start + 1..).take(lines.len()).map(|next| next.to_string()).collect();
         let whole = page.value.as_ref().map(|value| format!("{}; ", line(call, value)));
@@ -82,7 +56,7 @@ impl Definition for VariablesGet {
         let rest = if page.next_start.is_some() { ", and there are more" } else { "" };
         let (whole, of) = (whole.unwrap_or_default(), of.unwrap_or_default());
         let summary = format!("{whole}{}{of}{rest}", words::count(lines.len(), "variable"));
-        let more = Next::new(Self::NAME, with_session(again, session));
+        let more = Next::new(Self::NAME, with_session(again, session.as_deref()));
         let mut draft = Draft::new(summary)
             .fact("epoch", page.epoch)
             .maybe("total", page.total)

@@ -1,7 +1,7 @@
 //! `backsight debug break`, `breaks` and `unbreak`: where the program pauses.
 
+use backsight::debug::request::{BreakpointSpec, ListBreakpoints, RemoveBreakpoint, SetBreakpoint};
 use backsight_core::Result;
-use serde_json::{Value, json};
 
 use super::Desk;
 use super::place::{self, Place};
@@ -37,11 +37,9 @@ pub struct Break {
 
 impl Break {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let mut body = self.place.fields(desk)?;
-        body.insert("condition".to_owned(), json!(self.condition));
-        body.insert("hit_count".to_owned(), json!(self.hits));
-        body.insert("log_message".to_owned(), json!(self.log));
-        let set = desk.post("/api/debug/breakpoints", Value::Object(body))?;
+        let (condition, hit_count, log_message) = (self.condition.clone(), self.hits.clone(), self.log.clone());
+        let at = BreakpointSpec { condition, hit_count, log_message, ..self.place.spec(desk)? };
+        let set = desk.perform(&SetBreakpoint { session: desk.session(), at })?;
         desk.context.answer(&set, |page| debug::breakpoint_set(page, &set, desk.context.start()))?;
         Ok(Verdict::Done)
     }
@@ -53,10 +51,10 @@ pub struct Breaks {}
 
 impl Breaks {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let list = desk.get("/api/debug/breakpoints", &[])?;
+        let list = desk.perform(&ListBreakpoints { session: desk.session() })?;
         desk.context.answer(&list, |page| {
-            debug::breakpoints(page, &list["breakpoints"], desk.context.start());
-            if list["breakpoints"].as_array().is_none_or(Vec::is_empty) {
+            debug::breakpoints(page, &list.breakpoints, desk.context.start());
+            if list.breakpoints.is_empty() {
                 page.note("there are no breakpoints");
                 page.hint(format_args!("set one with {}", desk.command("break FILE:LINE")));
             }
@@ -75,7 +73,7 @@ pub struct Unbreak {
 
 impl Unbreak {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let removed = desk.post("/api/debug/breakpoints/remove", json!({ "id": self.id }))?;
+        let removed = desk.perform(&RemoveBreakpoint { session: desk.session(), id: self.id.clone() })?;
         desk.context.answer(&removed, |page| debug::breakpoint_removed(page, &removed, desk.context.start()))?;
         Ok(Verdict::Done)
     }

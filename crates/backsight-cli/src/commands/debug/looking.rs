@@ -1,9 +1,9 @@
 //! `backsight debug stack`, `vars`, `eval` and the others that look at the program.
 
 use backsight::debug::capture::Safety;
+use backsight::debug::request::{EvaluateExpression, ListThreads, ReadOutput, ReadStack, ReadVariables, limits};
 use backsight_core::{Result, shell_word};
 use clap::ValueEnum;
-use serde_json::json;
 
 use super::Desk;
 use crate::commands::Verdict;
@@ -42,19 +42,17 @@ pub struct Stack {
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u32,
     /// How many frames at most
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(limits::MOST_FRAMES)))]
     limit: u32,
 }
 
 impl Stack {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let thread = self.thread.map(|thread| thread.to_string());
-        let query =
-            [("thread", thread), ("start", Some(self.from.to_string())), ("count", Some(self.limit.to_string()))];
-        let stack = desk.get("/api/debug/stack", &query)?;
+        let (thread, start, count) = (self.thread, self.from, Some(self.limit));
+        let stack = desk.perform(&ReadStack { session: desk.session(), thread, start, count })?;
         desk.context.answer(&stack, |page| {
             looking::stack(page, &stack, desk.context.start());
-            if stack["more"] == true {
+            if stack.more {
                 let next = self.from.saturating_add(self.limit);
                 page.note(format_args!("there are more: {}", desk.command(&format!("stack --from {next}"))));
             }
@@ -69,8 +67,8 @@ pub struct Threads {}
 
 impl Threads {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let list = desk.get("/api/debug/threads", &[])?;
-        desk.context.answer(&list, |page| looking::threads(page, &list))?;
+        let list = desk.perform(&ListThreads { session: desk.session() })?;
+        desk.context.answer(&list, |page| looking::threads(page, &list.threads))?;
         Ok(Verdict::Done)
     }
 }
@@ -103,24 +101,24 @@ pub struct Vars {
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// How many at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=limits::MOST_VARIABLES))]
     limit: Option<u64>,
 }
 
 impl Vars {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let body = json!({
-            "expand": self.expression,
-            "frame": self.frame,
-            "thread": self.thread,
-            "scope": self.scope,
-            "start": self.from,
-            "count": self.limit,
-        });
-        let found = desk.post("/api/debug/variables", body)?;
+        let found = desk.perform(&ReadVariables {
+            session: desk.session(),
+            thread: self.thread,
+            frame: self.frame,
+            scope: self.scope.clone(),
+            expand: self.expression.clone(),
+            start: self.from,
+            count: self.limit,
+        })?;
         desk.context.answer(&found, |page| {
             looking::variables(page, &found);
-            if let Some(next) = found["next_start"].as_u64() {
+            if let Some(next) = found.next_start {
                 let what = self.expression.as_ref().map(|what| format!(" {}", shell_word(what.as_bytes())));
                 let again = desk.command(&format!("vars{} --from {next}", what.unwrap_or_default()));
                 page.note(format_args!("there are more: {again}"));
@@ -158,14 +156,14 @@ pub struct Eval {
 
 impl Eval {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let body = json!({
-            "expression": self.expression,
-            "safe": !self.runs_code,
-            "frame": self.frame,
-            "thread": self.thread,
-            "timeout_ms": self.timeout,
-        });
-        let value = desk.post("/api/debug/evaluate", body)?;
+        let value = desk.perform(&EvaluateExpression {
+            session: desk.session(),
+            expression: self.expression.clone(),
+            thread: self.thread,
+            frame: self.frame,
+            safe: Some(!self.runs_code),
+            timeout_ms: self.timeout,
+        })?;
         desk.context.answer(&value, |page| looking::value(page, &value))?;
         Ok(Verdict::Done)
     }
@@ -178,19 +176,19 @@ pub struct Output {
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// About how many bytes at most
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=limits::MOST_OUTPUT))]
     limit: Option<u64>,
 }
 
 impl Output {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let limit = self.limit.map(|limit| limit.to_string());
-        let printed = desk.get("/api/debug/output", &[("since", Some(self.from.to_string())), ("max_bytes", limit)])?;
+        let (since, max_bytes) = (self.from, self.limit);
+        let printed = desk.perform(&ReadOutput { session: desk.session(), since, max_bytes })?;
         desk.context.answer(&printed, |page| {
             debug::looking::output(page, &printed);
-            if printed["remaining"].as_u64().is_some_and(|count| count > 0) {
-                let next = printed["next"].as_u64().unwrap_or_default();
-                page.note(format_args!("there is more: {}", desk.command(&format!("output --from {next}"))));
+            if printed.remaining > 0 {
+                let next = desk.command(&format!("output --from {}", printed.next));
+                page.note(format_args!("there is more: {next}"));
             }
         })?;
         Ok(Verdict::Done)

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use backsight::debug::adapters;
-use backsight_core::{Code, Error, Result};
-use serde_json::{Map, Value, json};
+use backsight::debug::debugger::{Moved, SessionList};
+use backsight::debug::request::{
+    AttachProgram, ControlAction, ControlProgram, EndSession, InitialBreakpoint, LaunchProgram, ListSessions,
+    ProgramState,
+};
+use backsight_core::Result;
+use backsight_server::Route;
 
 use super::place::{self, Place};
 use super::{Desk, Patience};
@@ -64,40 +68,42 @@ fn variable(text: &str) -> Result<(String, String), String> {
 
 impl Launch {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let mut breakpoints: Vec<Value> =
-            self.breaks.iter().map(|place| Ok(Value::Object(place.fields(desk)?))).collect::<Result<_>>()?;
-        breakpoints.extend(self.exceptions.as_ref().map(|which| json!({ "exception": which })));
-        let environment: Map<String, Value> =
-            self.environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let body = json!({
-            "program": desk.path(&self.program)?,
-            "arguments": self.arguments,
-            "directory": desk.path(self.cwd.as_deref().unwrap_or(Path::new("")))?,
-            "environment": environment,
-            "adapter": self.adapter,
-            "runtime": self.runtime(desk)?,
-            "stop_on_entry": self.stop_on_entry,
-            "breakpoints": breakpoints,
-            "wait_ms": self.patience.timeout,
-        });
-        moved(desk, "/api/debug/launch", body)
+        let request = LaunchProgram {
+            session: desk.session(),
+            program: desk.path(&self.program)?,
+            arguments: self.arguments.clone(),
+            directory: desk.path(self.cwd.as_deref().unwrap_or(Path::new("")))?,
+            environment: self.environment.iter().cloned().collect(),
+            adapter: self.adapter.clone(),
+            runtime: self.runtime(desk)?,
+            stop_on_entry: self.stop_on_entry,
+            breakpoints: breakpoints(desk, &self.breaks)?,
+            exceptions: self.exceptions.clone(),
+            wait_ms: self.patience.timeout,
+            ..LaunchProgram::default()
+        };
+        moved(desk, &request)
     }
 
     /// The interpreter: the one that is named, or of a Python program that of the environment the person is in.
-    fn runtime(&self, desk: &Desk<'_>) -> Result<Option<String>> {
+    fn runtime(&self, desk: &Desk<'_>) -> Result<Option<PathBuf>> {
         if let Some(named) = &self.runtime {
             return program(desk, named).map(Some);
         }
         let is_python = self.program.extension().is_some_and(|extension| extension == "py");
         let environment = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
         let python = environment.filter(|python| is_python && self.adapter.is_none() && python.is_file());
-        python.map(|python| super::text(&python)).transpose()
+        python.map(super::sendable).transpose()
     }
 }
 
 /// A program as typed: a bare name is one of the search path.
-fn program(desk: &Desk<'_>, typed: &Path) -> Result<String> {
-    if typed.components().count() > 1 { desk.path(typed) } else { super::text(typed) }
+fn program(desk: &Desk<'_>, typed: &Path) -> Result<PathBuf> {
+    if typed.components().count() > 1 { desk.path(typed) } else { super::sendable(typed.to_owned()) }
+}
+
+fn breakpoints(desk: &Desk<'_>, places: &[Place]) -> Result<Vec<InitialBreakpoint>> {
+    places.iter().map(|place| place.spec(desk).map(InitialBreakpoint)).collect()
 }
 
 /// Debug a program that runs already; `end` lets it go on
@@ -113,12 +119,12 @@ pub struct Attach {
     #[arg(long, value_name = "PID", group = "whom")]
     pid: Option<u32>,
     /// The port of a debugger that waits for somebody
-    #[arg(long, value_name = "PORT", group = "whom", requires = "adapter", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "PORT", group = "whom", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
     /// The address of the port, instead of this machine
     #[arg(long, value_name = "ADDRESS", requires = "port")]
     host: Option<String>,
-    /// The debugger; of a process, the one for its program when left out
+    /// The debugger; of a process, the one for its program when left out (a port needs one)
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
     /// The debugger's own program, instead of one that is looked for
@@ -127,45 +133,25 @@ pub struct Attach {
     /// Pause here: FILE:LINE or a function (repeatable)
     #[arg(long = "break", value_name = "PLACE", value_parser = place::parse)]
     breaks: Vec<Place>,
-    /// How long to wait for the program to pause, up to 60 [default: 0]
+    /// How long to wait for the program to pause, up to 60 [default: 10, and 1 without breakpoints]
     #[arg(long, value_name = "SECONDS", value_parser = super::milliseconds)]
     timeout: Option<u64>,
 }
 
 impl Attach {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let adapter = match (&self.adapter, self.pid) {
-            (Some(adapter), _) => adapter.clone(),
-            (None, Some(pid)) => debugger_of(pid)?,
-            (None, None) => return Err(Error::new(Code::Usage, "name the debugger with `--adapter`")),
+        let request = AttachProgram {
+            session: desk.session(),
+            adapter: self.adapter.clone(),
+            pid: self.pid,
+            port: self.port,
+            host: self.host.clone().unwrap_or_default(),
+            runtime: self.runtime.as_deref().map(|runtime| program(desk, runtime)).transpose()?,
+            breakpoints: breakpoints(desk, &self.breaks)?,
+            wait_ms: self.timeout,
+            ..AttachProgram::default()
         };
-        let breakpoints: Vec<Value> =
-            self.breaks.iter().map(|place| Ok(Value::Object(place.fields(desk)?))).collect::<Result<_>>()?;
-        let body = json!({
-            "adapter": adapter,
-            "pid": self.pid,
-            "port": self.port,
-            "host": self.host,
-            "runtime": self.runtime.as_deref().map(|runtime| program(desk, runtime)).transpose()?,
-            "breakpoints": breakpoints,
-            "wait_ms": self.timeout,
-        });
-        moved(desk, "/api/debug/attach", body)
-    }
-}
-
-/// The debugger for the program of a process.
-fn debugger_of(pid: u32) -> Result<String> {
-    let program = std::fs::read_link(format!("/proc/{pid}/exe")).map_err(|error| {
-        let message = format!("cannot see which program process {pid} runs: {error}");
-        Error::new(Code::ProgramNotFound, message).with_hint("name the debugger with `--adapter`")
-    })?;
-    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    // Interpreters are binaries too, and not what is to be debugged.
-    match name {
-        name if name.starts_with("python") => Ok("debugpy".to_owned()),
-        name if name.starts_with("node") => Ok("node".to_owned()),
-        _ => Ok(adapters::choose(&adapters::builtin(), None, &program)?.name.clone()),
+        moved(desk, &request)
     }
 }
 
@@ -177,15 +163,12 @@ impl Sessions {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
         // Where no server runs nothing is debugged.
         let list = match desk.lane.is_served() {
-            true => {
-                let server = desk.lane.server("debugging")?;
-                server.ask(&crate::lane::Request::Get("/api/debug/sessions".to_owned()))?
-            }
-            false => json!({ "sessions": [] }),
+            true => desk.perform(&ListSessions {})?,
+            false => SessionList { sessions: Vec::new() },
         };
         desk.context.answer(&list, |page| {
-            debug::sessions(page, &list, desk.context.start());
-            if list["sessions"].as_array().is_none_or(Vec::is_empty) {
+            debug::sessions(page, &list.sessions, desk.context.start());
+            if list.sessions.is_empty() {
                 page.hint(match desk.lane.is_served() {
                     true => "start one with `backsight debug launch PROGRAM`",
                     false => "start `backsight serve`, then `backsight debug launch PROGRAM`",
@@ -206,12 +189,11 @@ pub struct Status {
 
 impl Status {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let wait = self.timeout.map(|wait| wait.to_string());
-        let state = desk.get("/api/debug/state", &[("wait_ms", wait)])?;
+        let state = desk.perform(&ProgramState { session: desk.session(), wait_ms: self.timeout })?;
         desk.context.answer(&state, |page| {
-            debug::moved(page, &state, desk.context.start());
+            debug::place_of(page, &state.outcome, &state.executed, desk.context.start());
             debug::session(page, &state, desk.context.start());
-            debug::advise(page, &state, |rest| desk.command(rest));
+            debug::advise(page, &state.outcome, |rest| desk.command(rest));
         })?;
         Ok(Verdict::Done)
     }
@@ -228,12 +210,13 @@ struct Moving {
 }
 
 impl Moving {
-    fn run(&self, desk: &Desk<'_>, action: &str, place: Map<String, Value>) -> Result<Verdict> {
-        let mut body = json!({ "action": action, "thread": self.thread, "wait_ms": self.patience.timeout });
-        if let Value::Object(body) = &mut body {
-            body.extend(place);
-        }
-        moved(desk, "/api/debug/control", body)
+    fn run(&self, desk: &Desk<'_>, action: ControlAction) -> Result<Verdict> {
+        self.request(desk, ControlProgram::new(action))
+    }
+
+    fn request(&self, desk: &Desk<'_>, request: ControlProgram) -> Result<Verdict> {
+        let (session, thread, wait_ms) = (desk.session(), self.thread, self.patience.timeout);
+        moved(desk, &ControlProgram { session, thread, wait_ms, ..request })
     }
 }
 
@@ -246,7 +229,7 @@ pub struct Continue {
 
 impl Continue {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        self.moving.run(desk, "continue", Map::new())
+        self.moving.run(desk, ControlAction::Continue)
     }
 }
 
@@ -259,7 +242,8 @@ pub struct Pause {
 
 impl Pause {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        moved(desk, "/api/debug/control", json!({ "action": "pause", "wait_ms": self.patience.timeout }))
+        let (session, wait_ms) = (desk.session(), self.patience.timeout);
+        moved(desk, &ControlProgram { session, wait_ms, ..ControlProgram::new(ControlAction::Pause) })
     }
 }
 
@@ -272,7 +256,7 @@ pub struct Step {
 
 impl Step {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        self.moving.run(desk, "step_in", Map::new())
+        self.moving.run(desk, ControlAction::StepIn)
     }
 }
 
@@ -285,7 +269,7 @@ pub struct Next {
 
 impl Next {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        self.moving.run(desk, "step_over", Map::new())
+        self.moving.run(desk, ControlAction::StepOver)
     }
 }
 
@@ -298,7 +282,7 @@ pub struct Finish {
 
 impl Finish {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        self.moving.run(desk, "step_out", Map::new())
+        self.moving.run(desk, ControlAction::StepOut)
     }
 }
 
@@ -317,7 +301,9 @@ pub struct Until {
 
 impl Until {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        self.moving.run(desk, "run_to", self.place.fields(desk)?)
+        let at = self.place.spec(desk)?;
+        let run_to = ControlProgram::new(ControlAction::RunTo);
+        self.moving.request(desk, ControlProgram { file: at.file, line: at.line, ..run_to })
     }
 }
 
@@ -337,17 +323,17 @@ pub struct End {
 impl End {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
         let end = (self.keep_running || self.end_program).then_some(self.end_program);
-        let ended = desk.post("/api/debug/disconnect", json!({ "end_program": end }))?;
+        let ended = desk.perform(&EndSession { session: desk.session(), end_program: end })?;
         desk.context.answer(&ended, |page| debug::ended(page, &ended))?;
         Ok(Verdict::Done)
     }
 }
 
-fn moved(desk: &Desk<'_>, path: &'static str, body: Value) -> Result<Verdict> {
-    let moved = desk.post(path, body)?;
+fn moved(desk: &Desk<'_>, request: &impl Route<Answer = Moved>) -> Result<Verdict> {
+    let moved = desk.perform(request)?;
     desk.context.answer(&moved, |page| {
         debug::moved(page, &moved, desk.context.start());
-        debug::advise(page, &moved, |rest| desk.command(rest));
+        debug::advise(page, &moved.outcome, |rest| desk.command(rest));
     })?;
     Ok(Verdict::Done)
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use backsight::debug::request::BreakpointSpec;
+use backsight::debug::session;
 use backsight_core::{Code, Error, Result};
-use serde_json::{Map, Value, json};
 
 use super::Desk;
 
@@ -50,10 +51,10 @@ fn is_file(desk: &Desk<'_>, name: &str) -> bool {
 }
 
 impl Place {
-    /// As the API takes it; the file is taken from where the person stands.
-    pub fn fields(&self, desk: &Desk<'_>) -> Result<Map<String, Value>> {
-        let fields = match self {
-            Place::Line(file, line) => json!({ "file": desk.path(file)?, "line": line }),
+    /// As the lane takes it; the file is taken from where the user stands.
+    pub fn spec(&self, desk: &Desk<'_>) -> Result<BreakpointSpec> {
+        Ok(BreakpointSpec::at(match self {
+            Place::Line(file, line) => session::Place::Line { file: desk.path(file)?, line: *line },
             Place::Function(name) if is_file(desk, name) => {
                 let message = format!("`{}` is a file: which line of it?", crate::words::safe(name));
                 return Err(Error::new(Code::Usage, message).with_hint("name a place as FILE:LINE"));
@@ -62,10 +63,9 @@ impl Place {
                 let message = format!("`{}` names no line of that file", crate::words::safe(name));
                 return Err(Error::new(Code::Usage, message).with_hint("lines are numbers from 1: FILE:LINE"));
             }
-            Place::Function(name) => json!({ "function": name }),
-            Place::Exception(name) => json!({ "exception": name }),
-        };
-        Ok(fields.as_object().cloned().unwrap_or_default())
+            Place::Function(name) => session::Place::Function(name.clone()),
+            Place::Exception(name) => session::Place::Exception(name.clone()),
+        }))
     }
 }
 

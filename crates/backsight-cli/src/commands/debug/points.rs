@@ -1,14 +1,12 @@
 //! `backsight debug on`, `points` and `series`: snapshots that are taken by themselves.
 
-use backsight::debug::report;
+use backsight::debug::request::{AnswerPart, BreakpointSpec, CaptureAt, ListPoints, ReadSeries, limits};
 use backsight_core::Result;
-use serde_json::{Value, json};
 
+use super::Desk;
 use super::place::{self, Place};
 use super::snapshots::Extent;
-use super::{Desk, understood};
 use crate::commands::Verdict;
-use crate::lane::encode;
 use crate::render::debug::snapshots as render;
 
 /// Capture the program whenever it comes by a place, and let it go on
@@ -30,8 +28,11 @@ pub struct On {
     /// Only when this is true, in the program's language
     #[arg(long, value_name = "EXPRESSION")]
     condition: Option<String>,
+    /// Only from this hit on: 5, or as the debugger understands it
+    #[arg(long, value_name = "N")]
+    hits: Option<String>,
     /// Finish after so many snapshots [default: 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=limits::MOST_HITS))]
     max: Option<u64>,
     /// Capture only every so many hits
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -42,17 +43,18 @@ pub struct On {
 
 impl On {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let mut body = self.place.fields(desk)?;
-        body.extend(self.extent.fields());
-        body.insert("name".to_owned(), json!(self.name));
-        body.insert("condition".to_owned(), json!(self.condition));
-        body.insert("max_hits".to_owned(), json!(self.max));
-        body.insert("every".to_owned(), json!(self.every));
-        let point = desk.post("/api/debug/points", Value::Object(body))?;
+        let (condition, hit_count) = (self.condition.clone(), self.hits.clone());
+        let point = desk.perform(&CaptureAt {
+            session: desk.session(),
+            at: BreakpointSpec { condition, hit_count, ..self.place.spec(desk)? },
+            name: self.name.clone(),
+            max_hits: self.max,
+            every: self.every,
+            extent: self.extent.wanted(),
+        })?;
         desk.context.answer(&point, |page| {
             render::point(page, &point, desk.context.start());
-            let name = point["name"].as_str().unwrap_or_default();
-            let series = desk.command(&format!("series {}", backsight_core::shell_word(name.as_bytes())));
+            let series = desk.command(&format!("series {}", backsight_core::shell_word(point.name.as_bytes())));
             page.hint(format_args!("{}, then {series}", desk.command("continue")));
         })?;
         Ok(Verdict::Done)
@@ -65,11 +67,10 @@ pub struct Points {}
 
 impl Points {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let list = desk.get("/api/debug/points", &[])?;
-        let points = list["points"].as_array().map_or(&[][..], Vec::as_slice);
+        let list = desk.perform(&ListPoints { session: desk.session() })?;
         desk.context.answer(&list, |page| {
-            points.iter().for_each(|point| render::point(page, point, desk.context.start()));
-            if points.is_empty() {
+            list.points.iter().for_each(|point| render::point(page, point, desk.context.start()));
+            if list.points.is_empty() {
                 page.note("there are no snapshot points");
                 page.hint(format_args!("set one with {}", desk.command("on FILE:LINE")));
             }
@@ -90,17 +91,15 @@ pub struct Series {
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// Say no more than so many tokens, and count the rest
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(200..))]
-    max_tokens: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = super::tokens)]
+    max_tokens: Option<usize>,
 }
 
 impl Series {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let tokens = self.max_tokens.map(|tokens| tokens.to_string());
-        let query = [("path", self.path.clone()), ("max_tokens", tokens)];
-        let answer = desk.get(&format!("/api/debug/series/{}", encode(&self.name)), &query)?;
-        let series: report::Series = understood(&answer)?;
-        desk.context.answer(&answer, |page| render::series(page, &series))?;
+        let part = AnswerPart { path: self.path.clone(), offset: 0, max_tokens: self.max_tokens };
+        let series = desk.perform(&ReadSeries { session: desk.session(), name: self.name.clone(), part })?;
+        desk.context.answer(&series, |page| render::series(page, &series))?;
         Ok(Verdict::Done)
     }
 }

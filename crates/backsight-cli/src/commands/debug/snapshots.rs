@@ -2,17 +2,19 @@
 
 use std::ffi::OsString;
 
-use backsight::debug::capture::Safety;
-use backsight::debug::report::{SnapshotDiff, SnapshotEntry, SnapshotView};
+use backsight::debug::request::{
+    AnswerPart, CaptureExtent, ClearSnapshots, CompareSnapshots, ControlAction, CreateSnapshot, DeleteSnapshot,
+    FrameCount, ListSnapshots, ReadSnapshot, StepAndCompare, WhichThreads, limits,
+};
+use backsight::debug::walk::Frames;
+use backsight::request::{ExportSnapshot, PathText};
 use backsight_core::Result;
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
 
 use super::looking::Allowed;
 use super::place::{self, Place};
-use super::{Desk, Patience, understood};
+use super::{Desk, Patience};
 use crate::commands::Verdict;
-use crate::lane::encode;
 use crate::render::debug;
 use crate::render::debug::snapshots as render;
 
@@ -20,7 +22,7 @@ use crate::render::debug::snapshots as render;
 #[derive(clap::Args, Debug)]
 pub struct Extent {
     /// How deep values are expanded: 0 is the variables themselves
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=20))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(limits::DEEPEST)))]
     depth: Option<u32>,
     /// An expression to evaluate too (repeatable)
     #[arg(long = "watch", value_name = "EXPRESSION", allow_hyphen_values = true)]
@@ -31,11 +33,9 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// As the API takes it.
-    pub fn fields(&self) -> Map<String, Value> {
-        let safety: Safety = self.safety.safety();
-        let fields = json!({ "depth": self.depth, "watch": self.watches, "safety": safety });
-        fields.as_object().cloned().unwrap_or_default()
+    /// As the lane takes it.
+    pub fn wanted(&self) -> CaptureExtent {
+        CaptureExtent { depth: self.depth, watch: self.watches.clone(), safety: self.safety.safety() }
     }
 }
 
@@ -49,20 +49,14 @@ pub struct Part {
     #[arg(long, value_name = "N")]
     offset: Option<u32>,
     /// Say no more than so many tokens, and count the rest
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(200..))]
-    max_tokens: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = super::tokens)]
+    max_tokens: Option<usize>,
 }
 
 impl Part {
-    fn fields(&self) -> Map<String, Value> {
-        let fields = json!({ "path": self.path, "offset": self.offset, "max_tokens": self.max_tokens });
-        fields.as_object().cloned().unwrap_or_default()
-    }
-
-    /// The same as parts of a query.
-    pub fn query(&self) -> [(&'static str, Option<String>); 3] {
-        let number = |number: Option<u32>| number.map(|number| number.to_string());
-        [("path", self.path.clone()), ("offset", number(self.offset)), ("max_tokens", number(self.max_tokens))]
+    /// As the lane takes it.
+    fn wanted(&self) -> AnswerPart {
+        AnswerPart { path: self.path.clone(), offset: self.offset.unwrap_or(0), max_tokens: self.max_tokens }
     }
 }
 
@@ -81,7 +75,7 @@ pub struct Snapshot {
     label: Option<String>,
     /// How many frames: top (one), all or a number
     #[arg(long, value_name = "HOW MANY", value_parser = frames)]
-    frames: Option<Value>,
+    frames: Option<FrameCount>,
     /// Which threads: stopped (the one that paused the program) or all
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = Threads::Stopped, hide_possible_values = true)]
     threads: Threads,
@@ -101,29 +95,30 @@ enum Threads {
     All,
 }
 
-fn frames(text: &str) -> Result<Value, String> {
+fn frames(text: &str) -> Result<FrameCount, String> {
     match (text, text.parse::<u32>()) {
-        ("top" | "all", _) => Ok(json!(text)),
-        (_, Ok(count @ 1..=200)) => Ok(json!(count)),
-        _ => Err("it is `top`, `all` or a number from 1 to 200".to_owned()),
+        ("top", _) => Ok(FrameCount(Frames::Top)),
+        ("all", _) => Ok(FrameCount(Frames::All)),
+        (_, Ok(count)) if (1..=limits::MOST_CAPTURED_FRAMES).contains(&count) => Ok(FrameCount(Frames::Count(count))),
+        _ => Err(format!("it is `top`, `all` or a number from 1 to {}", limits::MOST_CAPTURED_FRAMES)),
     }
 }
 
 impl Snapshot {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let threads = match self.threads {
-            Threads::Stopped => "stopped",
-            Threads::All => "all",
-        };
-        let mut body = self.extent.fields();
-        body.insert("label".to_owned(), json!(self.label));
-        body.insert("frames".to_owned(), json!(self.frames));
-        body.insert("threads".to_owned(), json!(threads));
-        body.insert("frame".to_owned(), json!(self.frame));
-        body.insert("thread".to_owned(), json!(self.thread));
-        let made = desk.post("/api/debug/snapshots", Value::Object(body))?;
-        let entry: SnapshotEntry = understood(&made["snapshot"])?;
-        desk.context.answer(&made, |page| render::created(page, &entry, &made, desk.context.start()))?;
+        let made = desk.perform(&CreateSnapshot {
+            session: desk.session(),
+            label: self.label.clone(),
+            thread: self.thread,
+            frame: self.frame,
+            frames: self.frames,
+            threads: match self.threads {
+                Threads::Stopped => WhichThreads::Stopped,
+                Threads::All => WhichThreads::All,
+            },
+            extent: self.extent.wanted(),
+        })?;
+        desk.context.answer(&made, |page| render::created(page, &made, desk.context.start()))?;
         Ok(Verdict::Done)
     }
 }
@@ -134,14 +129,13 @@ pub struct Snapshots {}
 
 impl Snapshots {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let list = desk.get("/api/debug/snapshots", &[])?;
-        let entries: Vec<SnapshotEntry> = understood(&list["snapshots"])?;
+        let list = desk.perform(&ListSnapshots { session: desk.session() })?;
         desk.context.answer(&list, |page| {
-            render::list(page, &entries, desk.context.now, desk.context.start());
-            if let Some(warning) = list["warning"].as_str() {
+            render::list(page, &list.snapshots, desk.context.now, desk.context.start());
+            if let Some(warning) = &list.warning {
                 page.warning(backsight::debug::render::safe(warning));
             }
-            if entries.is_empty() {
+            if list.snapshots.is_empty() {
                 page.note("there are no snapshots");
                 page.hint(format_args!("while the program is paused: {}", desk.command("snapshot LABEL")));
             }
@@ -166,10 +160,9 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let path = format!("/api/debug/snapshots/{}", encode(&self.id));
-        let answer = desk.get(&path, &self.part.query())?;
-        let view: SnapshotView = understood(&answer)?;
-        desk.context.answer(&answer, |page| render::values(page, &view, desk.context.start()))?;
+        let (session, id, part) = (desk.session(), self.id.clone(), self.part.wanted());
+        let view = desk.perform(&ReadSnapshot { session, id, part })?;
+        desk.context.answer(&view, |page| render::values(page, &view, desk.context.start()))?;
         Ok(Verdict::Done)
     }
 }
@@ -200,12 +193,9 @@ pub struct Diff {
 
 impl Diff {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let mut body = self.part.fields();
-        body.insert("from".to_owned(), json!(self.from));
-        body.insert("to".to_owned(), json!(self.to));
-        let answer = desk.post("/api/debug/diff", Value::Object(body))?;
-        let diff: SnapshotDiff = understood(&answer)?;
-        desk.context.answer(&answer, |page| render::diff(page, &diff))?;
+        let (from, to, part) = (self.from.clone(), self.to.clone(), self.part.wanted());
+        let diff = desk.perform(&CompareSnapshots { session: desk.session(), from, to, part })?;
+        desk.context.answer(&diff, |page| render::diff(page, &diff))?;
         Ok(Verdict::no_if(self.exit_code && diff.summary.changes() > 0))
     }
 }
@@ -220,8 +210,8 @@ pub struct Delete {
 
 impl Delete {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let deleted = desk.post("/api/debug/delete", json!({ "id": self.id }))?;
-        desk.context.answer(&deleted, |page| render::deleted(page, &deleted["deleted"]))?;
+        let deleted = desk.perform(&DeleteSnapshot { session: desk.session(), id: self.id.clone() })?;
+        desk.context.answer(&deleted, |page| render::deleted(page, &deleted))?;
         Ok(Verdict::Done)
     }
 }
@@ -232,7 +222,7 @@ pub struct Clear {}
 
 impl Clear {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let cleared = desk.post("/api/debug/clear", json!({}))?;
+        let cleared = desk.perform(&ClearSnapshots { session: desk.session() })?;
         desk.context.answer(&cleared, |page| render::cleared(page, &cleared))?;
         Ok(Verdict::Done)
     }
@@ -255,7 +245,8 @@ pub struct Export {
 impl Export {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
         let file = desk.context.path(&desk.context.workspace()?, &self.file)?;
-        let exported = desk.post("/api/debug/export", json!({ "id": self.id, "file": file }))?;
+        let (session, id, file) = (desk.session(), self.id.clone(), PathText::from(&file));
+        let exported = desk.perform(&ExportSnapshot { session, id, file })?;
         desk.context.answer(&exported, |page| render::exported(page, &exported))?;
         Ok(Verdict::Done)
     }
@@ -298,32 +289,38 @@ enum How {
     Until,
 }
 
+impl How {
+    fn action(self) -> ControlAction {
+        match self {
+            How::Step => ControlAction::StepIn,
+            How::Next => ControlAction::StepOver,
+            How::Finish => ControlAction::StepOut,
+            How::Continue => ControlAction::Continue,
+            How::Until => ControlAction::RunTo,
+        }
+    }
+}
+
 impl Try {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
-        let action = match self.how {
-            How::Step => "step_in",
-            How::Next => "step_over",
-            How::Finish => "step_out",
-            How::Continue => "continue",
-            How::Until => "run_to",
-        };
-        let mut body = self.extent.fields();
-        body.extend(self.part.fields());
-        if let Some(place) = &self.place {
-            body.extend(place.fields(desk)?);
-        }
-        body.insert("action".to_owned(), json!(action));
-        body.insert("thread".to_owned(), json!(self.thread));
-        body.insert("wait_ms".to_owned(), json!(self.patience.timeout));
-        let answer = desk.post("/api/debug/step", Value::Object(body))?;
-        let diff: Option<SnapshotDiff> = understood(&answer["diff"])?;
-        desk.context.answer(&answer, |page| {
-            debug::moved(page, &answer, desk.context.start());
-            if let Some(diff) = &diff {
+        let at = self.place.as_ref().map(|place| place.spec(desk)).transpose()?.unwrap_or_default();
+        let step = desk.perform(&StepAndCompare {
+            session: desk.session(),
+            action: Some(self.how.action()),
+            file: at.file,
+            line: at.line,
+            thread: self.thread,
+            wait_ms: self.patience.timeout,
+            extent: self.extent.wanted(),
+            part: self.part.wanted(),
+        })?;
+        desk.context.answer(&step, |page| {
+            debug::moved(page, &step.moved, desk.context.start());
+            if let Some(diff) = &step.diff {
                 page.data.line("");
                 render::diff(page, diff);
             }
-            debug::advise(page, &answer, |rest| desk.command(rest));
+            debug::advise(page, &step.moved.outcome, |rest| desk.command(rest));
         })?;
         Ok(Verdict::Done)
     }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use backsight::debug::debugger::{Cleared, Deleted, PointState, PointView, SnapshotCreated};
 use backsight::debug::render::{self, Line, Role, safe};
 use backsight::debug::report::{Series, SnapshotDiff, SnapshotEntry, SnapshotView};
+use backsight::report::Exported;
 use backsight_core::Timestamp;
-use serde_json::Value;
 
-use super::{list as items, place, relative, text};
+use super::{place, relative};
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
 use crate::words::{age, bytes, count, enumerate, thousands};
 
@@ -15,7 +16,8 @@ use crate::words::{age, bytes, count, enumerate, thousands};
 const WIDEST_PATH: usize = 40;
 
 /// A snapshot that was taken.
-pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value, start: &Path) {
+pub fn created(page: &mut Page, made: &SnapshotCreated, start: &Path) {
+    let entry = &made.snapshot;
     let label = page.data.bold(safe(&entry.label));
     let values = match entry.value_count > entry.variable_count {
         true => format!(" ({} at depth {})", count(entry.value_count as u64, "value"), entry.depth),
@@ -24,13 +26,14 @@ pub fn created(page: &mut Page, entry: &SnapshotEntry, made: &Value, start: &Pat
     let id = page.data.dim(safe(&entry.id));
     let variables = count(entry.variable_count as u64, "variable");
     page.data.line(format_args!("Captured {label} in {}: {variables}{values}  {id}", at(entry, start)));
-    if let Some(redacted @ 1..) = made["redacted"].as_u64() {
-        page.note(format_args!("{} with a secret in it: only whether it changes is kept", count(redacted, "value")));
+    if made.redacted > 0 {
+        let values = count(made.redacted, "value");
+        page.note(format_args!("{values} with a secret in it: only whether it changes is kept"));
     }
     for missing in &entry.incomplete {
         page.warning(format_args!("not seen: {}: {}", safe(&missing.path), safe(&missing.reason)));
     }
-    for warning in items(&made["warnings"]).iter().filter_map(Value::as_str) {
+    for warning in &made.warnings {
         page.warning(safe(warning));
     }
 }
@@ -90,43 +93,41 @@ pub fn diff(page: &mut Page, diff: &SnapshotDiff) {
 }
 
 /// Snapshots that are gone.
-pub fn deleted(page: &mut Page, deleted: &Value) {
-    let ids: Vec<String> = items(deleted).iter().filter_map(Value::as_str).map(safe).collect();
+pub fn deleted(page: &mut Page, deleted: &Deleted) {
+    let ids: Vec<String> = deleted.deleted.iter().map(|id| safe(id)).collect();
     page.data.line(format_args!("Deleted {}", enumerate(&ids)));
 }
 
 /// All are gone.
-pub fn cleared(page: &mut Page, cleared: &Value) {
-    page.data.line(format_args!("Deleted {}", count(cleared["cleared"].as_u64().unwrap_or_default(), "snapshot")));
+pub fn cleared(page: &mut Page, cleared: &Cleared) {
+    page.data.line(format_args!("Deleted {}", count(cleared.cleared as u64, "snapshot")));
 }
 
 /// A snapshot that was written into a file.
-pub fn exported(page: &mut Page, exported: &Value) {
-    let file = page.data.bold(safe(text(exported, "file")));
-    let size = bytes(exported["bytes"].as_u64().unwrap_or_default());
-    page.data.line(format_args!("Wrote {} into {file} ({size})", safe(text(exported, "snapshot_id"))));
+pub fn exported(page: &mut Page, exported: &Exported) {
+    let (file, size) = (page.data.bold(safe(&exported.file)), bytes(exported.bytes));
+    page.data.line(format_args!("Wrote {} into {file} ({size})", safe(&exported.snapshot_id)));
 }
 
 /// A snapshot point.
-pub fn point(page: &mut Page, point: &Value, start: &Path) {
-    let number = |name: &str| point[name].as_u64().unwrap_or_default();
-    let state = match (text(point, "state"), point["bound"] == true) {
-        ("active", true) => page.data.paint(GREEN, "active"),
-        ("active", false) => page.data.paint(YELLOW, "not bound"),
-        ("failed", _) => page.data.paint(RED, "failed"),
-        (other, _) => page.data.dim(safe(other)),
+pub fn point(page: &mut Page, point: &PointView, start: &Path) {
+    let state = match (point.state, point.bound) {
+        (PointState::Active, true) => page.data.paint(GREEN, "active"),
+        (PointState::Active, false) => page.data.paint(YELLOW, "not bound"),
+        (PointState::Failed, _) => page.data.paint(RED, "failed"),
+        (PointState::Finished, _) => page.data.dim("finished"),
     };
-    let name = page.data.bold(safe(text(point, "name")));
-    let place = page.data.paint(CYAN, place(&point["at"], start));
-    let condition = point["condition"].as_str().map(|when| format!("  if {}", safe(when))).unwrap_or_default();
-    let taken = format!("{} of at most {}", thousands(number("captured")), count(number("max_hits"), "snapshot"));
-    let hits = page.data.dim(format_args!("({})", count(number("hits"), "hit")));
+    let name = page.data.bold(safe(&point.name));
+    let place = page.data.paint(CYAN, place(&point.request.at, start));
+    let condition = point.request.condition.as_ref().map(|when| format!("  if {}", safe(when))).unwrap_or_default();
+    let taken = format!("{} of at most {}", thousands(point.captured), count(point.max_hits, "snapshot"));
+    let hits = page.data.dim(format_args!("({})", count(point.hits, "hit")));
     page.data.line(format_args!("{name}  {place}  {state}{condition}  {taken} {hits}"));
-    if point["bound"] != true && text(point, "state") == "active" {
-        let why = point["message"].as_str().map(|why| format!(": {}", safe(why))).unwrap_or_default();
+    if !point.bound && point.state == PointState::Active {
+        let why = point.message.as_ref().map(|why| format!(": {}", safe(why))).unwrap_or_default();
         page.warning(format_args!("the program will not come by there{why}"));
     }
-    if let Some(problem) = point["problem"].as_str() {
+    if let Some(problem) = &point.problem {
         page.warning(format_args!("a capture failed, and the program was left paused: {}", safe(problem)));
     }
 }

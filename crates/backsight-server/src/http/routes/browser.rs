@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::{ID, Nothing, WRITE};
 use crate::ask::{Question, rules as rules_of};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 use crate::place;
 use crate::reply::FEWEST_TOKENS;
 
@@ -29,9 +29,9 @@ const CHECKPOINT: &[Code] = &[Code::CheckpointNotFound, Code::BaselineNotFound];
 /// Something is kept in the store, which is made if need be.
 const KEPT: &[Code] = &[Code::WorkspaceRefused, Code::DiskFull];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     let mut operations = vec![
-        Operation::post(
+        Endpoint::post(
             "/api/browser/changes",
             "browserChanges",
             "What happened in the app since a checkpoint; without one, since this client last asked",
@@ -39,10 +39,10 @@ pub fn operations() -> Vec<Operation> {
         )
         .fails(&[CHECKPOINT, &[Code::Cancelled]])
         .quotes(),
-        Operation::get("/api/browser/log", "browserLog", "What happened in the app, one by one, newest first", log)
+        Endpoint::get("/api/browser/log", "browserLog", "What happened in the app, one by one, newest first", log)
             .fails(&[CHECKPOINT])
             .quotes(),
-        Operation::get(
+        Endpoint::get(
             "/api/browser/entries/{id}",
             "browserEntry",
             "One thing that happened in the app, in full",
@@ -50,23 +50,23 @@ pub fn operations() -> Vec<Operation> {
         )
         .fails(&[&[Code::RefNotFound, Code::RefExpired]])
         .quotes(),
-        Operation::get(
+        Endpoint::get(
             "/api/browser/har",
             "browserHar",
             "The requests that are kept, as an HTTP Archive (HAR 1.2)",
             har,
         )
         .quotes(),
-        Operation::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
+        Endpoint::get("/api/browser/health", "browserHealth", "Whether the app is well, with reasons", health)
             .fails(&[CHECKPOINT])
             .quotes(),
-        Operation::get("/api/browser/status", "browserStatus", "Who watches the app", status).quotes(),
-        Operation::post("/api/browser/attach", "browserAttach", "Watch a browser: one that runs, or a new one", attach)
+        Endpoint::get("/api/browser/status", "browserStatus", "Who watches the app", status).quotes(),
+        Endpoint::post("/api/browser/attach", "browserAttach", "Watch a browser: one that runs, or a new one", attach)
             .fails(&[&[Code::BrowserUnreachable, Code::ProgramNotFound, Code::Conflict, Code::Cancelled]])
             .quotes(),
-        Operation::post("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
+        Endpoint::post("/api/browser/detach", "browserDetach", "Stop watching the browser", detach)
             .fails(&[&[Code::Cancelled]]),
-        Operation::post(
+        Endpoint::post(
             "/api/browser/snippet/renew",
             "snippetRenew",
             "Make a new key for pages that report by themselves; the old one opens nothing any more",
@@ -80,47 +80,47 @@ pub fn operations() -> Vec<Operation> {
     operations
 }
 
-fn checkpoints() -> Vec<Operation> {
+fn checkpoints() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/browser/checkpoints", "checkpointList", "The named checkpoints, oldest first", list),
-        Operation::post(
+        Endpoint::get("/api/browser/checkpoints", "checkpointList", "The named checkpoints, oldest first", list),
+        Endpoint::post(
             "/api/browser/checkpoints",
             "checkpointCreate",
             "Give this moment of the app a name; one of the same name is replaced",
             create,
         )
         .fails(&[&[Code::InvalidName, Code::BaselineNotFound], KEPT]),
-        Operation::post("/api/browser/checkpoints/delete", "checkpointDelete", "Forget a named checkpoint", delete)
+        Endpoint::post("/api/browser/checkpoints/delete", "checkpointDelete", "Forget a named checkpoint", delete)
             .fails(&[&[Code::CheckpointNotFound], WRITE]),
     ]
 }
 
-fn rules() -> Vec<Operation> {
+fn rules() -> Vec<Endpoint> {
     const RULE: &[Code] = &[Code::RuleNotFound, Code::InvalidRule];
     vec![
-        Operation::get("/api/browser/noise", "noiseList", "The noise rules, and how much each kept out", noise),
-        Operation::post("/api/browser/noise", "noiseAdd", "Add noise rules; all or none", add_rules)
+        Endpoint::get("/api/browser/noise", "noiseList", "The noise rules, and how much each kept out", noise),
+        Endpoint::post("/api/browser/noise", "noiseAdd", "Add noise rules; all or none", add_rules)
             .fails(&[&[Code::InvalidRule], KEPT]),
-        Operation::post("/api/browser/noise/remove", "noiseRemove", "Remove a noise rule", remove_rule)
+        Endpoint::post("/api/browser/noise/remove", "noiseRemove", "Remove a noise rule", remove_rule)
             .fails(&[RULE, KEPT]),
-        Operation::post("/api/browser/noise/enable", "noiseEnable", "Switch a noise rule on", enable_rule)
+        Endpoint::post("/api/browser/noise/enable", "noiseEnable", "Switch a noise rule on", enable_rule)
             .fails(&[RULE, KEPT]),
-        Operation::post("/api/browser/noise/disable", "noiseDisable", "Switch a noise rule off", disable_rule)
+        Endpoint::post("/api/browser/noise/disable", "noiseDisable", "Switch a noise rule off", disable_rule)
             .fails(&[RULE, KEPT]),
     ]
 }
 
-fn baselines() -> Vec<Operation> {
+fn baselines() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/browser/baselines", "baselineList", "The baselines", list_baselines),
-        Operation::post(
+        Endpoint::get("/api/browser/baselines", "baselineList", "The baselines", list_baselines),
+        Endpoint::post(
             "/api/browser/baselines",
             "baselineSave",
             "Save how the app behaves now; a baseline of the same name is replaced",
             save,
         )
         .fails(&[&[Code::InvalidName, Code::Conflict, Code::NotCovered], KEPT]),
-        Operation::get(
+        Endpoint::get(
             "/api/browser/baselines/{name}/compare",
             "baselineCompare",
             "How the app differs from a baseline",
@@ -128,7 +128,7 @@ fn baselines() -> Vec<Operation> {
         )
         .fails(&[&[Code::BaselineNotFound]])
         .quotes(),
-        Operation::post("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
+        Endpoint::post("/api/browser/baselines/delete", "baselineDelete", "Forget a baseline", delete_baseline)
             .fails(&[&[Code::BaselineNotFound], WRITE]),
     ]
 }

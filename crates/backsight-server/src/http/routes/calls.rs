@@ -8,22 +8,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, Nothing, PATH, PathText, Policy, WRITE, Who};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 const RECORD: &[Code] = &[Code::StateMismatch];
 const CALL: &[Code] = &[Code::CallNotFound];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::post("/api/track", "track", "Record the files as they are", track)
+        Endpoint::post("/api/track", "track", "Record the files as they are", track)
             .fails(&[RECORD, PATH, LOOK, WRITE]),
-        Operation::post("/api/begin", "begin", "Begin a tool call: what it writes becomes its step", begin)
+        Endpoint::post("/api/begin", "begin", "Begin a tool call: what it writes becomes its step", begin)
             .fails(&[RECORD, PATH, LOOK, WRITE]),
-        Operation::post("/api/finish", "finish", "Finish a tool call: record what it wrote as its step", finish)
+        Endpoint::post("/api/finish", "finish", "Finish a tool call: record what it wrote as its step", finish)
             .fails(&[CALL, RECORD, PATH, LOOK, WRITE]),
-        Operation::post("/api/abandon", "abandon", "Give a tool call up: record nothing", abandon)
-            .fails(&[CALL, WRITE]),
-        Operation::get("/api/calls", "openCalls", "Tool calls that began and have not finished", open_calls),
+        Endpoint::post("/api/abandon", "abandon", "Give a tool call up: record nothing", abandon).fails(&[CALL, WRITE]),
+        Endpoint::get("/api/calls", "openCalls", "Tool calls that began and have not finished", open_calls),
     ]
 }
 

@@ -8,22 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, PATH, PathText, REFERENCE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/patch", "patch", "The paths that differ between two states", patch)
+        Endpoint::get("/api/patch", "patch", "The paths that differ between two states", patch)
             .fails(&[REFERENCE, PATH, LOOK]),
-        Operation::get(
-            "/api/diff",
-            "diff",
-            "The differences between two states, with the texts before and after",
-            diff,
-        )
-        .fails(&[REFERENCE, PATH, LOOK]),
-        Operation::get("/api/diff/stat", "diffStat", "The same as counts of lines, without the texts", stat)
+        Endpoint::get("/api/diff", "diff", "The differences between two states, with the texts before and after", diff)
             .fails(&[REFERENCE, PATH, LOOK]),
-        Operation::get("/api/step", "stepDiff", "What one step did, or what takes it back", step)
+        Endpoint::get("/api/diff/stat", "diffStat", "The same as counts of lines, without the texts", stat)
+            .fails(&[REFERENCE, PATH, LOOK]),
+        Endpoint::get("/api/step", "stepDiff", "What one step did, or what takes it back", step)
             .fails(&[REFERENCE, PATH]),
     ]
 }

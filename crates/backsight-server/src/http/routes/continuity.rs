@@ -7,25 +7,25 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LOOK, Nothing, WRITE, Who};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get(
+        Endpoint::get(
             "/api/continuity",
             "continuityState",
             "Where the timeline stands, without looking at the files",
             state,
         )
         .fails(&[&[backsight_core::Code::InvalidConfig]]),
-        Operation::get(
+        Endpoint::get(
             "/api/continuity/validate",
             "continuityValidate",
             "Whether every row is whole and the files are those of the latest snapshot",
             validate,
         )
         .fails(&[LOOK]),
-        Operation::post(
+        Endpoint::post(
             "/api/continuity/reset",
             "continuityReset",
             "Take the files and the timeline as they are and go on from there",

@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, PATH, PathText, REFERENCE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/ls", "ls", "The files of a snapshot", ls).fails(&[REFERENCE, LOOK]),
-        Operation::get("/api/cat", "cat", "A file as a snapshot holds it", cat).fails(&[
+        Endpoint::get("/api/ls", "ls", "The files of a snapshot", ls).fails(&[REFERENCE, LOOK]),
+        Endpoint::get("/api/cat", "cat", "A file as a snapshot holds it", cat).fails(&[
             REFERENCE,
             PATH,
             LOOK,
             &[Code::PathNotFound],
         ]),
-        Operation::get("/api/blob/{id}", "blob", "A content by its id, such as one side of a conflict", blob)
+        Endpoint::get("/api/blob/{id}", "blob", "A content by its id, such as one side of a conflict", blob)
             .fails(&[&[Code::PathNotFound]]),
     ]
 }

@@ -8,31 +8,31 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LOOK, PATH, PathText, REFERENCE, WRITE, Who};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 /// How what changes files can fail.
 const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::StateMismatch];
 const EMPTY: &[Code] = &[Code::NothingToUndo];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::post("/api/restore", "restore", "Take the files to an earlier state", restore).fails(&[
+        Endpoint::post("/api/restore", "restore", "Take the files to an earlier state", restore).fails(&[
             REFERENCE,
             &[Code::PathNotFound, Code::NotCovered, Code::StateMismatch],
             PATH,
             LOOK,
             WRITE,
         ]),
-        Operation::post("/api/revert", "revert", "Undo steps and keep everything else", revert)
+        Endpoint::post("/api/revert", "revert", "Undo steps and keep everything else", revert)
             .fails(&[REFERENCE, GOING, PATH, LOOK, WRITE]),
-        Operation::post("/api/undo", "undo", "Take the newest steps back", undo).fails(&[
+        Endpoint::post("/api/undo", "undo", "Take the newest steps back", undo).fails(&[
             EMPTY,
             GOING,
             &[Code::RefExpired],
             LOOK,
             WRITE,
         ]),
-        Operation::post("/api/redo", "redo", "Bring back the steps that were undone last", redo).fails(&[
+        Endpoint::post("/api/redo", "redo", "Bring back the steps that were undone last", redo).fails(&[
             EMPTY,
             GOING,
             &[Code::RefExpired],

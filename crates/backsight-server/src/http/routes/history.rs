@@ -8,19 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, PATH, PathText, REFERENCE, compare};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 /// As many rows as a page has when nobody says.
 const PAGE: u32 = 50;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/log", "log", "What was recorded, newest first, page by page", log)
+        Endpoint::get("/api/log", "log", "What was recorded, newest first, page by page", log)
             .fails(&[PATH, &[Code::RefAmbiguous]]),
-        Operation::get("/api/show", "show", "One snapshot and what it changed", show).fails(&[REFERENCE]),
-        Operation::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
+        Endpoint::get("/api/show", "show", "One snapshot and what it changed", show).fails(&[REFERENCE]),
+        Endpoint::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
             .fails(&[PATH, &[Code::PathNotFound]]),
-        Operation::get("/api/blame", "blame", "Who last wrote each line of a file", blame).fails(&[
+        Endpoint::get("/api/blame", "blame", "Who last wrote each line of a file", blame).fails(&[
             REFERENCE,
             PATH,
             LOOK,

@@ -7,26 +7,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Nothing, PATH, PathText, REFERENCE, WRITE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/known", "knownList", "The notes of known files, newest first", list),
-        Operation::post("/api/known", "knownCreate", "Note files as they are in a snapshot", create).fails(&[
+        Endpoint::get("/api/known", "knownList", "The notes of known files, newest first", list),
+        Endpoint::post("/api/known", "knownCreate", "Note files as they are in a snapshot", create).fails(&[
             REFERENCE,
             PATH,
             &[Code::PathNotFound, Code::InvalidConfig],
             WRITE,
         ]),
-        Operation::get("/api/known/show", "knownShow", "The files of one note with their contents", show)
+        Endpoint::get("/api/known/show", "knownShow", "The files of one note with their contents", show)
             .fails(&[&[Code::RefNotFound, Code::RefExpired]]),
-        Operation::post(
-            "/api/known/clean",
-            "knownClean",
-            "Remove old notes; the latest and every snapshot stay",
-            clean,
-        )
-        .fails(&[&[Code::InvalidConfig], WRITE]),
+        Endpoint::post("/api/known/clean", "knownClean", "Remove old notes; the latest and every snapshot stay", clean)
+            .fails(&[&[Code::InvalidConfig], WRITE]),
     ]
 }
 

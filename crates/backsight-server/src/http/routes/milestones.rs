@@ -10,26 +10,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Nothing, PATH, PathText, REFERENCE, WRITE, Who};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 /// How a range can be none.
 const RANGE: &[Code] =
     &[Code::InvalidRange, Code::MilestoneGap, Code::MilestoneOverlap, Code::SequenceDiscontinuity, Code::BrokenParent];
 const GIT: &[Code] = &[Code::GitRefused, Code::RepositoryNotFound, Code::InvalidRange, Code::BrokenParent];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get("/api/milestones", "milestoneList", "The milestones, newest first", list),
-        Operation::post(
+        Endpoint::get("/api/milestones", "milestoneList", "The milestones, newest first", list),
+        Endpoint::post(
             "/api/milestones",
             "milestoneCreate",
             "Make a milestone of everything since the last one, or of the snapshots named",
             create,
         )
         .fails(&[REFERENCE, RANGE, WRITE]),
-        Operation::get("/api/milestones/show", "milestoneShow", "One milestone: its steps, its files, its diff", show)
+        Endpoint::get("/api/milestones/show", "milestoneShow", "One milestone: its steps, its files, its diff", show)
             .fails(&[REFERENCE]),
-        Operation::post(
+        Endpoint::post(
             "/api/milestones/export-git",
             "milestoneExportGit",
             "Write a milestone or a range as commits on a new branch of a Git repository in the workspace",

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ID, LOOK, PATH, PathText, Policy, WRITE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 const SESSION: &[Code] = &[Code::SessionNotFound, Code::RefAmbiguous];
 const MESSAGE: &[Code] = &[Code::SessionNotFound, Code::MessageNotFound, Code::RefAmbiguous];
@@ -21,30 +21,25 @@ const GOING: &[Code] = &[Code::Conflict, Code::NotCovered, Code::RefExpired, Cod
 /// As many sessions as a list has when nobody says.
 const PAGE: u32 = 20;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::post("/session", "sessionStart", "Start a session, with a snapshot of what is there", start)
+        Endpoint::post("/session", "sessionStart", "Start a session, with a snapshot of what is there", start)
             .fails(&[LOOK, WRITE]),
-        Operation::get("/session", "sessionList", "The sessions, the latest first", list),
-        Operation::get("/session/{id}", "sessionShow", "One session: its messages and where it is reverted to", show)
+        Endpoint::get("/session", "sessionList", "The sessions, the latest first", list),
+        Endpoint::get("/session/{id}", "sessionShow", "One session: its messages and where it is reverted to", show)
             .fails(&[SESSION]),
-        Operation::post(
-            "/session/{id}/track",
-            "sessionTrack",
-            "Record what a message does, before and after it",
-            track,
-        )
-        .fails(&[SESSION, PATH, LOOK, WRITE, &[Code::StateMismatch, Code::CallNotFound]]),
-        Operation::get("/session/{id}/diff", "sessionDiff", "What the session itself changed and is in effect", diff)
+        Endpoint::post("/session/{id}/track", "sessionTrack", "Record what a message does, before and after it", track)
+            .fails(&[SESSION, PATH, LOOK, WRITE, &[Code::StateMismatch, Code::CallNotFound]]),
+        Endpoint::get("/session/{id}/diff", "sessionDiff", "What the session itself changed and is in effect", diff)
             .fails(&[MESSAGE, PATH, &[Code::RefExpired]]),
-        Operation::post(
+        Endpoint::post(
             "/session/{id}/revert",
             "sessionRevert",
             "Take the session back to before a message, or before a part of it",
             revert,
         )
         .fails(&[MESSAGE, GOING, LOOK, WRITE]),
-        Operation::post("/session/{id}/unrevert", "sessionUnrevert", "Take the session's reverts back", unrevert)
+        Endpoint::post("/session/{id}/unrevert", "sessionUnrevert", "Take the session's reverts back", unrevert)
             .fails(&[SESSION, GOING, &[Code::NothingToUnrevert], LOOK, WRITE]),
     ]
 }

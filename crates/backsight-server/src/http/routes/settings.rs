@@ -11,34 +11,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, Nothing, WRITE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
 const SETTING: &[Code] = &[Code::InvalidConfig];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get(
+        Endpoint::get(
             "/api/version",
             "version",
             "Whose server this is; the cheapest way to see that it lives",
             version,
         ),
-        Operation::get(
+        Endpoint::get(
             "/api/status",
             "status",
             "What changed on disk since the latest snapshot, and whose it can be",
             status,
         )
         .fails(&[LOOK]),
-        Operation::post("/api/init", "init", "Set the workspace up; a server has done it already", init).fails(&[
+        Endpoint::post("/api/init", "init", "Set the workspace up; a server has done it already", init).fails(&[
             &[Code::WorkspaceRefused],
             SETTING,
             WRITE,
         ]),
-        Operation::get("/api/config", "configList", "Every setting with its value, default and meaning", list)
+        Endpoint::get("/api/config", "configList", "Every setting with its value, default and meaning", list)
             .fails(&[SETTING]),
-        Operation::get("/api/config/{key}", "configGet", "One setting", get).fails(&[SETTING]),
-        Operation::post("/api/config/{key}", "configSet", "Change one setting", set).fails(&[SETTING, WRITE]),
+        Endpoint::get("/api/config/{key}", "configGet", "One setting", get).fails(&[SETTING]),
+        Endpoint::post("/api/config/{key}", "configSet", "Change one setting", set).fails(&[SETTING, WRITE]),
     ]
 }
 

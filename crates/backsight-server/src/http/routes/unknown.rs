@@ -8,20 +8,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{LOOK, PATH, PathText, Policy, WRITE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get(
+        Endpoint::get(
             "/api/unknown",
             "unknownDetect",
             "What differs from the latest snapshot and was recorded by nobody",
             detect,
         )
         .fails(&[PATH, LOOK]),
-        Operation::post("/api/unknown/check", "unknownCheck", "Whether a tool may write these files now", check)
+        Endpoint::post("/api/unknown/check", "unknownCheck", "Whether a tool may write these files now", check)
             .fails(&[PATH, LOOK, WRITE]),
-        Operation::post("/api/unknown/handle", "unknownHandle", "Refuse, list or record what is unknown", handle)
+        Endpoint::post("/api/unknown/handle", "unknownHandle", "Refuse, list or record what is unknown", handle)
             .fails(&[PATH, LOOK, WRITE, &[Code::StateMismatch]]),
     ]
 }

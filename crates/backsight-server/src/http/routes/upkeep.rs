@@ -8,24 +8,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Nothing, REFERENCE, WRITE};
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::post("/api/pin", "pin", "Keep a snapshot through every retention rule", pin)
+        Endpoint::post("/api/pin", "pin", "Keep a snapshot through every retention rule", pin)
             .fails(&[REFERENCE, WRITE]),
-        Operation::post("/api/unpin", "unpin", "Let retention remove a snapshot again", unpin)
+        Endpoint::post("/api/unpin", "unpin", "Let retention remove a snapshot again", unpin)
             .fails(&[REFERENCE, WRITE]),
-        Operation::get("/api/usage", "usage", "How much disk the store uses", usage).fails(&[&[Code::InvalidConfig]]),
-        Operation::post("/api/gc", "gc", "Remove the contents of old snapshots by age, count or size", collect)
+        Endpoint::get("/api/usage", "usage", "How much disk the store uses", usage).fails(&[&[Code::InvalidConfig]]),
+        Endpoint::post("/api/gc", "gc", "Remove the contents of old snapshots by age, count or size", collect)
             .fails(&[&[Code::InvalidConfig], WRITE]),
-        Operation::get(
+        Endpoint::get(
             "/api/verify",
             "verify",
             "Check every stored object and row; `clean` says whether all is whole",
             verify,
         ),
-        Operation::get("/api/doctor", "doctor", "Whether everything Backsight needs is in order", doctor),
+        Endpoint::get("/api/doctor", "doctor", "Whether everything Backsight needs is in order", doctor),
     ]
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use backsight::debug::debugger::Moved;
 use backsight::debug::render::safe;
 use backsight::debug::report::SnapshotEntry;
+use backsight::debug::request::AnswerPart;
 use backsight::debug::session::{
     Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
 };
@@ -237,6 +238,11 @@ pub fn short(call: &Call<'_>, text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
+}
+
+/// Where a part of an answer begins, unless that is its beginning.
+pub fn offset_of(part: &AnswerPart) -> Option<usize> {
+    (part.offset > 0).then_some(part.offset as usize)
 }
 
 /// Arguments for the same session.

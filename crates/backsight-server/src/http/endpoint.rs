@@ -1,4 +1,4 @@
-//! One operation of the API: where it is, what it takes and gives, and what it does. The router, the checks of what comes
+//! One address of the API: where it is, what it takes and gives, and what it does. The router, the checks of what comes
 //! in and the OpenAPI document are all made from these.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use backsight::Workspace;
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Effect, Error, Result, Waits};
 use http::{Method, Uri};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -18,15 +18,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::query::Shape;
+use super::route::Route;
 use super::{Shared, failure};
-use crate::door::{LONGEST_WAIT, Threads};
+use crate::door::LONGEST_WAIT;
 use crate::reply::UNTRUSTED;
 
 type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
 type Run = Arc<dyn Fn(&Workspace, Value) -> Result<Value> + Send + Sync>;
 
 /// One operation.
-pub struct Operation {
+pub struct Endpoint {
     pub method: Method,
     pub path: &'static str,
     /// Its name in the document, and what generated clients call it.
@@ -52,30 +53,56 @@ enum Way {
     /// When it is its turn among those that write.
     InTurn,
     /// At once, on threads of its own: it may have to wait for a browser or a debugger.
-    Waiting(Threads),
+    Waiting(Waits),
 }
 
 impl Way {
+    fn from(waits: Waits, effect: Effect) -> Way {
+        match waits {
+            Waits::ForDisk if effect.reads_only() => Way::Beside,
+            Waits::ForDisk => Way::InTurn,
+            waits => Way::Waiting(waits),
+        }
+    }
+
     /// What is about a browser or a debugger may wait for it, whatever it is; the rest is as it says.
     fn of(path: &str, otherwise: Way) -> Way {
         match path {
-            "/api/debug/disconnect" => Way::Waiting(Threads::Ending),
-            _ if path.starts_with("/api/debug/") => Way::Waiting(Threads::Debugger),
-            _ if path.starts_with("/api/browser/") => Way::Waiting(Threads::Browser),
+            "/api/debug/disconnect" => Way::Waiting(Waits::ForEnd),
+            _ if path.starts_with("/api/debug/") => Way::Waiting(Waits::ForDebugger),
+            _ if path.starts_with("/api/browser/") => Way::Waiting(Waits::ForBrowser),
             _ => otherwise,
         }
     }
 }
 
-impl Operation {
+impl Endpoint {
+    /// The address of an operation, which says itself what it takes, gives, does and waits for.
+    pub fn of<R: Route + 'static>() -> Endpoint {
+        let run = |workspace: &Workspace, input: Value| written(workspace.perform(understand::<R>(input)?)?);
+        Endpoint {
+            method: R::METHOD,
+            path: R::PATH,
+            id: R::ID,
+            summary: R::SUMMARY,
+            topic: "",
+            codes: R::FAILS,
+            input: R::json_schema,
+            output: R::Answer::json_schema,
+            way: Way::from(R::WAITS, R::EFFECT),
+            is_untrusted: R::QUOTES,
+            run: Arc::new(run),
+        }
+    }
+
     /// One that reads; what it takes is in the query.
     pub fn get<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
         run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        Operation::new(Method::GET, path, id, summary, Way::Beside, run)
+    ) -> Endpoint {
+        Endpoint::new(Method::GET, path, id, summary, Way::Beside, run)
     }
 
     /// One that does something; what it takes is in the body.
@@ -84,8 +111,8 @@ impl Operation {
         id: &'static str,
         summary: &'static str,
         run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        Operation::new(Method::POST, path, id, summary, Way::InTurn, run)
+    ) -> Endpoint {
+        Endpoint::new(Method::POST, path, id, summary, Way::InTurn, run)
     }
 
     fn new<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
@@ -95,31 +122,27 @@ impl Operation {
         summary: &'static str,
         way: Way,
         run: fn(&Workspace, I) -> Result<O>,
-    ) -> Operation {
-        let run = Arc::new(move |workspace: &Workspace, input: Value| {
-            let output = run(workspace, understand(input)?)?;
-            serde_json::to_value(output)
-                .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
-        });
+    ) -> Endpoint {
+        let run = Arc::new(move |workspace: &Workspace, input: Value| written(run(workspace, understand(input)?)?));
         let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
         let way = Way::of(path, way);
-        Operation { method, path, id, summary, topic: "", codes: &[], input, output, way, is_untrusted: false, run }
+        Endpoint { method, path, id, summary, topic: "", codes: &[], input, output, way, is_untrusted: false, run }
     }
 
     /// How it can fail, beside what every request can.
-    pub fn fails(mut self, codes: &'static [&'static [Code]]) -> Operation {
+    pub fn fails(mut self, codes: &'static [&'static [Code]]) -> Endpoint {
         self.codes = codes;
         self
     }
 
     /// Its answer carries what pages or programs say, and says so.
-    pub fn quotes(mut self) -> Operation {
+    pub fn quotes(mut self) -> Endpoint {
         self.is_untrusted = true;
         self
     }
 
     /// What it belongs to.
-    pub fn about(mut self, topic: &'static str) -> Operation {
+    pub fn about(mut self, topic: &'static str) -> Endpoint {
         self.topic = topic;
         self
     }
@@ -151,8 +174,8 @@ impl Operation {
                     let outcome = match way {
                         Way::Beside => shared.door.local(work).await,
                         Way::InTurn => shared.door.local_writing(LONGEST_WAIT, work).await,
-                        Way::Waiting(threads) => tokio::select! {
-                            outcome = shared.door.local_waiting(threads, work) => outcome,
+                        Way::Waiting(waits) => tokio::select! {
+                            outcome = shared.door.local_waiting(waits, work) => outcome,
                             () = shared.ending.cancelled() => Err(Error::new(Code::Cancelled, "the server ends")),
                         },
                     };
@@ -162,6 +185,10 @@ impl Operation {
         };
         router.route(path, on(filter, handler))
     }
+}
+
+fn written(output: impl Serialize) -> Result<Value> {
+    serde_json::to_value(output).map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))
 }
 
 fn understand<I: DeserializeOwned>(input: Value) -> Result<I> {
