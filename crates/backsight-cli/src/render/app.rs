@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
 use crate::render::debug;
-use crate::words::{age, count, enumerate, join, local, texts};
+use crate::words::{age, count, enumerate, join, local};
 
 /// What happened.
 pub fn changes(page: &mut Page, changes: &Changes) {

@@ -79,6 +79,8 @@ fn described(shown: &Shown, property: &Value) -> Value {
         (None, _) => property.clone(),
     };
     if let Some(object) = property.as_object_mut() {
+        // Bounds are said when they are not kept; a model pays for every word before its first call.
+        object.remove("minimum");
         object.remove("description");
         if !shown.words.is_empty() {
             object.insert("description".to_owned(), json!(shown.words));
