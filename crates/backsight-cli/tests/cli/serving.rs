@@ -1,5 +1,6 @@
 //! The real `backsight serve`: every operation of its API, what it refuses, its events, and referees from outside.
 
+mod alike;
 mod api;
 mod browser;
 pub mod debug;

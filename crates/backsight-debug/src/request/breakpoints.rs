@@ -76,6 +76,7 @@ impl BreakpointSpec {
 
     fn place(&self) -> Result<Place> {
         limits::line(self.line)?;
+        limits::path("file", self.file.as_deref())?;
         let BreakpointSpec { file, line, function, exception, .. } = self.clone();
         match (file, line, function, exception) {
             (None, None, None, None) => Err(usage("name a place: `file` and `line`, `function`, or `exception`")),

@@ -1,8 +1,9 @@
 //! How much of a debugger a request may ask for, the same for everybody.
 
+use std::path::Path;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, within};
+use backsight_core::{Code, Error, Result, short_enough, within};
 
 /// The longest a request waits for the program, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 60_000;
@@ -36,6 +37,11 @@ pub(super) fn wait(wait_ms: Option<u64>, usual: Duration) -> Result<Duration> {
             .map(Duration::from_millis)
             .map_err(|error| error.with_hint("wait on with debug_state when the answer has come")),
     }
+}
+
+/// A path that is no longer than a text may be.
+pub(super) fn path(name: &str, path: Option<&Path>) -> Result<()> {
+    short_enough(name, &path.unwrap_or(Path::new("")).to_string_lossy())
 }
 
 /// A line of a file, from 1.

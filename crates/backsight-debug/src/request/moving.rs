@@ -58,6 +58,9 @@ impl LaunchProgram {
     pub fn launch(&self) -> Result<Launch> {
         let LaunchProgram { program, arguments, directory, environment, adapter, runtime, options, .. } = self.clone();
         few_enough("arguments", &arguments)?;
+        short_enough("adapter", adapter.as_deref().unwrap_or_default())?;
+        let paths = [("program", Some(&program)), ("directory", Some(&directory)), ("runtime", runtime.as_ref())];
+        paths.iter().try_for_each(|(name, path)| limits::path(name, path.map(PathBuf::as_path)))?;
         countable("environment", environment.len())?;
         environment.values().try_for_each(|value| short_enough("environment", value))?;
         Ok(Launch {
@@ -126,6 +129,8 @@ impl AttachProgram {
     pub fn attach(&self) -> Result<Attach> {
         let AttachProgram { adapter, pid, port, host, runtime, options, .. } = self.clone();
         short_enough("host", &host)?;
+        short_enough("adapter", adapter.as_deref().unwrap_or_default())?;
+        limits::path("runtime", runtime.as_deref())?;
         match (pid, port, &adapter) {
             (_, Some(0), _) => return Err(usage("`port` is 0, not a number from 1 to 65535")),
             (None, None, _) => return Err(usage("say what to attach to: `pid` or `port`")),
@@ -229,6 +234,7 @@ impl ControlAction {
     /// In the lane's words; only a run to a line has a place.
     pub(super) fn control(self, file: Option<PathBuf>, line: Option<u32>) -> Result<Control> {
         limits::line(line)?;
+        limits::path("file", file.as_deref())?;
         match (self, file, line) {
             (ControlAction::RunTo, Some(file), Some(line)) => Ok(Control::RunTo { file, line }),
             (ControlAction::RunTo, ..) => Err(usage("run_to needs `file` and `line`")),
