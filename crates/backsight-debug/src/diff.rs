@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use change::{Found, Place, What};
 use values::Walk;
 
-use crate::capture::{Capture, FrameCapture, Scope};
+use crate::capture::{Capture, Scope};
 use crate::report::{SnapshotDiff, Summary, Warning};
 
 pub(crate) use fit::{fitting, fold};
@@ -71,19 +71,25 @@ pub(crate) fn compare<'a>(old: &'a Capture, new: &'a Capture) -> Comparison<'a> 
     let calls = frames::pair(old, new);
     let incomplete = || old.incomplete.iter().chain(&new.incomplete);
     let lacks_variables = incomplete().any(|incomplete| incomplete.lacks_variables);
-    let incomplete: HashSet<&str> = incomplete().map(|incomplete| incomplete.path.as_str()).collect();
-    let mut walk = Walk::new(incomplete, lacks_variables, Place { scope: Scope::Local, frame: None, distance: 0 });
+    let mut walk =
+        Walk::new(unseen_paths(old, new), lacks_variables, Place { scope: Scope::Local, frame: None, distance: 0 });
     for (distance, call) in calls.calls.iter().enumerate() {
         variables::compare(&mut walk, *call, calls.calls.len() > 1, distance);
     }
     Comparison { warnings: frames::warnings(old, new, &calls), found: walk.found }
 }
 
-/// Compares two frames, whatever call they are of.
-pub(crate) fn compare_frames<'a>(old: &'a FrameCapture, new: &'a FrameCapture) -> Found<'a> {
-    let mut walk = Walk::new(HashSet::new(), false, Place { scope: Scope::Local, frame: None, distance: 0 });
-    variables::compare(&mut walk, frames::Call { old: Some(old), new: Some(new) }, false, 0);
-    walk.found
+/// Compares the first frames of two captures, whatever call they are of.
+pub(crate) fn compare_first_frames<'a>(old: &'a Capture, new: &'a Capture) -> Option<Found<'a>> {
+    let call = frames::Call { old: Some(old.frames.first()?), new: Some(new.frames.first()?) };
+    let mut walk = Walk::new(unseen_paths(old, new), false, Place { scope: Scope::Local, frame: None, distance: 0 });
+    variables::compare(&mut walk, call, false, 0);
+    Some(walk.found)
+}
+
+/// Where either capture did not see everything.
+fn unseen_paths<'a>(old: &'a Capture, new: &'a Capture) -> HashSet<&'a str> {
+    old.incomplete.iter().chain(&new.incomplete).map(|incomplete| incomplete.path.as_str()).collect()
 }
 
 impl Comparison<'_> {
@@ -95,7 +101,7 @@ impl Comparison<'_> {
             removed: count(|what| matches!(what, What::Removed(..))),
             modified: count(|what| matches!(what, What::Modified(..))),
             unchanged: self.found.unchanged,
-            not_compared: self.found.not_compared,
+            not_compared: self.found.not_compared.len() as u64,
         }
     }
 }

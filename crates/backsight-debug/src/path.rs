@@ -134,6 +134,15 @@ pub fn parent(path: &str) -> &str {
     cut.map_or("", |cut| &path[..cut])
 }
 
+/// The variable a path is in.
+pub(crate) fn variable(path: &str) -> &str {
+    // A watch is an expression, which may have all of these in it.
+    if path.starts_with("watch(") {
+        return path;
+    }
+    &path[..path.find(['.', '[']).unwrap_or(path.len())]
+}
+
 /// The value at a path.
 pub fn find<'a>(frame: &'a FrameCapture, path: &str) -> Option<&'a Node> {
     find_all(frame, &[path]).pop().flatten()

@@ -110,14 +110,21 @@ fn counts(diff: &SnapshotDiff) -> String {
     let all = [(summary.added, "added"), (summary.removed, "removed"), (summary.modified, "modified")];
     let mut said: Vec<String> =
         all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if said.is_empty() {
+    // The first words are what is remembered: they say "no changes" only where everything was compared.
+    if summary.not_compared > 0 {
+        said.push(format!("{} not compared", summary.not_compared));
+    } else if said.is_empty() {
         said.push("no changes".to_owned());
     }
     said.push(format!("{} unchanged", summary.unchanged));
-    if summary.not_compared > 0 {
-        said.push(format!("{} with insides not captured", summary.not_compared));
-    }
     said.join(", ")
+}
+
+/// Which values were not compared.
+fn not_compared(diff: &SnapshotDiff, say: impl Fn(&str) -> String) -> Option<String> {
+    let rest = (diff.not_compared_omitted > 0).then(|| format!("+{} more", diff.not_compared_omitted));
+    let names: Vec<String> = diff.not_compared.iter().map(|path| say(path)).chain(rest).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// What of the changes is not shown, and how to see it.

@@ -79,6 +79,12 @@ pub struct SnapshotDiff {
     /// How many more of those there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rebound_omitted: u64,
+    /// Paths of values that look the same and of which something was not looked at: they may have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
+    /// How many more of those there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_compared_omitted: u64,
     /// The path asked for, when not everything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -106,7 +112,7 @@ pub struct Summary {
     pub modified: u64,
     /// The same.
     pub unchanged: u64,
-    /// Looking the same, with insides that were not captured and could not be told apart.
+    /// Looking the same, of which something was not looked at; `not_compared` of the answer names them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_compared: u64,
 }
@@ -179,6 +185,8 @@ pub enum WarningKind {
     Safety,
     /// Something was not seen.
     Incomplete,
+    /// Values look the same, and something of them was not looked at.
+    NotCompared,
     /// Frames that only one of them holds.
     Frames,
 }

@@ -1,7 +1,7 @@
 //! The hits of one automatic snapshot point as a table: one row for each hit, one column for each path that changed from one
 //! hit to another. Only the frame that was asked for is looked at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use backsight_core::estimate_tokens;
@@ -23,7 +23,8 @@ const WANTED_ROWS: usize = 8;
 
 /// The hits as a table. `path` narrows it; `offset` is of no use here.
 pub fn series(name: &str, hits: &[Arc<Capture>], options: &Options) -> Series {
-    let mut columns = changing(hits, options.path.as_deref());
+    let (changes, unknown) = changes(hits);
+    let mut columns = changing(&changes, options.path.as_deref());
     let changed: HashSet<String> = columns.iter().cloned().collect();
     let constant = hits.first().map_or(0, |first| unchanging(first, &changed));
     let all = columns.len();
@@ -33,11 +34,11 @@ pub fn series(name: &str, hits: &[Arc<Capture>], options: &Options) -> Series {
     let table = Table {
         name,
         hits: hits.len(),
-        rows: rows(hits, &columns, most),
+        rows: rows(hits, &columns, &changes, most),
         columns,
         all,
         constant,
-        warnings: warnings(hits),
+        warnings: warnings(hits).into_iter().chain(not_compared(&unknown)).collect(),
     };
     let measure = |rows: usize, columns: usize| {
         let series = table.cut(rows, columns);
@@ -52,25 +53,47 @@ pub fn series(name: &str, hits: &[Arc<Capture>], options: &Options) -> Series {
     table.cut(rows, columns)
 }
 
+/// What changed from one hit to the next, each path once, in the order in which it was found.
+type Changed = Vec<(String, Scope)>;
+
+/// Those of all hits, and the paths of what was not compared.
+fn changes(hits: &[Arc<Capture>]) -> (Vec<Changed>, BTreeSet<String>) {
+    let mut unknown = BTreeSet::new();
+    let between = |pair: &[Arc<Capture>]| {
+        let mut seen = HashSet::new();
+        let found = diff::compare_first_frames(&pair[0], &pair[1]).unwrap_or_default();
+        unknown.extend(found.not_compared);
+        let paths = found.changes.iter().map(|change| (column(change).to_owned(), change.place.scope));
+        paths.filter(|(path, _)| seen.insert(path.clone())).collect()
+    };
+    (hits.windows(2).map(between).collect(), unknown)
+}
+
+/// How many values that were not compared are named.
+const MOST_UNKNOWN: usize = 8;
+
+fn not_compared(unknown: &BTreeSet<String>) -> Option<Warning> {
+    let names: Vec<String> = unknown.iter().take(MOST_UNKNOWN).map(|path| format!("`{path}`")).collect();
+    let rest = unknown.len().saturating_sub(MOST_UNKNOWN);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let message = format!("not compared, may have changed inside: {}{rest}", names.join(", "));
+    (!names.is_empty()).then_some(Warning { kind: WarningKind::NotCompared, message })
+}
+
 /// Paths that changed between any two hits that follow each other: watches first, then arguments, then locals, and of
 /// these the ones that changed most often.
-fn changing(hits: &[Arc<Capture>], wanted: Option<&str>) -> Vec<String> {
+fn changing(changes: &[Changed], wanted: Option<&str>) -> Vec<String> {
     let mut columns: Vec<(u8, u64, String)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for pair in hits.windows(2) {
-        let (Some(old), Some(new)) = (pair[0].frames.first(), pair[1].frames.first()) else { continue };
-        let mut seen = HashSet::new();
-        for change in diff::compare_frames(old, new).changes {
-            let path = column(&change);
-            if !wanted.is_none_or(|above| path::is_under(path, above)) || !seen.insert(path.to_owned()) {
-                continue;
-            }
-            let index = *places.entry(path.to_owned()).or_insert_with(|| {
-                columns.push((rank(change.place.scope), 0, path.to_owned()));
-                columns.len() - 1
-            });
-            columns[index].1 += 1;
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (path, scope) in changes.iter().flatten() {
+        if !wanted.is_none_or(|above| path::is_under(path, above)) {
+            continue;
         }
+        let index = *places.entry(path).or_insert_with(|| {
+            columns.push((rank(*scope), 0, path.clone()));
+            columns.len() - 1
+        });
+        columns[index].1 += 1;
     }
     // Stable, so that equals stay in the order in which they first changed.
     columns.sort_by_key(|(rank, count, _)| (*rank, std::cmp::Reverse(*count)));
@@ -133,7 +156,7 @@ fn warnings(hits: &[Arc<Capture>]) -> Vec<Warning> {
 }
 
 /// The first and the last hits as rows, at most `most` of them.
-fn rows(hits: &[Arc<Capture>], columns: &[String], most: usize) -> Vec<SeriesRow> {
+fn rows(hits: &[Arc<Capture>], columns: &[String], changes: &[Changed], most: usize) -> Vec<SeriesRow> {
     let start = hits.first().map_or(0, |first| first.timestamp.0);
     let row = |index: usize| SeriesRow {
         hit: index as u64 + 1,
@@ -141,7 +164,32 @@ fn rows(hits: &[Arc<Capture>], columns: &[String], most: usize) -> Vec<SeriesRow
         after_ms: hits[index].timestamp.0.saturating_sub(start),
         cells: cells(hits[index].frames.first(), columns),
     };
-    (0..most.div_ceil(2)).chain(hits.len() - most / 2..hits.len()).map(row).collect()
+    let mut rows: Vec<SeriesRow> = (0..most.div_ceil(2)).chain(hits.len() - most / 2..hits.len()).map(row).collect();
+    let changed = |from: u64, to: u64, column: &String| {
+        let between = changes.get(from as usize - 1..to as usize - 1).unwrap_or_default();
+        between.iter().flatten().any(|(path, _)| path == column)
+    };
+    mark_changed(&mut rows, columns, changed);
+    rows
+}
+
+/// Where a value changed and its text did not, because only a part of it is shown, the text gets a mark: `dict[3] ~2`.
+fn mark_changed(rows: &mut [SeriesRow], columns: &[String], changed: impl Fn(u64, u64, &String) -> bool) {
+    for (at, column) in columns.iter().enumerate() {
+        let (mut before, mut version): (Option<String>, u64) = (None, 1);
+        for row in 0..rows.len() {
+            let text = rows[row].cells[at].clone();
+            let is_same = row > 0 && text.is_some() && text == before;
+            version = match is_same {
+                true => version + u64::from(changed(rows[row - 1].hit, rows[row].hit, column)),
+                false => 1,
+            };
+            if let (Some(text), 2..) = (&text, version) {
+                rows[row].cells[at] = Some(format!("{text} ~{version}"));
+            }
+            before = text;
+        }
+    }
 }
 
 fn cells(frame: Option<&FrameCapture>, columns: &[String]) -> Vec<Option<String>> {

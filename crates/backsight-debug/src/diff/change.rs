@@ -11,8 +11,8 @@ pub(crate) struct Found<'a> {
     pub(crate) rebound: Vec<String>,
     /// Values that are the same.
     pub(crate) unchanged: u64,
-    /// Values that look the same with insides nobody saw.
-    pub(crate) not_compared: u64,
+    /// Paths of values that look the same and of which something was not looked at.
+    pub(crate) not_compared: Vec<String>,
 }
 
 /// One change.

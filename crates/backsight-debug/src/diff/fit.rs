@@ -15,6 +15,8 @@ use crate::report::{DiffEntry, Folded, SnapshotDiff};
 const MOST_FOLDED: usize = 6;
 /// How many rebound paths are named.
 const MOST_REBOUND: usize = 8;
+/// How many values that were not compared are named.
+const MOST_NOT_COMPARED: usize = 12;
 
 /// Fills an answer with as many changes as fit.
 pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) -> SnapshotDiff {
@@ -26,6 +28,8 @@ pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) 
     let rebound: Vec<&String> = found.rebound.iter().filter(|path| wanted(path)).collect();
     diff.rebound = rebound.iter().take(MOST_REBOUND).map(|path| (*path).clone()).collect();
     diff.rebound_omitted = (rebound.len() - diff.rebound.len()) as u64;
+    (diff.not_compared, diff.not_compared_omitted) =
+        not_compared(found.not_compared.iter().filter(|path| wanted(path)).map(String::as_str));
     let left = ranked.get(options.offset..).unwrap_or_default();
     let mut entries: Vec<DiffEntry> = Vec::new();
     let head = measure(&diff, options.form);
@@ -46,6 +50,32 @@ pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) 
         measure(&tried, options.form) <= options.max_tokens
     });
     with_entries(diff, left, &entries, count, options.offset)
+}
+
+/// Names what was not compared: each value where there are few of them, otherwise the variables they are in, each once with
+/// the number that is in it. The names stand for all of them as long as none is left out.
+fn not_compared<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (Vec<String>, u64) {
+    if paths.clone().take(MOST_NOT_COMPARED + 1).count() <= MOST_NOT_COMPARED {
+        return (paths.map(str::to_owned).collect(), 0);
+    }
+    let mut variables: Vec<(&str, u64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for path in paths {
+        let name = path::variable(path);
+        let place = *places.entry(name).or_insert_with(|| {
+            variables.push((name, 0));
+            variables.len() - 1
+        });
+        variables[place].1 += 1;
+    }
+    let rest = variables.iter().skip(MOST_NOT_COMPARED).map(|(_, count)| count).sum();
+    let named = variables.iter().take(MOST_NOT_COMPARED);
+    (
+        named
+            .map(|(name, count)| if *count > 1 { format!("{name} ({count} values)") } else { (*name).to_owned() })
+            .collect(),
+        rest,
+    )
 }
 
 /// The most of `least..=most` for which `fits` holds, assuming that what fits with more fits with fewer; `least` if none does.

@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
         }
         match self.difference(old, new) {
             Some(Difference::None) => self.found.unchanged += 1,
-            Some(Difference::Unknown) => self.found.not_compared += 1,
+            Some(Difference::Unknown) => self.found.not_compared.push(self.path.clone()),
             Some(Difference::Is(why)) => self.emit(name, What::Modified(old, new, why)),
             None => self.inside(name, old, new),
         }
@@ -116,15 +116,23 @@ impl<'a> Walk<'a> {
     }
 
     fn inside(&mut self, name: Name<'a>, old: &'a Node, new: &'a Node) {
-        let before = (self.found.changes.len(), self.found.unchanged, self.found.not_compared);
+        let before = (self.found.changes.len(), self.found.unchanged, self.found.not_compared.len());
         let unseen = match (&old.inside, &new.inside) {
             (Inside::Elements(_), _) | (_, Inside::Elements(_)) => self.elements(old, new),
             (Inside::Fields(_), _) | (_, Inside::Fields(_)) => self.named(old, new, Step::Field),
             _ => self.named(old, new, Step::Key),
         };
+        // What is inside is the same, also what was not told of it.
+        if agree(&old.hash, &new.hash) && !old.partial && !new.partial {
+            let known = self.found.not_compared.len() - before.2;
+            self.found.not_compared.truncate(before.2);
+            self.found.unchanged += known as u64;
+        }
         let own = own_difference(old, new, unseen);
-        if own == Difference::Unknown {
-            self.found.not_compared += 1;
+        // A part of it that no debugger can read stands for none of what is told of it.
+        let hidden = (old.partial || new.partial) && self.found.not_compared.len() == before.2;
+        if own == Difference::Unknown || (hidden && own == Difference::None) {
+            self.found.not_compared.push(self.path.clone());
         } else if self.found.changes.len() > before.0 {
             // What is inside explains it, unless more elements went or came than were seen to.
             if own == Difference::Is(Why::Unseen) && !self.explains_length(before.0, old, new) {
@@ -138,8 +146,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn counts(&self) -> (usize, u64, u64) {
-        (self.found.changes.len(), self.found.unchanged, self.found.not_compared)
+    fn counts(&self) -> (usize, u64, usize) {
+        (self.found.changes.len(), self.found.unchanged, self.found.not_compared.len())
     }
 
     /// Whether the elements seen to go and come are as many as the change of the length says.
@@ -253,9 +261,14 @@ fn is_set(node: &Node) -> bool {
     node.inside != Inside::Unset
 }
 
-/// Whether the debugger tells that another object stands there. Of numbers and texts identity means nothing.
+/// Whether the debugger tells that another object stands there. Of numbers and texts identity means nothing: what tells their
+/// value whole tells everything.
 fn is_another_object(old: &Node, new: &Node) -> bool {
-    let objects = |node: &Node| !matches!(node.inside, Inside::Leaf | Inside::SeeAt(_));
+    let objects = |node: &Node| match node.inside {
+        Inside::Leaf => node.hash.is_some() || node.partial || *without_addresses(&node.text) != node.text,
+        Inside::SeeAt(_) => false,
+        _ => true,
+    };
     objects(old) && objects(new) && differ(&old.identity, &new.identity)
 }
 
@@ -274,12 +287,21 @@ fn of_leaves(old: &Node, new: &Node) -> Difference {
     if old_text != new_text {
         return Difference::Is(Why::Text);
     }
-    // A hash may be of the bits or of the text with its addresses.
-    if is_nan(&old.text) || *old_text != old.text {
+    // Not a number is not a number, whatever its bits are.
+    if is_nan(&old.text) {
         return Difference::None;
+    }
+    // With addresses left out it is not known whether two objects hold the same; a hash may be of those addresses.
+    if *old_text != old.text {
+        let same_object = old.text == new.text && agree(&old.hash, &new.hash) && !old.partial && !new.partial;
+        let told_apart = old.text != new.text || old.partial || new.partial;
+        return if same_object || !told_apart { Difference::None } else { Difference::Unknown };
     }
     if differ(&old.hash, &new.hash) || differ(&old.length, &new.length) {
         return Difference::Is(Why::Cut);
+    }
+    if old.partial || new.partial {
+        return Difference::Unknown;
     }
     let cut = |node: &Node| node.length.is_some_and(|length| length > node.text.chars().count() as u64);
     match !agree(&old.hash, &new.hash) && cut(old) && cut(new) {
@@ -310,11 +332,20 @@ fn of_wholes(old: &Node, new: &Node) -> Difference {
 
 /// Of values at least one of which stands elsewhere too.
 fn of_references(old: &Node, new: &Node) -> Difference {
-    let same = match (&old.inside, &new.inside) {
-        (Inside::SeeAt(old_at), Inside::SeeAt(new_at)) => old_at == new_at || agree(&old.identity, &new.identity),
-        _ => agree(&old.identity, &new.identity) || agree(&old.hash, &new.hash),
-    };
-    if same { Difference::None } else { Difference::Is(Why::Reference) }
+    let same_place = matches!((&old.inside, &new.inside), (Inside::SeeAt(old), Inside::SeeAt(new)) if old == new);
+    // What stands at that place is compared there.
+    if same_place && !differ(&old.identity, &new.identity) {
+        return Difference::None;
+    }
+    if agree(&old.hash, &new.hash) && !old.partial && !new.partial {
+        return Difference::None;
+    }
+    match (agree(&old.identity, &new.identity), differ(&old.hash, &new.hash)) {
+        (true, true) => Difference::Is(Why::Deeper),
+        (true, false) => Difference::Unknown,
+        (false, false) if same_place => Difference::Unknown,
+        (false, _) => Difference::Is(Why::Reference),
+    }
 }
 
 /// How two containers differ apart from what was captured inside them.

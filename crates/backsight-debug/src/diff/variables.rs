@@ -23,7 +23,7 @@ pub(super) fn compare<'a>(walk: &mut Walk<'a>, call: Call<'a>, several: bool, di
             paired[old] = true;
         }
         if old.is_none() && cut_short {
-            walk.found.not_compared += 1;
+            walk.found.not_compared.push(news.paths[index].clone());
             continue;
         }
         let old = old.map(|old| &olds.variables[old].value);
@@ -31,7 +31,7 @@ pub(super) fn compare<'a>(walk: &mut Walk<'a>, call: Call<'a>, several: bool, di
     }
     for (index, old) in olds.variables.iter().enumerate().filter(|(index, _)| !paired[*index]) {
         match cut_short {
-            true => walk.found.not_compared += 1,
+            true => walk.found.not_compared.push(olds.paths[index].clone()),
             false => walk.variable(place(old), &olds.paths[index], &old.name, Some(&old.value), None),
         }
     }

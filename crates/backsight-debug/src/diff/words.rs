@@ -29,6 +29,8 @@ pub(super) fn head(old: &Capture, new: &Capture, comparison: &Comparison<'_>) ->
         modified: Vec::new(),
         rebound: Vec::new(),
         rebound_omitted: 0,
+        not_compared: Vec::new(),
+        not_compared_omitted: 0,
         path: None,
         matched: None,
         omitted: 0,
@@ -81,6 +83,8 @@ fn modified(old: &Node, new: &Node, why: Why) -> Delta {
         Why::Text => Delta { note: None, ..values(String::new()) },
         Why::Reference => Delta { note: None, ..values(String::new()) },
         Why::Cut if is_secret(old) => values("changed".to_owned()),
+        // Neither text was cut: what it stands for is another one.
+        Why::Cut if new.length.is_none() => own_text(old, new, "changed inside".to_owned()),
         Why::Cut => own_text(old, new, format!("changed behind the captured part{length}")),
         Why::Deeper => own_text(old, new, format!("changed inside (deeper than captured){length}")),
         Why::Unseen => own_text(old, new, format!("changed among elements that were not captured{length}")),

@@ -1,8 +1,8 @@
 //! Answers in the fewest words that say all of them, for a model. Lines of ours begin at the margin; what comes from the
 //! program stands on lines that begin with a blank, so it cannot pass for ours.
 
-use super::escape::safe;
-use super::{counts, more, omitted};
+use super::escape::{both_safe, safe};
+use super::{counts, more, not_compared, omitted};
 use crate::capture::Scope;
 use crate::report::{DiffEntry, Series, SnapshotDiff, SnapshotEntry, SnapshotView, ViewEntry, WarningKind};
 
@@ -28,6 +28,9 @@ pub(super) fn diff(diff: &SnapshotDiff) -> String {
         let paths: Vec<String> = diff.rebound.iter().map(|path| safe(path)).collect();
         let rest = if diff.rebound_omitted > 0 { format!(", +{} more", diff.rebound_omitted) } else { String::new() };
         line(&mut page, &format!("another object at: {}{rest}", paths.join(", ")));
+    }
+    if let Some(names) = not_compared(diff, safe) {
+        line(&mut page, &format!("not compared, may have changed inside: {names}"));
     }
     if let Some(omitted) = omitted(diff) {
         line(&mut page, &omitted);
@@ -75,7 +78,10 @@ pub(super) fn entry(entry: &DiffEntry) -> String {
             let remarks = remarks(&DiffEntry { note: None, ..entry.clone() });
             return format!("{path}: {} {}{remarks}", safe(old), value(&entry.note));
         }
-        (Some(old), Some(new)) => format!("{} -> {}", safe(old), safe(new)),
+        (Some(old), Some(new)) => {
+            let (old, new) = both_safe(old, new);
+            format!("{old} -> {new}")
+        }
         // The text of an object whose inside is elsewhere is its type.
         _ if entry.kind.is_empty() || entry.value.as_ref() == Some(&entry.kind) => value(&entry.value),
         _ => format!("{} = {}", safe(&entry.kind), value(&entry.value)),
@@ -153,7 +159,9 @@ pub(super) fn series(series: &Series) -> String {
         line(&mut page, &format!("warning: {}", safe(&warning.message)));
     }
     if series.columns.is_empty() {
-        return page + "nothing changed from hit to hit\n";
+        let unknown = series.warnings.iter().any(|warning| warning.kind == WarningKind::NotCompared);
+        return page
+            + if unknown { "nothing that was compared changed\n" } else { "nothing changed from hit to hit\n" };
     }
     let columns: Vec<String> = series.columns.iter().map(|column| cell(column)).collect();
     line(&mut page, &format!(" hit | ms | {}", columns.join(" | ")));
@@ -170,11 +178,18 @@ pub(super) fn series(series: &Series) -> String {
         line(&mut page, &format!(" {} | {} | {}", row.hit, row.after_ms, cells.join(" | ")));
         before = Some(row);
     }
-    line(&mut page, "(\" as above, - no such value)");
+    let marked = series.rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|cell| is_marked(cell));
+    let mark = if marked { ", ~2 the same text and changed inside" } else { "" };
+    line(&mut page, &format!("(\" as above, - no such value{mark})"));
     if series.omitted_columns > 0 {
         line(&mut page, &format!("{} more paths changed", series.omitted_columns));
     }
     page
+}
+
+/// Whether a cell says that its value changed although its text did not.
+fn is_marked(cell: &str) -> bool {
+    cell.rsplit_once(" ~").is_some_and(|(_, version)| version.parse::<u64>().is_ok())
 }
 
 /// A text that cannot be taken for the end of its cell.

@@ -7,6 +7,16 @@ pub(super) fn safe(text: &str) -> String {
     one_line(text).into_owned()
 }
 
+/// Two different texts, so that they also look different: where escapes make them one, what stands for itself is escaped too.
+pub(super) fn both_safe(one: &str, other: &str) -> (String, String) {
+    let (safe_one, safe_other) = (safe(one), safe(other));
+    if safe_one != safe_other || one == other {
+        return (safe_one, safe_other);
+    }
+    let doubled = |text: &str| safe(&text.replace('\\', "\\\\"));
+    (doubled(one), doubled(other))
+}
+
 /// As a Markdown code span, in which nothing means anything.
 pub(super) fn code(text: &str) -> String {
     let text = safe(text);
@@ -42,6 +52,9 @@ mod tests {
     fn nothing_of_the_program_moves_the_cursor_or_hides() {
         assert_eq!(safe("a\u{1b}[2J\nb\u{202e}c\u{200b}"), "a\\u{1b}[2J\\nb\\u{202e}c\\u{200b}");
         assert_eq!(safe("日本 é 🎉"), "日本 é 🎉");
+        assert_eq!(both_safe("a\nb", "a\\nb"), ("a\\nb".to_owned(), "a\\\\nb".to_owned()));
+        assert_eq!(both_safe("\u{202e}", "\\u{202e}"), ("\\u{202e}".to_owned(), "\\\\u{202e}".to_owned()));
+        assert_eq!(both_safe("C:\\a", "C:\\b"), ("C:\\a".to_owned(), "C:\\b".to_owned()));
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code(" "), "(empty, 1 blanks)");

@@ -2,7 +2,7 @@
 //! line.
 
 use super::escape::{code, prose};
-use super::{counts, omitted};
+use super::{counts, not_compared, omitted};
 use crate::report::{DiffEntry, Series, SeriesRow, SnapshotDiff};
 
 /// See [`super::markdown`].
@@ -20,6 +20,9 @@ pub(super) fn diff(diff: &SnapshotDiff) -> String {
         let rest =
             if diff.rebound_omitted > 0 { format!(", and {} more", diff.rebound_omitted) } else { String::new() };
         page += &format!("\nAnother object at {}{rest}.\n", paths.join(", "));
+    }
+    if let Some(names) = not_compared(diff, code) {
+        page += &format!("\nNot compared, may have changed inside: {names}.\n");
     }
     if let Some(omitted) = omitted(diff) {
         page += &format!("\n{}\n", prose(&omitted));

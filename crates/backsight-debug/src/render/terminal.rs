@@ -1,7 +1,7 @@
 //! A diff for a person at a terminal: what is compared, what to know before trusting it, then one line for each change.
 
 use super::escape::safe;
-use super::{Line, Role, Span, compact, counts, omitted};
+use super::{Line, Role, Span, compact, counts, not_compared, omitted};
 use crate::report::{DiffEntry, SnapshotDiff, WarningKind};
 
 /// Paths are aligned up to this many characters.
@@ -32,6 +32,9 @@ pub(super) fn diff(diff: &SnapshotDiff) -> Vec<Line> {
         let paths: Vec<String> = diff.rebound.iter().map(|path| safe(path)).collect();
         lines.push(row([(Role::Dim, format!("another object at {}{rest}", paths.join(", ")))]));
     }
+    let unknown = not_compared(diff, safe);
+    lines
+        .extend(unknown.map(|names| row([(Role::Warning, format!("not compared, may have changed inside: {names}"))])));
     lines.extend(omitted(diff).map(|omitted| row([(Role::Warning, omitted)])));
     lines
 }

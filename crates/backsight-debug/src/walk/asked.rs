@@ -5,7 +5,7 @@ mod page;
 mod tree;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, Result, bounded};
 use futures_util::future::join_all;
@@ -27,6 +27,16 @@ const DEEPEST: u32 = 200;
 /// Threads beyond these are counted.
 const MOST_THREADS: usize = 64;
 
+/// How many requests are sent beyond what is told, only to hash values, and how long they may take in all.
+const HASH_REQUESTS: usize = 600;
+const HASH_TIME: Duration = Duration::from_millis(80);
+/// So many of them before it is looked whether there is time for more.
+const HASH_AT_ONCE: usize = 64;
+/// Longer lists are hashed in memory or not at all.
+const HASH_ELEMENTS: u64 = 2_048;
+/// As many elements as Delve sends in one answer.
+const PAGE: u64 = 64;
+
 /// What is left of the budget.
 struct Budget {
     deadline: Instant,
@@ -39,6 +49,21 @@ struct Budget {
 struct Job {
     slot: usize,
     arguments: Value,
+    /// From where on, and how many.
+    part: Option<(u64, u64)>,
+}
+
+impl Job {
+    fn whole(slot: usize, arguments: Value) -> Job {
+        Job { slot, arguments, part: None }
+    }
+
+    /// Some of the elements.
+    fn part(slot: usize, mut arguments: Value, start: u64, count: u64) -> Job {
+        arguments["filter"] = json!("indexed");
+        (arguments["start"], arguments["count"]) = (json!(start), json!(count));
+        Job { slot, arguments, part: Some((start, count)) }
+    }
 }
 
 pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan: &CapturePlan) -> Result<Found> {
@@ -118,7 +143,7 @@ impl FrameWalk<'_> {
         let mut tree = Tree::new(&self.engine.adapter.quirks, self.plan.safety, frame.id);
         let roots = self.roots(frame, &mut tree, None).await?;
         self.expand(&mut tree).await?;
-        self.hash_long(&mut tree).await;
+        self.deepen(&mut tree).await?;
         Ok(named(&tree, &roots, frame))
     }
 
@@ -179,25 +204,63 @@ impl FrameWalk<'_> {
             }
             self.identify(tree, &open).await;
             let jobs: Vec<Job> = open.iter().flat_map(|slot| self.jobs(tree, *slot)).collect();
-            let asked = jobs.iter().map(|job| {
-                let request = self.engine.connection.request("variables", job.arguments.clone(), PATIENCE);
-                async move { (job.slot, request.await) }
-            });
-            let answers = join_all(asked).await;
-            self.engine.still(self.paused)?;
-            for (slot, answer) in answers {
-                let path = tree.path(slot);
-                match answer {
-                    Ok(body) => {
-                        let (children, _) = types::list::<types::Variable>(body, "variables");
-                        self.budget.nodes = self.budget.nodes.saturating_sub(children.len());
-                        tree.fill(slot, children);
-                    }
-                    Err(refused) => self.incomplete.push(Incomplete::new(path, refused.to_string())),
-                }
+            for (path, refused) in self.ask(tree, &jobs).await? {
+                self.incomplete.push(Incomplete::new(path, refused));
             }
             tree.close(&open);
         }
+    }
+
+    /// Asks for what is inside values and fills it in; what was refused, and why.
+    async fn ask(&mut self, tree: &mut Tree<'_>, jobs: &[Job]) -> Result<Vec<(String, String)>> {
+        let asked = jobs.iter().map(|job| {
+            let request = self.engine.connection.request("variables", job.arguments.clone(), PATIENCE);
+            async move { (job, request.await) }
+        });
+        let answers = join_all(asked).await;
+        self.engine.still(self.paused)?;
+        let mut refusals = Vec::new();
+        for (job, answer) in answers {
+            match answer {
+                Ok(body) => {
+                    let (children, _) = types::list::<types::Variable>(body, "variables");
+                    self.budget.nodes = self.budget.nodes.saturating_sub(children.len());
+                    tree.fill(job.slot, children, job.part);
+                }
+                Err(refused) => refusals.push((tree.path(job.slot), refused.to_string())),
+            }
+        }
+        Ok(refusals)
+    }
+
+    /// Goes on where nothing more is told, so that values can be hashed: as far as a small budget reaches. What it does not
+    /// reach is known not to be hashed whole. Not where asking runs code of the program.
+    async fn deepen(&mut self, tree: &mut Tree<'_>) -> Result<()> {
+        self.hash_long(tree).await;
+        if self.engine.adapter.quirks.runs_code || self.engine.adapter.quirks.ignores_paging {
+            return Ok(());
+        }
+        let mut requests = HASH_REQUESTS;
+        let deadline = (Instant::now() + HASH_TIME).min(self.budget.deadline);
+        let rest: Vec<Job> =
+            tree.sampled().into_iter().flat_map(|(slot, from, to)| rest_of(tree, slot, from, to)).collect();
+        let rest = rest.get(..rest.len().min(requests / 2)).unwrap_or_default();
+        requests -= rest.len();
+        tree.hide();
+        self.ask(tree, rest).await?;
+        while requests > 0 && Instant::now() < deadline {
+            let open = tree.deepen(requests.min(HASH_AT_ONCE));
+            if open.is_empty() {
+                break;
+            }
+            requests -= open.len();
+            self.identify(tree, &open).await;
+            let jobs: Vec<Job> = open.iter().flat_map(|slot| whole_of(tree, *slot)).collect();
+            self.ask(tree, &jobs).await?;
+            tree.close_for_good(&open);
+        }
+        self.hash_long(tree).await;
+        Ok(())
     }
 
     /// Asks which objects pointers point to, where the debugger can tell, so that cycles end.
@@ -244,29 +307,22 @@ impl FrameWalk<'_> {
     fn jobs(&mut self, tree: &Tree<'_>, slot: usize) -> Vec<Job> {
         let (reference, length, is_map) = tree.request(slot);
         let quirks = &self.engine.adapter.quirks;
-        let mut arguments = json!({ "variablesReference": reference });
-        let Some(length) = length else { return vec![Job { slot, arguments }] };
+        let arguments = json!({ "variablesReference": reference });
+        let Some(length) = length else { return vec![Job::whole(slot, arguments)] };
         let most = if is_map { WHOLE_MAP } else { HEAD + TAIL };
         if length > most && quirks.ignores_paging {
             let reason = format!("{length} elements, 0 captured: `{}` would send them all", self.engine.adapter.name);
             self.incomplete.push(Incomplete::new(tree.path(slot), reason));
             return Vec::new();
         }
-        arguments["filter"] = json!("indexed");
         if length <= most {
-            (arguments["start"], arguments["count"]) = (json!(0), json!(length));
-            return vec![Job { slot, arguments }];
+            return vec![Job::part(slot, arguments, 0, length)];
         }
         let told = HEAD + TAIL;
         let what = if is_map { "entries" } else { "elements" };
         self.incomplete.push(Incomplete::new(tree.path(slot), format!("{length} {what}, {told} captured")));
         let pages = if is_map { vec![(0, told)] } else { vec![(0, HEAD), (length - TAIL, TAIL)] };
-        let page = |(start, count): (u64, u64)| {
-            let mut arguments = arguments.clone();
-            (arguments["start"], arguments["count"]) = (json!(start), json!(count));
-            Job { slot, arguments }
-        };
-        pages.into_iter().map(page).collect()
+        pages.into_iter().map(|(start, count)| Job::part(slot, arguments.clone(), start, count)).collect()
     }
 
     async fn watches(&mut self, frame: &StackFrame) -> Result<Vec<Variable>> {
@@ -297,6 +353,26 @@ impl FrameWalk<'_> {
         let Some(root) = tree.add(None, variable, 0) else { return Ok(Node::leaf("", "")) };
         self.expand(&mut tree).await?;
         Ok(tree.node(root))
+    }
+}
+
+/// Requests for the elements of a list that were not asked for to be shown.
+fn rest_of(tree: &Tree<'_>, slot: usize, from: u64, to: u64) -> Vec<Job> {
+    let (reference, ..) = tree.request(slot);
+    let arguments = json!({ "variablesReference": reference });
+    if to.saturating_sub(from) > HASH_ELEMENTS {
+        return Vec::new();
+    }
+    let starts = (from..to).step_by(PAGE as usize);
+    starts.map(|start| Job::part(slot, arguments.clone(), start, PAGE.min(to - start))).collect()
+}
+
+/// Requests for everything inside a value; none for what is too long.
+fn whole_of(tree: &Tree<'_>, slot: usize) -> Vec<Job> {
+    let (reference, length, _) = tree.request(slot);
+    match length {
+        None => vec![Job::whole(slot, json!({ "variablesReference": reference }))],
+        Some(length) => rest_of(tree, slot, 0, length),
     }
 }
 

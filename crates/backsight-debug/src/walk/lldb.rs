@@ -9,7 +9,8 @@ use super::decode;
 use crate::dap::types;
 use crate::session::engine::{Engine, PATIENCE};
 
-const WALKER: &str = include_str!("walker_lldb.py");
+/// What reads memory comes first: it is one file for LLDB.
+const WALKER: &str = concat!(include_str!("layout_lldb.py"), "\n\n", include_str!("walker_lldb.py"));
 const NAME: &str = "backsight_walker";
 
 /// Calls a function of the walker.

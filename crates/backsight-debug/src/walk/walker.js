@@ -427,7 +427,7 @@
         node.t = primitive(value);
         if (typeof value === 'string') node.n = value.length;
         if (typeof value === 'bigint') node.n = digits(value)[1];
-        if (node.n > TEXT) node.h = this.prints.of(value);
+        if (node.n > TEXT) this.hash(value, node);
         return node;
       }
       node.i = identity(value);
@@ -440,16 +440,20 @@
         if (opaque) node.x = 1;
         // Equal dates are as good as the same.
         else if (types.isDate(value)) delete node.i;
+        // Another function of the same name is another one.
+        else if (typeof value === 'function') this.hash(value, node);
         return node;
       }
-      const hash = this.prints.of(value);
-      if (hash !== null) {
-        node.h = hash;
-        if (this.prints.partial) node.p = 1;
-      }
+      this.hash(value, node);
       if (level >= this.config.depth) node.x = 1;
       else queue.push([value, node, level, path]);
       return node;
+    }
+    // The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole.
+    hash(value, node) {
+      const hash = this.prints.of(value);
+      if (hash !== null) node.h = hash;
+      if (hash === null || this.prints.partial) node.p = 1;
     }
     text(value, kind, length) {
       if (kind === 'Proxy') return 'Proxy (not asked)';
@@ -904,7 +908,15 @@
       if (variable.v !== undefined) return { refused: `\`${variable.n}\` has no value yet` };
       return walk.page(variable.value, config.page);
     }
+    // What a function keeps of the one it was made in cannot be read from here. Those of the module keep what is told anyway.
+    const keeps = (value) => {
+      if (typeof value !== 'function' || types.isProxy(value)) return false;
+      const text = call(Function.prototype.toString, value);
+      return !text.endsWith('{ [native code] }') && !text.startsWith('class');
+    };
+    const closures = config.isModule ? [] : variables.filter(({ s, value }) => s !== 'closure' && s !== 'this' && keeps(value));
     walk.frame(variables);
+    for (const { v } of closures) v.p = 1;
     return { v: variables, incomplete: walk.incomplete };
   };
 

@@ -69,6 +69,7 @@ this_frame = native('sys._getframe', ('sys', '_getframe'))
 current_frames = native('sys._current_frames', ('sys', '_current_frames'))
 encode_text = native('json', ('_json', 'encode_basestring'))
 make_scanner, make_encoder = module('_json').make_scanner, module('_json').make_encoder
+OrderedDict = getattr(module('_collections'), 'OrderedDict', None)
 deque, TUPLE_FIELD = module('_collections').deque, getattr(module('_collections'), '_tuplegetter', None)
 BytesIO, StringIO = module('_io').BytesIO, module('_io').StringIO
 LockType, RLock = module('_thread').LockType, module('_thread').RLock
@@ -84,6 +85,7 @@ FLAGS, BASIC_SIZE, ITEM_SIZE, DICT_OFFSET, WEAK_OFFSET = (
     type.__dict__[name].__get__ for name in ('__flags__', '__basicsize__', '__itemsize__', '__dictoffset__', '__weakrefoffset__'))
 MODULE_DICT = types.ModuleType.__dict__['__dict__'].__get__
 NUMBERS = (int, float, complex)
+PLAIN = (bool, int, float, str, bytes, bytearray)
 SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -106,10 +108,15 @@ ONLY_PARSED = 1 << 10
 HEAP_TYPE, FIXED_TYPE = 1 << 9, 1 << 8
 POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
-HASH_PER_VALUE, HASH_IN_ALL, HASH_SECONDS = 20000, 200000, 1.0
+HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
+# For values that are walked one by one; and beside it for long lists of plain ones, which are hashed as bytes.
+HASH_SECONDS, BULK_SECONDS = 0.12, 0.8
 # What one expression may be made of, make in bytes, and take in seconds.
 EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
+# What the interpreter itself keeps in a module and in a class.
+OF_MODULES = ('__builtins__', '__loader__', '__spec__', '__cached__', '__file__', '__warningregistry__', '__path__')
+OF_CLASSES = ('__dict__', '__weakref__', '__module__', '__qualname__', '__doc__', '__abstractmethods__', '_abc_impl')
 
 
 class Reading:
@@ -252,9 +259,9 @@ def fields(value):
     own = instance_dict(value)
     if own is not None:
         for name, field in list(dict.items(own)):
-            if type(name) is str:
-                found.append((name, field))
-                seen.add(name)
+            name = name if type(name) is str else key_text(name)
+            found.append((name, field))
+            seen.add(name)
     for base in mro(cls):
         for name, slot in list(CLASS_DICT(base).items()):
             if type(slot) is types.MemberDescriptorType and name not in seen and name != '__dict__' and base is not type:
@@ -279,8 +286,10 @@ def stored(value, cls):
         return kept_by_class(value)
     if not built_in(cls, BaseException):
         return structure_fields(value, cls) or fields(value)
-    found = [(name, field) for name, field in fields(value) if not name.startswith('__')]
-    return found + [('args', BaseException.__dict__['args'].__get__(value))]
+    found = [(name, field) for name, field in fields(value) if not name.startswith('__') or name == '__notes__']
+    found.append(('args', BaseException.__dict__['args'].__get__(value)))
+    chain = [(name, BaseException.__dict__[name].__get__(value)) for name in ('__cause__', '__context__')]
+    return found + [(name, other) for name, other in chain if other is not None]
 
 
 def keeps_state(cls):
@@ -378,7 +387,7 @@ def is_opaque(cls):
 
 
 def larger_than_its_fields(cls):
-    if among(cls, SETTLED) or built_in(cls, BaseException) or cls is Failure:
+    if among(cls, SETTLED) or built_in(cls, BaseException) or cls is Failure or among(base_of(cls), PLAIN):
         return False
     slots = sum(type(part) is types.MemberDescriptorType and name != '__dict__'
                 for base in mro(cls) for name, part in list(CLASS_DICT(base).items()))
@@ -448,6 +457,7 @@ class Fingerprints:
 
     def __init__(self, work, deadline):
         self.enough = worked() + work
+        self.bulk = BULK_SECONDS if work > 0 else 0
         self.memo = {}
         self.memo_unread = {}
         self.kept = []
@@ -462,8 +472,15 @@ class Fingerprints:
         self.count = 0
         self.stack = {}
         self.unread = []
+        if id(value) in self.memo:
+            # It was met inside another value.
+            self.unread += self.memo_unread.get(id(value), ())
+            return '%x' % (self.memo[id(value)] & 0xffffffffffffffff)
         if self.total > HASH_IN_ALL or self.late():
             return None
+        # One value takes at most half of what is left, so that something is left for the next.
+        begun = worked()
+        self.enough_of_this = begun + (self.enough - begun) / 2
         try:
             result, _ = self.node(value)
         except (TooMuch, RecursionError, RuntimeError):
@@ -474,29 +491,46 @@ class Fingerprints:
 
     def node(self, value):
         self.count += 1
-        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 1024 == 0 and self.late():
+        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 256 == 0 and (self.late() or worked() > self.enough_of_this):
             raise TooMuch()
         cls = type(value)
         base = base_of(cls)
         own = MET[id(cls)][2]
+        if base in PLAIN and cls is not base and stored(value, cls):
+            return self.plain_with_fields(value, cls, base, own)
+        return self.of_plain(value, cls, base, own) if base in PLAIN else self.other(value, cls, base, own)
+
+    def plain_with_fields(self, value, cls, base, own):
+        """A number or a text of a class of the program's, which may have fields beside."""
+        plain, low = self.of_plain(value, cls, base, own)
+        if id(value) in self.stack:
+            return plain, self.stack[id(value)]
+        self.stack[id(value)] = len(self.stack)
+        try:
+            return self.with_fields(value, cls, plain, low)
+        finally:
+            del self.stack[id(value)]
+
+    def of_plain(self, value, cls, base, own):
         if base is int:
             bits = int.bit_length(value)
             if bits < 60:
                 return hash((own, int.__hash__(value), bits)), 1 << 30
             return hash((own, crc(int.to_bytes(value, bits // 8 + 1, 'little', signed=True)), int.__hash__(value))), 1 << 30
-        if base is None and among(cls, SCALARS):
-            return hash((own, crc(repr(value).encode()))), 1 << 30
         if base in (bool, float):
             return hash((own, crc(base.__repr__(value).encode()))), 1 << 30
         if base is str:
             return hash((own, crc(text_bytes(value)), str.__len__(value))), 1 << 30
-        if base in (bytes, bytearray):
-            # A class made from it may have a way of its own to give its bytes.
-            data = value if cls is base else base.__getitem__(value, slice(None))
-            return hash((own, crc(data), base.__len__(value))), 1 << 30
+        # A class made from it may have a way of its own to give its bytes.
+        data = value if cls is base else base.__getitem__(value, slice(None))
+        return hash((own, crc(data), base.__len__(value))), 1 << 30
+
+    def other(self, value, cls, base, own):
+        if base is None and among(cls, SCALARS):
+            return hash((own, crc(repr(value).encode()))), 1 << 30
         key = id(value)
-        if self.stack and built_in(cls, type):
-            # What refers to a class is not another value when the class changes.
+        if self.stack and (built_in(cls, type) or cls is types.ModuleType):
+            # What refers to a class or a module is not another value when those change.
             return hash((own, key)), 1 << 30
         if key in self.memo:
             self.unread += self.memo_unread.get(key, ())
@@ -528,9 +562,9 @@ class Fingerprints:
             return hash((own, result)), low
         if base in (list, tuple, deque):
             length = base.__len__(value)
-            quick = self.quick(value, base, length) if length > 64 and base is not deque else None
+            quick = self.beside(self.quick, value, base, length) if length > 64 and base is not deque else None
             if quick is not None:
-                return hash((own, length, quick)), low
+                return self.with_fields(value, cls, hash((own, length, quick)), low)
             parts = []
             for part in base.__iter__(value):
                 result, lowest = self.node(part)
@@ -538,7 +572,8 @@ class Fingerprints:
                 low = min(low, lowest)
             return self.with_fields(value, cls, hash((own, length, hash(tuple(parts)))), low)
         if base is dict:
-            quick = self.quick_keys(dict.keys(value), dict.values(value), lambda: dict.items(value))
+            own = hash((own, self.order(value, cls)))
+            quick = self.beside(self.quick_keys, dict.keys(value), dict.values(value), lambda: dict.items(value))
             if quick is not None:
                 return self.with_fields(value, cls, hash((own, dict.__len__(value), quick)), low)
             total = 0
@@ -551,7 +586,7 @@ class Fingerprints:
         if base in (set, frozenset):
             # Into a list, since what a set of a class of the program gives may be that class's.
             members = list(base.__iter__(value)) if 64 < base.__len__(value) <= QUICK_LIMIT else []
-            quick = self.quick_keys(members, (), lambda: members)
+            quick = self.beside(self.quick_keys, members, (), lambda: members)
             if quick is not None:
                 return self.with_fields(value, cls, hash((own, base.__len__(value), quick)), low)
             total = 0
@@ -560,22 +595,30 @@ class Fingerprints:
                 total += result
                 low = min(low, lowest)
             return self.with_fields(value, cls, hash((own, base.__len__(value), total)), low)
-        if among(cls, (types.ModuleType, types.BuiltinFunctionType, types.CodeType)):
-            return hash((own, id(value))), low
-        if cls is types.MethodType:
-            return hash((own, id(value.__func__), id(value.__self__))), low
+        if cls is types.ModuleType:
+            return hash((own, self.module(value))), low
+        if cls is types.CodeType:
+            return hash((own, code_hash(value))), low
+        if among(cls, (types.MethodType, types.BuiltinFunctionType)):
+            bound = None if type(value.__self__) is types.ModuleType else value.__self__
+            function = value.__func__ if cls is types.MethodType else value.__qualname__
+            (first, low_first), (second, low_second) = self.node(function), self.node(bound)
+            return hash((own, first, second)), min(low_first, low_second)
         return self.with_fields(value, cls, hash((own, self.beside_fields(value, cls))), low)
 
     def beside_fields(self, value, cls):
         """What is known of a value that is not in its fields."""
-        if cls is types.FunctionType or built_in(cls, type):
-            return id(value)
+        if cls is types.FunctionType:
+            given = (value.__defaults__, value.__kwdefaults__)
+            return hash((code_hash(value.__code__), self.node(given)[0]))
+        if built_in(cls, type):
+            return hash((id(value), sum(self.method(name, part) for name, part in list(CLASS_DICT(value).items()))))
         if among(cls, GENERATORS):
             frame = frame_of(value, cls)
             return -1 if frame is None else frame.f_lasti
         view = view_of(value, cls)
         if view is not None:
-            return view_hash(view)
+            return hash((view_hash(view), self.objects_of(value, cls, view)))
         valued = valued_text(value, cls)
         if valued is not None:
             return crc(text_bytes(valued))
@@ -586,8 +629,54 @@ class Fingerprints:
             parts = [part for part in referents(value) if part is not cls]
             return sum(self.node(part)[0] for part in parts)
         if is_opaque(cls):
+            # Whatever else it holds, these are the values it refers to: a change of one of them is seen.
             self.unread.append(name_of(cls))
+            own = instance_dict(value)
+            return sum(self.node(part)[0] for part in referents(value) if part is not cls and part is not own)
         return 0
+
+    def order(self, value, cls):
+        """The order of the keys, where it is part of the value. It is read by asking for keys, so by their hashes."""
+        if OrderedDict is None or cls is dict or not built_in(cls, OrderedDict):
+            return 0
+        if not all(among(type(key), SCALARS) for key in dict.keys(value)):
+            self.unread.append('order of keys')
+            return 0
+        return hash(tuple(self.node(key)[0] for key in OrderedDict.__iter__(value)))
+
+    def module(self, value):
+        """What a module holds, except what the interpreter keeps there. Functions and classes are the same ones or others."""
+        total, unread = 0, len(self.unread)
+        for name, part in list(dict.items(MODULE_DICT(value))):
+            cls = type(part)
+            if type(name) is not str or name in OF_MODULES:
+                continue
+            same = among(cls, CALLABLES) or built_in(cls, type)
+            total += hash((crc(text_bytes(name)), id(part) if same else self.node(part)[0]))
+        # Whatever a module keeps open is its own affair.
+        del self.unread[unread:]
+        return total
+
+    def method(self, name, part):
+        """What a class holds that is not told as its data."""
+        if type(name) is not str or name in OF_CLASSES:
+            return 0
+        code = code_hash(part.__code__) if type(part) is types.FunctionType else 0
+        settled = among(type(part), SETTLED) or among(type(part), CALLABLES)
+        return hash((crc(text_bytes(name)), id(part), code)) if settled else 0
+
+    def objects_of(self, value, cls, view):
+        """Of memory that holds references what they refer to."""
+        ctypes = MODULES.get('_ctypes')
+        if ctypes is not None and built_in(cls, ctypes._Pointer):
+            self.unread.append(name_of(cls))
+        if 'O' not in view.format:
+            return 0
+        listed = static(cls, 'tolist')
+        if type(listed) is not types.MethodDescriptorType or view.format != 'O':
+            self.unread.append('array of ' + view.format)
+            return 0
+        return self.node(listed(value))[0]
 
     def with_fields(self, value, cls, own, low):
         found = [] if among(cls, (list, tuple, dict, set, frozenset, deque)) else stored(value, cls)
@@ -597,6 +686,19 @@ class Fingerprints:
             total += hash((crc(text_bytes(name)), result))
             low = min(low, lowest)
         return hash((own, len(found), total)), low
+
+    def beside(self, work, *given):
+        """Does what is quick for what it does without taking time from the rest, as long as there is time for such work."""
+        if self.bulk <= 0:
+            return None
+        begun = worked()
+        try:
+            return work(*given)
+        finally:
+            took = worked() - begun
+            self.bulk -= took
+            self.enough += took
+            self.enough_of_this += took
 
     def quick(self, value, base, length):
         """Long lists of plain values as bytes at once; other lists are walked."""
@@ -619,6 +721,15 @@ class Fingerprints:
             return None
         ordered = sorted(entries())
         return marshalled(lambda at, end: ordered[at:end], length)
+
+
+def code_hash(code):
+    """What a function does: two functions made from the same text are the same."""
+    parts = [crc(code.co_code), code.co_firstlineno, crc(text_bytes(repr((code.co_name, code.co_names, code.co_varnames))))]
+    for one in code.co_consts:
+        plain = among(type(one), SCALARS) or type(one) is tuple and all(among(type(part), SCALARS) for part in one)
+        parts.append(code_hash(one) if type(one) is types.CodeType else crc(text_bytes(repr(one))) if plain else id(one))
+    return hash(tuple(parts))
 
 
 def kinds_of(values):
@@ -689,14 +800,33 @@ def valued_text(value, cls):
     """Of values that are their text, and never change."""
     if cls is range:
         return repr(value)
+    if is_numpy_scalar(cls):
+        return numpy_text(value)
     name = name_of(cls)
     if name in ('datetime', 'date', 'time', 'timedelta') and not FLAGS(cls) & HEAP_TYPE and module_of(cls) == 'datetime':
         zone = getattr(value, 'tzinfo', None)
         known = zone is None or name_of(type(zone)) == 'timezone' and not FLAGS(type(zone)) & HEAP_TYPE
         return str(value) if known else None
     if name == 'Decimal' and module_of(cls) == 'decimal' and type(CLASS_DICT(cls).get('__str__')) is types.WrapperDescriptorType:
-        return cut(str(value))
+        return str(value)
     return None
+
+
+def is_numpy_scalar(cls):
+    if 'numpy' not in MODULES or FLAGS(cls) & HEAP_TYPE:
+        return False
+    return any(name_of(base) == 'generic' and module_of(base) == 'numpy' for base in mro(cls))
+
+
+def numpy_text(value):
+    """A number of numpy's, read from its memory."""
+    try:
+        view = memoryview(value)
+        if view.format in ('?', 'b', 'B', 'h', 'H', 'i', 'I', 'l', 'L', 'q', 'Q', 'e', 'f', 'd') and view.ndim == 0:
+            return repr(unpack_from(view.format, view.tobytes())[0])
+        return 'bytes ' + view.tobytes().hex()
+    except Exception:
+        return None
 
 
 def module_of(cls):
@@ -746,7 +876,6 @@ class Walk:
         self.fingerprints = Fingerprints(min(hashing, HASH_SECONDS), now() + hashing)
         self.incomplete = []
         self.unhashed = []
-        self.unread = []
         self.count = 0
         self.late = 0
         self.cut = 0
@@ -794,42 +923,62 @@ class Walk:
         own = instance_dict(value)
         if own is not None and type(dict.get(own, '_name_')) is str and dict.__contains__(own, '_value_'):
             node['t'] = name_of(cls) + '.' + dict.get(own, '_name_')
+            self.hash(value, node, path)
             return node
-        if base in (bool, int, float, str, bytes, bytearray):
-            node['t'] = scalar_text(value, base)
-            if base in (str, bytes, bytearray):
-                length = base.__len__(value)
-                node['n'] = length
-                if length > TEXT_LIMIT:
-                    node['t'] = cut(node['t'][:-1], TEXT_LIMIT + 2) + '...'
-                    self.hash(value, node, path)
-            elif base is int and int.bit_length(value) > 4000:
-                self.hash(value, node, path)
+        if among(base, PLAIN):
+            self.plain(value, cls, base, node, path)
+            if cls is not base and stored(value, cls):
+                # Of a class of the program's, with fields beside.
+                self.open(value, node, level, queue, path)
             return node
         if cls is complex:
             node['t'] = complex.__repr__(value)
             return node
+        valued = valued_text(value, cls)
+        if valued is not None:
+            node['t'] = cut(valued)
+            if len(valued) > TEXT_LIMIT:
+                node['n'] = len(valued)
+                self.hash(value, node, path)
+            return node
+        node['i'] = '%x' % id(value)
         plain = plain_text(value, cls)
         if plain is not None:
-            node['t'] = plain
-        if plain is None or valued_text(value, cls) is None:
-            node['i'] = '%x' % id(value)
-        if plain is not None and not (keeps_state(cls) and stored(value, cls)):
-            return node
-        if plain is not None or self.described(value, cls, base, own, node):
-            self.hash(value, node, path)
-            if level >= self.depth:
-                node['x'] = 1
-            elif 'x' not in node:
-                queue.append((value, node, level, path))
+            node['t'] = cut(plain)
+            if keeps_state(cls) and stored(value, cls):
+                self.open(value, node, level, queue, path)
+            else:
+                self.hash(value, node, path)
+        elif self.described(value, cls, base, own, node):
+            self.open(value, node, level, queue, path)
         return node
 
+    def plain(self, value, cls, base, node, path):
+        node['t'] = scalar_text(value, base)
+        if among(base, (str, bytes, bytearray)):
+            length = base.__len__(value)
+            node['n'] = length
+            if length > TEXT_LIMIT:
+                node['t'] = cut(node['t'][:-1], TEXT_LIMIT + 2) + '...'
+                self.hash(value, node, path)
+        elif base is int and int.bit_length(value) > 4000:
+            self.hash(value, node, path)
+
+    def open(self, value, node, level, queue, path):
+        """Takes note of a value that has something inside."""
+        self.hash(value, node, path)
+        if level >= self.depth:
+            node['x'] = 1
+        elif 'x' not in node:
+            queue.append((value, node, level, path))
+
     def hash(self, value, node, path):
+        """The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole."""
         node['h'] = self.fingerprints.of(value)
         if node['h'] is None:
             self.unhashed.append((path, node))
-        elif self.fingerprints.unread:
-            self.unread.append((path, node, self.fingerprints.unread[0]))
+        if node['h'] is None or self.fingerprints.unread:
+            node['p'] = 1
 
     def described(self, value, cls, base, own, node):
         """Says what a value is, and whether there is something inside."""
@@ -860,11 +1009,11 @@ class Walk:
         if stored(value, cls):
             return True
         if is_opaque(cls):
-            # What is not known not to have changed has no hash.
             left = ', %d left' % CLASS_DICT(cls)['__length_hint__'](value) if among(cls, ITERATORS) else ''
             node['t'] = '%s at %#x%s, not looked into' % (node['k'], id(value), left)
             node['x'] = 1
-        elif own is None:
+            return True
+        if own is None:
             node['t'] = '%s at %#x' % (node['k'], id(value))
         return False
 
@@ -925,8 +1074,7 @@ class Walk:
             found = stored(value, cls)
             most = 200
             if is_opaque(cls) and view_of(value, cls) is None and not keeps_state(cls):
-                # Without a hash it counts as not compared.
-                node.pop('h', None)
+                # What is not a field is not told, so it is known by the hash alone, which is not of everything.
                 self.incomplete.append([path, 'holds more than its fields, which is not looked into'])
             node['f'] = [[name, child(part, '.' + name)] for name, part in found[:most]]
             self.sampled(path, len(found), len(node['f']), 'fields')
@@ -943,13 +1091,6 @@ class Walk:
         sampled = {one[0] for one in self.incomplete}
         found = [(path, 'too much to hash: a change deep inside may go unseen')
                  for path, node in self.unhashed if 'x' in node or path in sampled]
-        for path, node, name in self.unread:
-            if 'x' in node and len(found) < MOST_NAMED:
-                found.append((path, 'holds a %s, which is not looked into' % name))
-            elif 'x' in node:
-                # Not named, it counts as not compared for want of a hash.
-                node['h'] = None
-                found.append((path, ''))
         named = [list(one) for one in found[:MOST_NAMED]]
         if len(found) > MOST_NAMED:
             named[-1][1] += '; likewise %d more values' % (len(found) - MOST_NAMED)

@@ -1,5 +1,6 @@
-"""Walks the variables of a paused native program inside LLDB and tells them as JSON. It reads memory through LLDB's own
-descriptions and formatters; no function of the program is called."""
+# Walks the variables of a paused native program inside LLDB and tells them as JSON. What they are is told by LLDB's own
+# descriptions, what they hold by their layout in memory (layout_lldb.py, which stands before this); no function of the program
+# is called.
 import base64
 import json
 import re
@@ -11,24 +12,21 @@ import lldb
 
 TEXT_LIMIT = 400
 WHOLE_MAP = 48
-HASH_PER_VALUE, HASH_IN_ALL = 600, 4000
-MOST_NAMED = 8
-MOST_BYTES = 1 << 26
+# How many values are hashed for one that is told, and how long it may take for all of them.
+HASH_PER_VALUE, HASH_SECONDS, HASH_SECONDS_OF_ONE = 400000, 1.0, 0.25
+MOST_NAMED = 3
 SCALARS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc::string::String$|&(mut )?str$|alloc::borrow::Cow<str)')
 BOXES = re.compile(r'^(const )?(std::(__\w+::)?(unique_ptr|shared_ptr|__shared_ptr)<|alloc::(rc::Rc|sync::Arc)<|core::cell::(RefCell|Cell)<)')
-SETS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?set<|std::collections::hash::set::HashSet<|alloc::collections::btree::set::BTreeSet<)')
-MAPS = re.compile(r'^(const )?(std::(__\w+::)?(unordered_)?(multi)?map<|std::collections::hash::map::HashMap<|alloc::collections::btree::map::BTreeMap<)')
+FAT = re.compile(r'^alloc::(rc::Rc|sync::Arc)<')
+OPTIONALS = re.compile(r'^(const )?std::optional<')
 CAPACITY = re.compile(r'NoHighBit\b|\braw_vec::Cap\b')
-
-
-class TooMuch(Exception):
-    pass
 
 
 def kind_of(value):
     name = value.GetDisplayTypeName() or value.GetTypeName() or '?'
-    return re.sub(r', std::(__\w+::)?(allocator|default_delete|less|hash|equal_to)<.*?> ?(?=[,>])', '', name)
+    name = re.sub(r', std::(__\w+::)?(allocator|default_delete|less|hash|equal_to)<.*?> ?(?=[,>])', '', name)
+    return re.sub(r'std::(__cxx11::)?basic_string<char(, std::char_traits<char> ?)?>', 'std::string', name)
 
 
 def raw_kind(value):
@@ -54,6 +52,8 @@ def is_pointer(kind):
 
 
 def is_text(value):
+    if value.GetType().GetCanonicalType().GetTypeClass() not in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
+        return False
     return bool(STRINGS.match(kind_of(value)) or STRINGS.match(raw_kind(value)))
 
 
@@ -79,9 +79,19 @@ def unboxed(value):
     for _ in range(8):
         value.SetPreferSyntheticValue(True)
         kind = value.GetType().GetCanonicalType()
+        if kind.GetTypeClass() == lldb.eTypeClassMemberPointer:
+            return value, None, None
+        if OPTIONALS.match(raw_kind(value)):
+            inside = optional_value(value)
+            if inside is None:
+                return value, None, 'nullopt'
+            value = inside
+            continue
         if is_pointer(kind):
             target = kind.GetPointeeType() if kind.IsPointerType() else kind.GetDereferencedType()
             address = value.GetValueAsUnsigned(0)
+            if value.GetError().Fail():
+                return value, None, '<%s>' % value.GetError().GetCString()
             if address == 0:
                 return value, None, 'null'
             if target.IsFunctionType() or target.GetCanonicalType().GetTypeClass() == lldb.eTypeClassFunction or target.GetName() == 'void':
@@ -93,6 +103,9 @@ def unboxed(value):
                 return value, None, 'unreadable'
             value, where = pointed, address
             continue
+        if FAT.match(raw_kind(value)) and value.GetByteSize() == 16:
+            # It points to something that has no type of its own size: `Rc<str>`.
+            return value.GetNonSyntheticValue(), where, None
         if BOXES.match(raw_kind(value)) or BOXES.match(kind_of(value)):
             inside = inner(value, ('pointer', 'ptr', 'value', 'object'))
             if inside is None and value.GetNumChildren() == 1:
@@ -105,6 +118,16 @@ def unboxed(value):
             continue
         break
     return value, where, None
+
+
+def optional_value(value):
+    """What a `std::optional` holds, if it holds something: LLDB does not always see that."""
+    inside = value.GetType().GetCanonicalType().GetTemplateArgumentType(0)
+    address, error = address_of(value), lldb.SBError()
+    if address is None or not inside.IsValid():
+        return None
+    there = value.GetProcess().ReadMemory(address + inside.GetByteSize(), 1, error)
+    return value.CreateValueFromAddress(value.GetName() or '', address, inside) if error.Success() and there != b'\0' else None
 
 
 def variant_name(value):
@@ -130,64 +153,42 @@ def place_of(value, where):
 
 
 def text_memory(value):
-    """The bytes of a text, also of one that is longer than LLDB shows."""
+    """How wide the characters of a text are, and its bytes, also of one that is longer than LLDB shows."""
     raw = value.GetNonSyntheticValue()
     process = value.GetProcess()
     pointer = raw.GetValueForExpressionPath('._M_dataplus._M_p')
     length = raw.GetValueForExpressionPath('._M_string_length')
-    if not pointer.IsValid() or not length.IsValid():
-        pointer = raw.GetChildMemberWithName('data_ptr')
-        length = raw.GetChildMemberWithName('length')
+    for start, size in (('_M_str', '_M_len'), ('data_ptr', 'length')):
+        if not pointer.IsValid() or not length.IsValid():
+            pointer, length = raw.GetChildMemberWithName(start), raw.GetChildMemberWithName(size)
     if not pointer.IsValid() or not length.IsValid():
         pointer = raw.GetValueForExpressionPath('.vec.buf.inner.ptr.pointer.pointer')
         length = raw.GetValueForExpressionPath('.vec.len')
     if not pointer.IsValid() or not length.IsValid():
         return None, None
-    size = length.GetValueAsUnsigned(0)
+    width = CHARACTERS.get(pointer.GetType().GetPointeeType().GetCanonicalType().GetBasicType(), 1)
+    size = length.GetValueAsUnsigned(0) * width
     if size == 0:
-        return 0, b''
+        return width, b''
     if size > MOST_BYTES:
-        return size, None
+        return width, None
     error = lldb.SBError()
     data = process.ReadMemory(pointer.GetValueAsUnsigned(0), size, error)
-    return size, data if error.Success() else None
+    return width, data if error.Success() else None
 
 
-def whole_text(value):
-    """A text as LLDB shows it, and its bytes where it is long or where LLDB ends it at a zero that is within it."""
-    text = summary_of(value) or '""'
-    size, data = text_memory(value)
-    if data is not None and b'\0' in data:
-        return json.dumps(data.decode('utf-8', 'replace'), ensure_ascii=False), size, data
-    return text, size, data if len(text) > TEXT_LIMIT else None
-
-
-def run_memory(value, length):
-    """A hash of elements that lie one after the other and are plain numbers."""
-    first, last = value.GetChildAtIndex(0), value.GetChildAtIndex(length - 1)
-    size = first.GetByteSize()
-    if not is_scalar(first.GetType()) or size == 0 or size * length > MOST_BYTES:
-        return None
-    start, end = first.GetLoadAddress(), last.GetLoadAddress()
-    if start == lldb.LLDB_INVALID_ADDRESS or end - start != size * (length - 1):
-        return None
-    error = lldb.SBError()
-    data = value.GetProcess().ReadMemory(start, size * length, error)
-    return zlib.crc32(data) if error.Success() else None
+def is_list(value):
+    return (value.GetChildAtIndex(0).GetName() or '').startswith('[')
 
 
 def number_of_children(value):
     return value.GetNumChildren()
 
 
-def pair_of(value):
-    """The two parts of an entry of a map."""
-    if value.GetNumChildren() != 2:
-        return None
-    first, second = value.GetChildAtIndex(0), value.GetChildAtIndex(1)
-    if first.GetName() in ('first', '__0', '0') and second.GetName() in ('second', '__1', '1'):
-        return first, second
-    return None
+def address_of(value):
+    """Where a value itself lies; none of what is in a register or was optimised away."""
+    address = value.GetLoadAddress()
+    return None if address in (lldb.LLDB_INVALID_ADDRESS, 0) else address
 
 
 class Walk:
@@ -197,9 +198,10 @@ class Walk:
         self.head, self.tail = config['head'], config['tail']
         self.started = time.monotonic()
         self.deadline = self.started + config['ms'] / 1000.0
-        self.hash_deadline = self.started + (min(config['ms'] / 2000.0, 1.0) if config.get('hash', True) else -1.0)
+        self.hash_deadline = self.started + (min(config['ms'] / 2000.0, HASH_SECONDS) if config.get('hash', True) else -1.0)
+        self.layouts = layouts_of(config['process'])
         self.incomplete = []
-        self.count = self.late = self.cut = self.hashed = 0
+        self.count = self.late = self.cut = 0
         self.unhashed = []
 
     def frame(self, variables):
@@ -230,113 +232,116 @@ class Walk:
         value, where, odd = unboxed(outer)
         if odd is not None or not value.IsValid():
             node['t'] = odd or '?'
+            if node['t'].startswith('<'):
+                node['p'] = 1
             return node
         if is_text(value):
             self.text(value, node)
             return node
-        length = number_of_children(value)
+        held = self.held(value)
+        length = number_of_children(value) if held is None else held.length
         variant = variant_name(value)
         if variant is not None and length == 0:
             node['t'] = variant
             return node
         if is_pointer(value.GetType().GetCanonicalType()) or length == 0:
-            text = summary_of(value)
-            if value.GetError().Fail():
-                node['t'] = '<%s>' % value.GetError().GetCString()
-            elif text is None or text.startswith('size='):
-                node['t'] = '%s len 0' % node['k'] if text else node['k']
-                node['n'] = 0
-            else:
-                node['t'] = cut(text)
+            self.leaf(value, node)
             return node
         place = place_of(value, where)
         if place is not None:
             node['i'] = place
-        if self.is_list(value, length):
+        if held is not None or is_list(value):
             node['n'] = length
             node['t'] = '%s len %d' % (node['k'], length)
         elif variant is not None:
             node['t'] = variant
         else:
             node['t'] = container_text(value.GetSummary()) or node['k']
-        digest = self.fingerprint(value)
-        if digest is not None:
-            node['h'] = digest
-        else:
-            self.unhashed.append((path, node))
+        self.hash(value, node, path)
         if level >= self.depth:
             node['x'] = 1
         else:
             queue.append((value, node, level, path))
         return node
 
-    def text(self, value, node):
-        text, size, data = whole_text(value)
-        if size is not None and (data is not None or len(text) > TEXT_LIMIT):
-            node['n'] = size
-        if data is not None:
-            node['h'] = '%x' % zlib.crc32(data)
-        node['t'] = cut(text)
+    def leaf(self, value, node):
+        """What has nothing inside: a number, a pointer that is not followed, an empty container, or what cannot be had."""
+        width = CHARACTERS.get(value.GetType().GetCanonicalType().GetPointeeType().GetCanonicalType().GetBasicType())
+        if width is not None and self.characters(value, node, width):
+            return
+        text = summary_of(value)
+        if value.GetError().Fail():
+            node['t'], node['p'] = '<%s>' % value.GetError().GetCString(), 1
+        elif text is None or text.startswith('size='):
+            node['t'] = '%s len 0' % node['k'] if text else node['k']
+            node['n'] = 0
+            if not text:
+                # Nothing inside, or nothing that is known of it.
+                self.hash(value, node, None)
+        else:
+            node['t'] = cut(text)
+            if len(text) > TEXT_LIMIT:
+                node['n'], node['h'] = len(text), '%x' % zlib.crc32(text.encode('utf-8', 'surrogatepass'))
 
-    def is_list(self, value, length):
-        first = value.GetChildAtIndex(0)
-        return (first.GetName() or '').startswith('[')
-
-    def fingerprint(self, value):
-        if self.hashed > HASH_IN_ALL or time.monotonic() > self.hash_deadline:
-            return None
-        self.budget = HASH_PER_VALUE
+    def characters(self, value, node, width):
+        """A text that ends at a zero, of any length."""
         try:
-            result = self.digest(value, {})
-        except TooMuch:
-            return None
-        return '%x' % (result & 0xffffffffffffffff)
+            data = self.layouts.memory.string(value.GetValueAsUnsigned(0), width)
+        except (Unreadable, TooMuch):
+            return False
+        if data is None:
+            node['t'], node['p'] = cut(summary_of(value) or node['k']), 1
+        else:
+            self.told_text(value.GetType().GetCanonicalType().GetPointeeType(), data, width, node)
+        return True
 
-    def digest(self, outer, above):
-        self.budget -= 1
-        self.hashed += 1
-        if self.budget <= 0 or len(above) > 40:
-            raise TooMuch()
-        value, where, odd = unboxed(outer)
-        if odd is not None:
-            return zlib.crc32(odd.encode())
-        if is_text(value):
-            text, size, data = whole_text(value)
-            if data is not None:
-                return hash((zlib.crc32(data), size))
-            if len(text) > 900:
-                raise TooMuch()
-            return zlib.crc32(text.encode('utf-8', 'surrogatepass'))
-        length = number_of_children(value)
-        variant = zlib.crc32((variant_name(value) or '').encode())
-        if length == 0 and variant:
-            return variant
-        if length == 0 or is_pointer(value.GetType().GetCanonicalType()):
-            return zlib.crc32((summary_of(value) or '').encode('utf-8', 'surrogatepass'))
-        place = place_of(value, where)
-        if place in above:
-            return hash((3, len(above) - above[place]))
-        if length > 16 and self.is_list(value, length):
-            whole = run_memory(value, length)
-            if whole is not None:
-                return hash((length, whole))
-        if length > self.budget:
-            raise TooMuch()
-        deeper = dict(above)
-        if place is not None:
-            deeper[place] = len(above)
-        unordered = bool(SETS.match(raw_kind(value)) or MAPS.match(raw_kind(value)))
-        parts = [self.digest(value.GetChildAtIndex(at), deeper) for at in range(length)]
-        return hash((length, variant, sum(parts) if unordered else hash(tuple(parts))))
+    def text(self, value, node):
+        width, data = text_memory(value)
+        if data is None:
+            # LLDB shows only the beginning, and its length is not known either.
+            node['t'] = cut(summary_of(value) or '""')
+            self.hash(value, node, None)
+            return
+        self.told_text(value.GetType().GetCanonicalType().GetTemplateArgumentType(0), data, width, node)
+
+    def told_text(self, kind, data, width, node):
+        text = data.decode({1: 'utf-8', 2: 'utf-16-le', 4: 'utf-32-le'}[width], 'backslashreplace')
+        mark = 'L' if 'wchar' in (kind.GetCanonicalType().GetName() or '') else {1: '', 2: 'u', 4: 'U'}[width]
+        node['t'] = mark + json.dumps(text[:TEXT_LIMIT], ensure_ascii=False)
+        if len(text) > TEXT_LIMIT:
+            node['t'] = node['t'][:-1] + '...'
+            node['n'], node['h'] = len(data) // width, '%x' % zlib.crc32(data)
+
+    def held(self, value):
+        """What a container holds, by its layout in memory."""
+        address = address_of(value)
+        return None if address is None else self.layouts.held(value.GetType(), address)
+
+    def hash(self, value, node, path):
+        """The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole."""
+        address, started = address_of(value), time.monotonic()
+        left = self.hash_deadline - started
+        if address is not None and left > 0:
+            # One value takes at most half of what is left, so that something is left for the next.
+            digest = Digest(self.layouts, started + min(left / 2, HASH_SECONDS_OF_ONE), HASH_PER_VALUE)
+            try:
+                node['h'] = '%x' % (digest.root(value.GetType(), address) & 0xffffffffffffffff)
+                if digest.partial:
+                    node['p'] = 1
+                return
+            except (TooMuch, RecursionError):
+                pass
+        node['p'] = 1
+        if path is not None:
+            self.unhashed.append((path, node))
 
     def expand(self, value, node, level, queue, path):
-        length = number_of_children(value)
         below = level + 1
-        name = raw_kind(value)
-        if self.is_list(value, length):
-            is_map, is_set = bool(MAPS.match(name)), bool(SETS.match(name))
-            if is_map or is_set:
-                return self.entries(value, node, length, is_set, below, queue, path)
+        held = self.held(value)
+        if held is not None:
+            return self.contained(value, held, node, below, queue, path)
+        length = number_of_children(value)
+        if is_list(value):
             chosen = range(length) if length <= self.head + self.tail else list(range(self.head)) + list(range(length - self.tail, length))
             node['e'] = [[at, self.node(value.GetChildAtIndex(at), below, queue, '%s[%d]' % (path, at))] for at in chosen]
             self.sampled(path, length, len(node['e']), 'elements')
@@ -352,42 +357,68 @@ class Walk:
         node['f'] = fields
         self.sampled(path, length, most, 'fields')
 
-    def entries(self, value, node, length, is_set, below, queue, path):
-        most = length if length <= WHOLE_MAP else self.head + self.tail
+    def contained(self, value, held, node, below, queue, path):
+        try:
+            chosen = held.chosen(self.head, self.tail, WHOLE_MAP if held.form != 'e' else 0)
+        except (Unreadable, TooMuch):
+            node['x'] = 1
+            return
+        if held.form == 'e':
+            node['e'] = [[at, self.node(one, below, queue, '%s[%d]' % (path, at))] for at, one in self.elements(value, held, chosen)]
+        else:
+            pairs = self.pairs(value, held, chosen)
+            found = [[label, self.node(part, below, queue, '%s[%s]' % (path, label))] for label, part in pairs]
+            node['m'] = sorted(found, key=lambda entry: entry[0])
+        self.sampled(path, held.length, len(chosen), 'elements' if held.form == 'e' else 'entries')
+
+    def elements(self, value, held, chosen):
+        return [(at, value.CreateValueFromAddress('[%d]' % at, place, held.kinds[0])) for at, place in chosen]
+
+    def pairs(self, value, held, chosen):
+        """Keys as texts with their values; a member of a set is its own key."""
         found = []
-        for at in range(most):
-            child = value.GetChildAtIndex(at)
-            pair = None if is_set else pair_of(child)
-            key, part = pair if pair is not None else (child, child)
-            label = self.key_text(key)
-            found.append([label, self.node(part, below, queue, '%s[%s]' % (path, label))])
-        node['m'] = sorted(found, key=lambda entry: entry[0])
-        self.sampled(path, length, most, 'entries')
+        for _, place in chosen:
+            if held.form == 'm':
+                key = value.CreateValueFromAddress('key', place[0], held.kinds[0])
+                part = value.CreateValueFromAddress('value', place[1], held.kinds[1])
+            else:
+                key = part = value.CreateValueFromAddress('key', place, held.kinds[0])
+            found.append((self.key_text(key), part))
+        return found
 
     def parts(self, value, start, count):
         """Some of what is directly inside a value: in what form, what, and how much there is in all."""
-        length = number_of_children(value)
+        held = self.held(value)
+        length = number_of_children(value) if held is None else held.length
         end = min(start + count, length)
-        if self.is_list(value, length):
-            name = raw_kind(value)
-            children = [(at, value.GetChildAtIndex(at)) for at in range(start, end)]
-            if SETS.match(name):
-                return 'm', [(self.key_text(child), child) for _, child in children], length
-            if MAPS.match(name):
-                pairs = [pair_of(child) or (child, child) for _, child in children]
-                return 'm', [(self.key_text(key), part) for key, part in pairs], length
-            return 'e', children, length
+        if held is not None:
+            chosen = list(enumerate(held.places(start, end), start)) if start < end else []
+            if held.form == 'e':
+                return 'e', self.elements(value, held, chosen), length
+            return 'm', self.pairs(value, held, chosen), length
+        if is_list(value):
+            return 'e', [(at, value.GetChildAtIndex(at)) for at in range(start, end)], length
         children = [value.GetChildAtIndex(at) for at in range(length)]
         fields = [(child.GetName() or '[%d]' % at, child) for at, child in enumerate(children)]
         fields = [field for field in fields if field[0] != '[raw]']
         return 'f', fields[start:end], len(fields)
 
-    def key_text(self, key):
+    def key_text(self, key, deepest=3):
         value, _, odd = unboxed(key)
-        text = odd or summary_of(value) or kind_of(value)
-        if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        if odd is not None:
+            return odd
+        text = summary_of(value)
+        if is_text(value):
+            node = {'k': ''}
+            self.text(value, node)
+            text = node['t']
+        elif not text and deepest and number_of_children(value):
+            inside = [value.GetChildAtIndex(at) for at in range(min(number_of_children(value), 8))]
+            text = '{%s}' % ', '.join('%s: %s' % (one.GetName(), self.key_text(one, deepest - 1)) for one in inside)
+        text = text or variant_name(value) or kind_of(value)
+        if deepest == 3 and len(text) > 1 and text.startswith('"') and text.endswith('"'):
             text = text[1:-1]
-        return text[:120]
+        return text if len(text) <= 120 else '%s...%x' % (text[:120], zlib.crc32(text.encode('utf-8', 'surrogatepass')))
 
     def sampled(self, path, length, told, what):
         if told < length:
@@ -437,11 +468,24 @@ def watch(walk, frame, text):
     return variable, value
 
 
+LAYOUTS = {}
+
+
+def layouts_of(process):
+    """What is known of the types of a program; what is in its memory is read again for each question."""
+    key = process.GetProcessID()
+    if key not in LAYOUTS:
+        LAYOUTS.clear()
+        LAYOUTS[key] = Layouts(process.GetTarget(), process)
+    LAYOUTS[key].memory = Memory(process)
+    return LAYOUTS[key]
+
+
 def capture(config, process):
     thread = process.GetThreadByID(config['thread'])
     if not thread.IsValid():
         return {'error': 'there is no thread %s' % config['thread']}
-    walk = Walk(config)
+    walk = Walk(dict(config, process=process))
     told = []
     threads = [thread]
     if config['threads']:
@@ -481,7 +525,7 @@ def evaluate(config, process):
     value = frame.GetValueForVariablePath(config['expression'])
     if not value.IsValid() or value.GetError().Fail():
         return {'refused': 'only a variable, its fields and its elements can be read without running code'}
-    walk = Walk({'depth': 1, 'nodes': 200, 'ms': 1000, 'head': 8, 'tail': 4})
+    walk = Walk({'depth': 1, 'nodes': 200, 'ms': 1000, 'head': 8, 'tail': 4, 'process': process})
     variable = {'n': 'value', 's': 'watch'}
     walk.frame([(variable, value, False)])
     return {'v': variable['v']}
@@ -490,7 +534,7 @@ def evaluate(config, process):
 def page(config, process):
     """A value and some of what is directly inside it. Where it is is told by its variable and by positions from there on."""
     frame = process.GetThreadByID(config['thread']).GetFrameAtIndex(config['frame'])
-    walk = Walk({'depth': 0, 'nodes': 0, 'ms': 0, 'head': 8, 'tail': 4, 'hash': False})
+    walk = Walk({'depth': 0, 'nodes': 0, 'ms': 0, 'head': 8, 'tail': 4, 'hash': False, 'process': process})
     if config['expression'] is not None:
         value = frame.GetValueForVariablePath(config['expression'])
         if not value.IsValid() or value.GetError().Fail():
@@ -565,26 +609,33 @@ def variant_of(variants):
     unnumbered = numbers.index('') if '' in numbers else 0
     for index, (variant, number) in enumerate(zip(all_of_them, numbers)):
         stored = variant.GetChildMemberWithName('$discr$')
-        if number and stored.IsValid() and is_number(stored, int(number), all_of_them[unnumbered]):
+        other = all_of_them[unnumbered] if '' in numbers else None
+        if number and stored.IsValid() and is_number(stored, int(number), other):
             return index
     return unnumbered
 
 
 def is_number(stored, number, unnumbered):
-    value = stored.GetValueAsUnsigned()
-    if stored.GetType().GetByteSize() == 8 and is_capacity(unnumbered, stored.GetLoadAddress(), 16):
-        return value >> 63 == 1 and value & 0xffffffff == number
-    return value == number
+    """Whether the number that is stored is this one. Where the variant without a number holds a capacity, which never has the
+    highest bit, the numbers of the others stand in its place and have it; LLDB does not tell that place."""
+    places = list(capacities(unnumbered, 16)) if unnumbered is not None and stored.GetType().GetByteSize() == 8 else []
+    if not places:
+        return stored.GetValueAsUnsigned() == number
+    words = [one.GetValueAsUnsigned() for one in places]
+    return any(word >> 63 == 1 and word & 0xffffffff == number for word in words)
 
 
-def is_capacity(value, address, deepest):
-    """Whether what else lies where the number is never has the highest bit, as a capacity: then numbers have it."""
+def capacities(value, deepest):
     if CAPACITY.search(value.GetTypeName() or ''):
-        return True
+        plain = value.GetNonSyntheticValue()
+        while plain.GetNumChildren():
+            plain = plain.GetChildAtIndex(0).GetNonSyntheticValue()
+        yield plain
+        return
     plain = value.GetNonSyntheticValue()
-    inside = [plain.GetChildAtIndex(at) for at in range(min(plain.GetNumChildren(), 200) if deepest else 0)]
-    around = [one for one in inside if 0 <= address - one.GetLoadAddress() < one.GetByteSize()]
-    return any(is_capacity(one, address, deepest - 1) for one in around)
+    is_inside = deepest and not is_pointer(plain.GetType().GetCanonicalType())
+    for at in range(min(plain.GetNumChildren(), 64) if is_inside else 0):
+        yield from capacities(plain.GetChildAtIndex(at), deepest - 1)
 
 
 def __lldb_init_module(debugger, internal_dict):

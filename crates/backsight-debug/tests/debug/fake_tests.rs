@@ -122,8 +122,10 @@ fn what_the_debugger_wants_from_us_is_always_answered() {
 /// The program goes on by itself in the middle of a capture, and is even paused again when it ends.
 #[test]
 fn a_capture_that_crosses_a_resume_is_an_error() {
-    let fake = Fake::start(|wire, message| {
-        if command(message) == "variables" && message["arguments"]["variablesReference"] == json!(2) {
+    let moved = std::sync::atomic::AtomicBool::new(false);
+    let fake = Fake::start(move |wire, message| {
+        let inside = command(message) == "variables" && message["arguments"]["variablesReference"] == json!(2);
+        if inside && !moved.swap(true, std::sync::atomic::Ordering::Relaxed) {
             wire.event("continued", json!({ "threadId": 1, "allThreadsContinued": true }));
             wire.stop("breakpoint");
         }

@@ -208,7 +208,16 @@ fn what_was_not_looked_into_is_changed_inside_unchanged_or_unknown() {
     assert_eq!(counts(&of(closed("Order").with_hash(1), closed("Order").with_hash(1))), (0, 0, 0, 1));
     let unknown = of(closed("Order"), closed("Order"));
     assert_eq!(unknown.summary.not_compared, 1);
-    assert!(render::compact(&unknown).contains("no changes, 0 unchanged, 1 with insides not captured"));
+    let said = render::compact(&unknown);
+    assert!(said.contains("1 not compared, 0 unchanged\n"), "{said}");
+    assert!(said.contains("not compared, may have changed inside: v\n") && !said.contains("no changes"), "{said}");
+    let shown = render::plain(&render::text(&unknown));
+    assert!(shown.contains("not compared, may have changed inside: v\n") && !shown.contains("no changes"), "{shown}");
+    assert!(render::markdown(&unknown).contains("Not compared, may have changed inside: `v`."));
+    let partial = || Node { partial: true, ..closed("Order").with_hash(1) };
+    assert_eq!(of(partial(), partial()).not_compared, ["v"], "the hash is not of everything");
+    let leaf = || Node { partial: true, ..text("short") };
+    assert_eq!(of(leaf(), leaf()).not_compared, ["v"]);
     let inner = |hash: u64| object("Order", vec![("customer", closed("Customer").with_hash(hash))]).with_hash(hash);
     assert_eq!(only(&of(inner(1), inner(2))).0, "v.customer", "the deepest that is known to differ");
 }
@@ -230,7 +239,16 @@ fn cycles_are_references_and_never_walked() {
     let diff = of(node("v"), node("w"));
     assert_eq!(only(&diff), ("v.next", "-> v", "-> w", None));
     let see = |at: &str, id: &str| Node::new("Node", "Node", Inside::SeeAt(at.into())).with_identity(id);
-    assert_eq!(counts(&of(see("l[3]", "p"), see("l[4]", "p"))), (0, 0, 0, 1), "the same object at another index");
+    let hashed = |at: &str, hash: u64| see(at, "p").with_hash(hash);
+    assert_eq!(counts(&of(hashed("l[3]", 1), hashed("l[4]", 1))), (0, 0, 0, 1), "the same object at another index");
+    assert_eq!(counts(&of(hashed("l[3]", 1), hashed("l[4]", 2))), (0, 0, 1, 0), "it is another one inside");
+    let unknown = of(see("a", "p"), see("b", "p"));
+    assert_eq!(unknown.not_compared, ["v"], "what stands at `a` is not compared with what stands at `b`");
+    let other = of(see("l[3]", "p").with_hash(1), see("l[3]", "q").with_hash(2));
+    assert_eq!(counts(&other), (0, 0, 1, 0), "another object at the same index, as when elements moved");
+    let open = object("Node", vec![("value", int(1))]).with_identity("p");
+    let moved = of(see("a", "p").with_hash(1), open.with_hash(2));
+    assert_eq!(counts(&moved), (0, 0, 1, 0), "the same object, told here now, and changed meanwhile");
 }
 
 #[test]
@@ -286,7 +304,9 @@ fn addresses_in_texts_are_not_values() {
         Node::leaf("Foo", format!("<Foo object at {address}>"))
             .with_hash(address.len() as u64 + u64::from(address.as_bytes()[9]))
     };
-    assert_eq!(counts(&of(at("0x7f00aa1122"), at("0x7f00aa1133"))), (0, 0, 0, 1));
+    let another = of(at("0x7f00aa1122"), at("0x7f00aa1133"));
+    assert_eq!((counts(&another), another.not_compared), ((0, 0, 0, 0), vec!["v".to_owned()]));
+    assert_eq!(counts(&of(at("0x7f00aa1122"), at("0x7f00aa1122"))), (0, 0, 0, 1));
     let pointer = |address: &str| Node::leaf("int *", address);
     assert_eq!(
         counts(&of(pointer("0x7f00aa1122"), pointer("0x7f00aa1133"))).2,
@@ -328,6 +348,18 @@ fn long_lists_are_compared_at_both_ends() {
         "{}",
         render::compact(&prepended)
     );
+}
+
+#[test]
+fn what_was_not_compared_is_named_whatever_there_is_of_it() {
+    let many = |count: usize| {
+        let fields = (0..count).map(|index| (format!("f{index}"), closed("T"))).collect();
+        Node::new("Order", "Order", Inside::Fields(fields))
+    };
+    let few = of(many(3), many(3));
+    assert_eq!(few.not_compared, ["v.f0", "v.f1", "v.f2"]);
+    let more = of(many(40), many(40));
+    assert_eq!((more.summary.not_compared, more.not_compared), (40, vec!["v (40 values)".to_owned()]));
 }
 
 #[test]
@@ -510,6 +542,12 @@ fn hits_of_a_point_are_a_table() {
     assert!(render::compact_series(&same).ends_with("nothing changed from hit to hit\n"));
     assert_eq!(same.constant, 4);
     assert_eq!(series("none", &[], &Options::default()).hits, 0);
+    let inside = |hash: u64| Arc::new(Paused::new("h").local("d", closed("dict").with_hash(hash)).0);
+    let said = render::compact_series(&series("s", &[inside(1), inside(2), inside(2), inside(3)], &Options::default()));
+    assert!(said.contains("1 | 0 | dict\n 2 | 0 | dict ~2\n 3 | 0 | \"\n 4 | 0 | dict ~3\n"), "{said}");
+    let unknown = |_: u64| Arc::new(Paused::new("h").local("d", closed("dict")).0);
+    let said = render::compact_series(&series("s", &[unknown(1), unknown(2)], &Options::default()));
+    assert!(said.contains("not compared, may have changed inside: `d`") && !said.contains("nothing changed"), "{said}");
 }
 
 #[test]

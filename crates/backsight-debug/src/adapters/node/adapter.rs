@@ -31,15 +31,29 @@ pub(super) struct Node {
     state: Mutex<State>,
     /// Whether the program has reached its first line.
     began: watch::Sender<bool>,
-    /// The walker inside the program, once it is there.
-    pub(super) walker: tokio::sync::Mutex<Option<String>>,
+    /// The walkers inside the program, once they are there.
+    pub(super) walkers: tokio::sync::Mutex<HashMap<Realm, String>>,
 }
+
+/// A world of global names in which code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Realm {
+    /// The program's own.
+    Main,
+    /// One that the program made with `vm`, as Jest does for each test file; V8's number of it.
+    Made(i64),
+}
+
+/// V8's number of the program's own realm.
+const MAIN: i64 = 1;
 
 #[derive(Default)]
 struct State {
     pause: Option<Arc<Pause>>,
     pauses: i64,
     scripts: HashMap<String, String>,
+    /// Scripts of realms that the program made.
+    realms: HashMap<String, i64>,
     sources: HashMap<String, Arc<str>>,
     breakpoints: Vec<Set>,
     numbers: i64,
@@ -79,7 +93,7 @@ impl Node {
             seq: AtomicI64::new(1),
             state: Mutex::default(),
             began,
-            walker: tokio::sync::Mutex::default(),
+            walkers: tokio::sync::Mutex::default(),
         }
     }
 
@@ -166,7 +180,7 @@ impl Node {
         self.state().attached = attached;
         if attached {
             // At once, so that later looks run nothing that the program put in the place of what takes the walker in.
-            let _ = self.prepare().await;
+            let _ = self.prepare(Realm::Main).await;
             self.began.send_replace(true);
         }
         Ok(json!({}))
@@ -243,7 +257,11 @@ impl Node {
         match method {
             "Debugger.scriptParsed" => {
                 if let (Some(id), Some(url)) = (params["scriptId"].as_str(), params["url"].as_str()) {
-                    self.state().scripts.insert(id.to_owned(), url.to_owned());
+                    let mut state = self.state();
+                    state.scripts.insert(id.to_owned(), url.to_owned());
+                    if let Some(realm) = params["executionContextId"].as_i64().filter(|realm| *realm > MAIN) {
+                        state.realms.insert(id.to_owned(), realm);
+                    }
                 }
             }
             "Debugger.breakpointResolved" => {
@@ -298,7 +316,7 @@ impl Node {
         let entry = first && reason == "Break on start";
         if entry {
             // Nothing of the program has run: whatever the walker uses is still V8's and Node's. What fails is tried again later.
-            let _ = self.prepare().await;
+            let _ = self.prepare(Realm::Main).await;
         }
         let stops = self.count_hits(&hit, &top).await;
         let unwanted =
@@ -397,6 +415,12 @@ impl Node {
             })
             .collect();
         Ok(json!({ "stackFrames": told, "totalFrames": pause.frames.len() }))
+    }
+
+    /// The realm a frame runs in.
+    pub(super) fn realm(&self, frame: &Value) -> Realm {
+        let script = frame["location"]["scriptId"].as_str().unwrap_or_default();
+        self.state().realms.get(script).map_or(Realm::Main, |realm| Realm::Made(*realm))
     }
 
     /// The file and the line a frame is at.

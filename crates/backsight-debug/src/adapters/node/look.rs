@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
-use super::adapter::{Node, function_name};
+use super::adapter::{Node, Realm, function_name};
 use super::inspector::Answer;
 use super::{expression, place};
 
@@ -18,7 +18,9 @@ const WALKER: &str = include_str!("../../walk/walker.js");
 ///
 /// It runs in the program's own realm, where every method and every iteration may be the program's: so it uses neither.
 const PREPARE: &str = "(() => {
-    const get = process.getBuiltinModule ? process.getBuiltinModule : require;
+    // Within a realm of `vm` there is no `process`, but what the inspector's console has.
+    const own_process = typeof process === 'object' ? process : require('process');
+    const get = own_process.getBuiltinModule ? own_process.getBuiltinModule : require;
     const vm = get('vm'), flag = 'allow-natives-syntax';
     const compiled = (source, one, other) => {
         try {
@@ -31,7 +33,7 @@ const PREPARE: &str = "(() => {
     };
     const { apply } = Reflect, { getPrototypeOf, getOwnPropertyDescriptor } = Object;
     let packed = null, alike = null, privates = null, given = false;
-    const { execArgv } = process, filters = [32, 64, 128];
+    const { execArgv } = own_process, filters = [32, 64, 128];
     for (let at = 0; at < execArgv.length; at++) given = given || execArgv[at] === '--' + flag;
     try {
         get('v8').setFlagsFromString('--' + flag);
@@ -69,7 +71,8 @@ const PREPARE: &str = "(() => {
         for (let at = 0; alike !== null && at < 6; at++) if (alike(list, bare[at])) return true;
         return false;
     };
-    const own = { get: getOwnPropertyDescriptor(globalThis, 'process').get, value: process };
+    const global_process = getOwnPropertyDescriptor(globalThis, 'process');
+    const own = { get: global_process === undefined ? undefined : global_process.get, value: own_process };
     return vm.runInNewContext(SOURCE)(get('util').types, { ofNumbers, ofBytes, isBare, privates, process: own });
 })()";
 /// What Node wraps every module in.
@@ -211,7 +214,7 @@ impl Node {
         for (name, amount) in [("depth", 1), ("nodes", 200), ("ms", 1000), ("head", 8), ("tail", 4)] {
             config[name] = json!(amount);
         }
-        self.walk(config, this, scopes).await
+        self.walk(self.realm(&frame), config, this, scopes).await
     }
 
     /// A value and some of what is directly inside it.
@@ -231,7 +234,7 @@ impl Node {
         }
         config["page"] = arguments.clone();
         (config["depth"], config["ms"], config["hash"]) = (json!(0), json!(0), json!(false));
-        self.walk(config, this, scopes).await
+        self.walk(self.realm(&frame), config, this, scopes).await
     }
 
     pub(super) async fn capture(&self, plan: &Value) -> Answer {
@@ -266,7 +269,7 @@ impl Node {
             config[name] = plan[name].clone();
         }
         (config["watches"], config["trees"], config["failed"]) = (json!(expressions), json!(trees), json!(failed));
-        let mut told = self.walk(config, this, scopes).await?;
+        let mut told = self.walk(self.realm(frame), config, this, scopes).await?;
         if let Some(error) = told["error"].as_str() {
             return Err(format!("the walker failed: {error}"));
         }
@@ -292,6 +295,7 @@ impl Node {
         let this = &frame["this"];
         let has_this = !is_module && this["type"] == json!("object") && this["className"] != json!("global");
         (config["hasThis"], config["skip"], config["arguments"]) = (json!(has_this), json!(WRAPPER), json!(arguments));
+        config["isModule"] = json!(is_module);
         (config["watches"], config["failed"]) = (json!([]), json!([]));
         if let Some(fresh) = self.fresh(frame, &config, &objects).await {
             config["fresh"] = json!(true);
@@ -310,7 +314,7 @@ impl Node {
             return None;
         }
         let config = json!({ "names": true, "scopes": scopes["scopes"], "live": scopes["live"] });
-        let told = self.walk(config, json!({}), objects.to_vec()).await.ok()?;
+        let told = self.walk(self.realm(frame), config, json!({}), objects.to_vec()).await.ok()?;
         let names = told["names"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
         let mut reads = String::new();
         for name in names.filter_map(Value::as_str).filter(|name| place::is_name(name)) {
@@ -325,8 +329,8 @@ impl Node {
     }
 
     /// Calls the walker inside the program.
-    async fn walk(&self, config: Value, this: Value, values: Vec<Value>) -> Answer {
-        let walker = self.prepare().await?;
+    async fn walk(&self, realm: Realm, config: Value, this: Value, values: Vec<Value>) -> Answer {
+        let walker = self.prepare(realm).await?;
         let mut arguments = vec![json!({ "value": config.to_string() }), this];
         arguments.extend(values);
         // Named one by one, since how a list of them is taken apart may be the program's.
@@ -345,19 +349,23 @@ impl Node {
         Ok(Value::Object(told))
     }
 
-    /// Gives the walker to the program: at best before anything of the program has run.
-    pub(super) async fn prepare(&self) -> Result<String, String> {
-        let mut walker = self.walker.lock().await;
-        if let Some(known) = &*walker {
+    /// Gives the walker to the program: at best before anything of the program has run. V8 hands values only to functions of
+    /// the same realm, so each that `vm` made has one of its own.
+    pub(super) async fn prepare(&self, realm: Realm) -> Result<String, String> {
+        let mut walkers = self.walkers.lock().await;
+        if let Some(known) = walkers.get(&realm) {
             return Ok(known.clone());
         }
         let source = Value::from(WALKER).to_string();
         let expression = PREPARE.replace("SOURCE", &source);
-        let params = json!({ "expression": expression, "includeCommandLineAPI": true, "silent": true });
+        let mut params = json!({ "expression": expression, "includeCommandLineAPI": true, "silent": true });
+        if let Realm::Made(context) = realm {
+            params["contextId"] = json!(context);
+        }
         let answer = self.inspector.ask("Runtime.evaluate", params).await?;
         let id = answer["result"]["objectId"].as_str().filter(|_| answer.get("exceptionDetails").is_none());
         let id = id.ok_or_else(|| format!("the walker was not taken: {}", first_line(&answer["result"])))?;
-        *walker = Some(id.to_owned());
+        walkers.insert(realm, id.to_owned());
         Ok(id.to_owned())
     }
 }

@@ -112,7 +112,7 @@ impl<'a> Asked<'a> {
                 self.incomplete.push(Incomplete::new(self.tree.path(slot), reason));
             }
             if self.tree.is_box(slot, &children) {
-                self.tree.fill(slot, children);
+                self.tree.fill(slot, children, None);
                 continue;
             }
             children.retain(|child| !self.tree.is_made_up(child));
@@ -123,7 +123,7 @@ impl<'a> Asked<'a> {
             }
             children.truncate(count as usize);
             self.tree.empty(slot);
-            self.tree.fill(slot, children);
+            self.tree.fill(slot, children, None);
             return Ok(Some(total));
         }
         Ok(None)

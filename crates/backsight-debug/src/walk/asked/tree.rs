@@ -7,10 +7,12 @@ use super::step;
 use crate::adapters::Quirks;
 use crate::capture::{Inside, Node, Safety};
 use crate::dap::types;
-use crate::hash;
+use crate::hash::Hash;
 
 /// The longest text of a value.
 const LONGEST: usize = 400;
+/// What is deeper is not hashed.
+const DEEPEST_HASH: u32 = 2_000;
 
 pub(super) struct Tree<'a> {
     slots: Vec<Slot>,
@@ -20,6 +22,8 @@ pub(super) struct Tree<'a> {
     seen: HashMap<String, usize>,
     /// Expressions are evaluated in this frame.
     pub frame: i64,
+    /// What is added now is only hashed, not told.
+    hiding: bool,
 }
 
 struct Slot {
@@ -31,6 +35,10 @@ struct Slot {
     /// Of the whole value, and how long that is, read where it lies.
     whole: Option<(u64, Option<u64>)>,
     state: State,
+    /// Only hashed.
+    hidden: bool,
+    /// What is inside it is only hashed.
+    shut: bool,
     children: Vec<usize>,
 }
 
@@ -53,6 +61,8 @@ enum State {
     Waiting,
     /// Being asked for.
     Asked,
+    /// Something is inside and was not to be had.
+    Refused,
     /// What is inside is known.
     Open,
     /// It is told elsewhere.
@@ -61,7 +71,7 @@ enum State {
 
 impl<'a> Tree<'a> {
     pub(super) fn new(quirks: &'a Quirks, safety: Safety, frame: i64) -> Self {
-        Tree { slots: Vec::new(), quirks, safety, seen: HashMap::new(), frame }
+        Tree { slots: Vec::new(), quirks, safety, seen: HashMap::new(), frame, hiding: false }
     }
 
     /// Adds a value, unless it is one the debugger made up.
@@ -72,8 +82,20 @@ impl<'a> Tree<'a> {
         let expandable = variable.variables_reference > 0 && (!is_lazy(&variable) || self.safety == Safety::Full);
         let label = self.label(parent, &variable.name);
         let state = if expandable { State::Waiting } else { State::Leaf };
-        let children = Vec::new();
-        self.slots.push(Slot { parent, label, level, variable, identity: None, whole: None, state, children });
+        let hidden = self.hiding;
+        let slot = Slot {
+            parent,
+            label,
+            level,
+            variable,
+            identity: None,
+            whole: None,
+            state,
+            hidden,
+            shut: false,
+            children: Vec::new(),
+        };
+        self.slots.push(slot);
         let slot = self.slots.len() - 1;
         if let Some(parent) = parent.and_then(|parent| self.slots.get_mut(parent)) {
             parent.children.push(slot);
@@ -160,11 +182,53 @@ impl<'a> Tree<'a> {
         open
     }
 
+    /// What is added from here on is only hashed.
+    pub(super) fn hide(&mut self) {
+        self.hiding = true;
+    }
+
+    /// Values that are not told any deeper, to be asked for all the same so that they can be hashed; at most so many.
+    pub(super) fn deepen(&mut self, most: usize) -> Vec<usize> {
+        self.hide();
+        let waits = |slot: &Slot| {
+            matches!(slot.state, State::Waiting | State::Closed) && !is_lazy(&slot.variable) && slot.whole.is_none()
+        };
+        let mut open = Vec::new();
+        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| waits(slot)).take(most) {
+            slot.state = State::Asked;
+            slot.shut = true;
+            open.push(index);
+        }
+        open
+    }
+
+    /// Lists and maps of which only a part was asked for and whose memory does not tell the rest: from where on, and to where.
+    pub(super) fn sampled(&self) -> Vec<(usize, u64, u64)> {
+        let open = self.slots.iter().enumerate().filter(|(_, slot)| slot.state == State::Open && slot.whole.is_none());
+        let part = |(index, slot): (usize, &Slot)| {
+            let length = slot.variable.indexed_variables.filter(|length| *length > slot.children.len() as u64)?;
+            let is_tail = |child: &usize| matches!(self.slots.get(*child).map(|slot| &slot.label), Some(Label::Index(at)) if *at >= length / 2);
+            let tail = slot.children.iter().filter(|child| is_tail(child)).count() as u64;
+            let head = slot.children.len() as u64 - tail;
+            Some((index, head, length - tail))
+        };
+        open.filter_map(part).collect()
+    }
+
     /// Those of them that got no answer stay closed.
     pub(super) fn close(&mut self, open: &[usize]) {
         for slot in open {
             if let Some(slot) = self.slots.get_mut(*slot).filter(|slot| slot.state == State::Asked) {
                 slot.state = State::Closed;
+            }
+        }
+    }
+
+    /// Those of them that got no answer are not asked for again.
+    pub(super) fn close_for_good(&mut self, open: &[usize]) {
+        for slot in open {
+            if let Some(slot) = self.slots.get_mut(*slot).filter(|slot| slot.state == State::Asked) {
+                slot.state = State::Refused;
             }
         }
     }
@@ -189,7 +253,8 @@ impl<'a> Tree<'a> {
 
     /// Values of which the debugger sends only a part, and the expressions for them.
     pub(super) fn long(&self) -> Vec<(usize, String, Form)> {
-        let cut = self.slots.iter().enumerate().filter(|(_, slot)| is_cut(&slot.variable.value));
+        let is_long = |slot: &Slot| is_cut(&slot.variable.value) && slot.whole.is_none();
+        let cut = self.slots.iter().enumerate().filter(|(_, slot)| is_long(slot));
         let told = cut.filter_map(|(index, slot)| {
             let kind = slot.variable.kind.as_deref().unwrap_or_default();
             let length = slot.variable.indexed_variables.unwrap_or_default();
@@ -212,7 +277,8 @@ impl<'a> Tree<'a> {
     }
 
     /// What is inside arrived. What only points to something becomes that, on the same level.
-    pub(super) fn fill(&mut self, slot: usize, children: Vec<types::Variable>) {
+    pub(super) fn fill(&mut self, slot: usize, children: Vec<types::Variable>, asked: Option<(u64, u64)>) {
+        let children = only_asked(children, asked);
         let boxes = self.is_box(slot, &children);
         let Some(known) = self.slots.get_mut(slot) else { return };
         if known.state == State::Seen {
@@ -252,7 +318,6 @@ impl<'a> Tree<'a> {
             (Label::Key(_), Some((_, value))) => value.to_owned(),
             _ => kind,
         };
-        let whole = !is_cut(&variable.value);
         let length =
             variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&kind, &variable.value));
         let length = length.or_else(|| known.whole.and_then(|(_, length)| length));
@@ -260,26 +325,80 @@ impl<'a> Tree<'a> {
             State::Leaf => leaf_text(&variable.value),
             _ => container_text(&kind, length, &variable.value),
         };
-        let hash = match known.state {
-            State::Leaf if text == variable.value => None,
-            _ => whole.then(|| hash::bytes(variable.value.as_bytes())),
-        };
-        let hash = known.whole.map(|(hash, _)| hash).or(hash);
+        // What is told elsewhere is hashed as it is there.
+        let first = known.identity.as_ref().filter(|_| known.state == State::Seen).and_then(|seen| self.seen.get(seen));
+        let digest = self.digest(first.copied().unwrap_or(slot), 0);
+        let told = known.state == State::Leaf && text == variable.value && !digest.partial;
         let inside = match known.state {
             State::Leaf => Inside::Leaf,
-            State::Closed | State::Waiting | State::Asked => Inside::NotExpanded,
+            State::Closed | State::Waiting | State::Asked | State::Refused => Inside::NotExpanded,
             State::Seen => Inside::SeeAt(String::new()),
+            State::Open if known.shut => Inside::NotExpanded,
             State::Open => self.inside(known),
         };
         let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
-        Node { kind, text, hash, partial: false, length, identity, inside }
+        let hash = (!told && !digest.unreached).then_some(digest.hash);
+        Node { kind, text, hash, partial: digest.partial, length, identity, inside }
+    }
+
+    /// A hash of all that is known of a value and everything inside it. The debugger's text of a value is not the value: it
+    /// stands for it only where nothing is inside and nothing was left out.
+    fn digest(&self, slot: usize, depth: u32) -> Digest {
+        let unknown = Digest { partial: true, ..Digest::default() };
+        let Some(known) = self.slots.get(slot).filter(|_| depth < DEEPEST_HASH) else { return unknown };
+        let variable = &known.variable;
+        let own = Hash::default().bytes(variable.kind.as_deref().unwrap_or_default().as_bytes());
+        if let Some((hash, length)) = known.whole {
+            let hash = own.number(hash).number(length.unwrap_or_default()).finish();
+            return Digest { hash, ..Digest::default() };
+        }
+        match known.state {
+            State::Leaf => {
+                let partial = is_cut(&variable.value) || is_closure(variable) || variable.variables_reference > 0;
+                Digest { hash: own.bytes(leaf_value(&variable.value).as_bytes()).finish(), partial, unreached: false }
+            }
+            // It is hashed, or said not to be, where it was met first. Where that is, not its address: stacks move.
+            State::Seen => {
+                let first = known.identity.as_ref().and_then(|identity| self.seen.get(identity));
+                let at = first.map(|first| self.path(*first)).unwrap_or_default();
+                Digest { hash: own.bytes(at.as_bytes()).finish(), ..Digest::default() }
+            }
+            State::Closed | State::Waiting | State::Asked | State::Refused => {
+                // How far there was time to go is another place each time: what was hashed on the way says nothing.
+                let unreached = self.hiding && known.state != State::Refused;
+                Digest { hash: own.bytes(variable.value.as_bytes()).finish(), partial: true, unreached }
+            }
+            State::Open => self.digest_inside(known, own, depth),
+        }
+    }
+
+    fn digest_inside(&self, known: &Slot, own: Hash, depth: u32) -> Digest {
+        let length = known.variable.indexed_variables.filter(|length| *length > 0);
+        let mut partial = length.is_some_and(|length| length > known.children.len() as u64);
+        let mut unreached = false;
+        let mut sum = 0_u64;
+        for (child, label) in known.children.iter().filter_map(|child| Some((*child, &self.slots.get(*child)?.label))) {
+            let inner = self.digest(child, depth + 1);
+            partial |= inner.partial;
+            unreached |= inner.unreached;
+            let named = match label {
+                Label::Root(name) | Label::Field(name) | Label::Key(name) => Hash::default().bytes(name.as_bytes()),
+                Label::Index(index) => Hash::default().number(*index),
+            };
+            // By name, in whatever order they came.
+            sum = sum.wrapping_add(named.number(inner.hash).finish());
+        }
+        Digest { hash: own.number(length.unwrap_or_default()).number(sum).finish(), partial, unreached }
     }
 
     fn inside(&self, known: &Slot) -> Inside {
         let children: Vec<(&Label, Node)> = known
             .children
             .iter()
-            .filter_map(|child| Some((&self.slots.get(*child)?.label, self.node(*child))))
+            .filter_map(|child| {
+                let slot = self.slots.get(*child).filter(|slot| !slot.hidden)?;
+                Some((&slot.label, self.node(*child)))
+            })
             .collect();
         let text = |label: &Label| match label {
             Label::Root(name) | Label::Field(name) | Label::Key(name) => name.clone(),
@@ -303,6 +422,41 @@ impl<'a> Tree<'a> {
             _ => Inside::Fields(children.into_iter().map(|(label, node)| (text(label), node)).collect()),
         }
     }
+}
+
+/// A hash.
+#[derive(Clone, Copy, Default)]
+struct Digest {
+    hash: u64,
+    /// It is not of everything.
+    partial: bool,
+    /// Of how much it is was a matter of time.
+    unreached: bool,
+}
+
+/// Of what came only what was asked for: some debuggers send everything whatever they are asked.
+fn only_asked(children: Vec<types::Variable>, asked: Option<(u64, u64)>) -> Vec<types::Variable> {
+    let Some((start, count)) = asked else { return children };
+    // A map may tell its keys and its values apart.
+    if children.len() as u64 <= count.saturating_mul(2) {
+        return children;
+    }
+    let index = |child: &types::Variable| child.name.trim_start_matches('[').trim_end_matches(']').parse::<u64>().ok();
+    let numbered = children.iter().all(|child| index(child).is_some());
+    let wanted = start..start.saturating_add(count);
+    let chosen = children.into_iter().zip(0..).filter(|(child, at)| match numbered {
+        true => index(child).is_some_and(|index| wanted.contains(&index)),
+        false => wanted.contains(at),
+    });
+    chosen.map(|(child, _)| child).collect()
+}
+
+/// A function that may keep variables of the one it was made in, which Delve does not tell.
+fn is_closure(variable: &types::Variable) -> bool {
+    let is_function = variable.kind.as_deref().is_some_and(|kind| kind.starts_with("func("));
+    let last = variable.value.rsplit('.').next().unwrap_or_default();
+    let number = last.strip_prefix("func").unwrap_or_default();
+    is_function && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether Delve's text is of something that has something inside, which then begins with its type.
@@ -346,9 +500,13 @@ fn length_in(kind: &str, text: &str) -> Option<u64> {
     rest.split(',').next()?.trim().parse().ok()
 }
 
+/// Delve shows unsigned numbers twice.
+fn leaf_value(text: &str) -> &str {
+    text.split_once(" = 0x").map_or(text, |(number, _)| number)
+}
+
 fn leaf_text(text: &str) -> String {
-    // Delve shows unsigned numbers twice.
-    let plain = text.split_once(" = 0x").map_or(text, |(number, _)| number);
+    let plain = leaf_value(text);
     match plain.len() > LONGEST {
         true => format!("{}...", plain.get(..plain.floor_char_boundary(LONGEST)).unwrap_or_default()),
         false => plain.to_owned(),
@@ -384,17 +542,17 @@ mod tests {
         let mut tree = Tree::new(&quirks, Safety::Pure, 0);
         let root = tree.add(None, variable("o", "interface {}", "interface {}(*main.T) *{A: 1}", 1, 0), 0).unwrap();
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("data", "*main.T", "*main.T {A: 1}", 2, 0)]);
+        tree.fill(root, vec![variable("data", "*main.T", "*main.T {A: 1}", 2, 0)], None);
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("", "main.T", "main.T {A: 1}", 3, 0)]);
+        tree.fill(root, vec![variable("", "main.T", "main.T {A: 1}", 3, 0)], None);
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("A", "int", "1", 0, 0), variable("B", "main.U", "main.U {...}", 9, 0)]);
+        tree.fill(root, vec![variable("A", "int", "1", 0, 0), variable("B", "main.U", "main.U {...}", 9, 0)], None);
         assert_eq!(tree.open(1), [0; 0]);
         let node = tree.node(root);
         assert_eq!((node.kind.as_str(), node.text.as_str()), ("*main.T", "*main.T"));
         let Inside::Fields(fields) = &node.inside else { panic!("{node:?}") };
         assert_eq!((fields[0].1.text.as_str(), &fields[0].1.inside), ("1", &Inside::Leaf));
-        assert_eq!((fields[1].1.hash, &fields[1].1.inside), (None, &Inside::NotExpanded));
+        assert_eq!((fields[1].1.partial, &fields[1].1.inside), (true, &Inside::NotExpanded));
     }
 
     #[test]
@@ -404,9 +562,9 @@ mod tests {
         let map = tree.add(None, variable("m", "map[string]int", "map[string]int [\"a\": 1, ]", 1, 1), 0).unwrap();
         let list = tree.add(None, variable("l", "[]int", "[]int len: 9, cap: 9, [...]", 2, 9), 0).unwrap();
         tree.open(1);
-        tree.fill(map, vec![variable("len()", "int", "1", 0, 0), variable("\"a\"", "string: int", "1", 0, 0)]);
-        tree.fill(list, vec![variable("[0]", "uint", "5 = 0x5", 0, 0)]);
-        tree.fill(list, vec![variable("[8]", "uint", "6", 0, 0)]);
+        tree.fill(map, vec![variable("len()", "int", "1", 0, 0), variable("\"a\"", "string: int", "1", 0, 0)], None);
+        tree.fill(list, vec![variable("[0]", "uint", "5 = 0x5", 0, 0)], None);
+        tree.fill(list, vec![variable("[8]", "uint", "6", 0, 0)], None);
         let node = tree.node(map);
         assert_eq!(node.inside, Inside::Entries(vec![("a".to_owned(), Node::leaf("int", "1"))]));
         let node = tree.node(list);
@@ -430,6 +588,7 @@ mod tests {
                 variable("[key 2]", "main.K", "main.K {A: 2}", 9, 0),
                 variable("[val 2]", "main.V", "main.V {B: 3}", 10, 0),
             ],
+            None,
         );
         let Inside::Entries(entries) = tree.node(map).inside else { panic!("no entries") };
         let told: Vec<(&str, &str, &str, bool)> = entries

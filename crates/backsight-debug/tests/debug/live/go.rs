@@ -34,7 +34,7 @@ fn subject() -> (Subject, tempfile::TempDir) {
     (built(programs().join("table.go"), folder.path()), folder)
 }
 
-fn built(source: PathBuf, folder: &Path) -> Subject {
+pub fn built(source: PathBuf, folder: &Path) -> Subject {
     installed(&["dlv"]);
     let program = folder.join("program");
     let mut build = Command::new(installed(&["go"]));

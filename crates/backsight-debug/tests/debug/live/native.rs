@@ -1,6 +1,6 @@
 //! C++ and Rust under lldb-dap.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use backsight_debug::diff::{Options, snapshot_diff};
@@ -28,14 +28,17 @@ const CPP: Ways = Ways {
 pub const LLDB: [&str; 6] = ["lldb-dap", "lldb-dap-22", "lldb-dap-21", "lldb-dap-20", "lldb-dap-19", "lldb-dap-18"];
 
 fn built(source: &str, compiler: &str, arguments: &[&str]) -> (Subject, tempfile::TempDir) {
-    installed(&LLDB);
     let folder = tempfile::tempdir().unwrap();
-    let source = programs().join(source);
-    let program = folder.path().join("table");
+    (compiled(programs().join(source), folder.path(), compiler, arguments), folder)
+}
+
+pub fn compiled(source: PathBuf, folder: &Path, compiler: &str, arguments: &[&str]) -> Subject {
+    installed(&LLDB);
+    let program = folder.join("table");
     let mut build = Command::new(installed(&[compiler]));
     let built = build.args(arguments).arg("-o").arg(&program).arg(&source).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    (Subject { source, program, runtime: None, rust_sysroot: None }, folder)
+    Subject { source, program, runtime: None, rust_sysroot: None }
 }
 
 mod cpp {
