@@ -14,18 +14,25 @@ const DEEPEST: u32 = 32;
 
 /// A hash of everything captured of a value. Values with the same hash are compared all the same, so a hash that misses
 /// something costs nothing but a worse alignment.
-pub(super) fn fingerprint(node: &Node) -> u64 {
-    hashed(Hash::default(), node, 0).finish()
+pub(super) fn fingerprint(node: &Node, by_hash: bool) -> u64 {
+    hashed(Hash::default(), node, 0, by_hash).finish()
 }
 
-fn hashed(hash: Hash, node: &Node, depth: u32) -> Hash {
+/// Whether hashes can tell elements apart: where one is missing, because there was no time for it, the same element with one
+/// would look like another.
+pub(super) fn has_hashes(node: &Node) -> bool {
+    let own = matches!(node.inside, Inside::Leaf | Inside::Unset) || node.hash.is_some();
+    own && node.children().all(has_hashes)
+}
+
+fn hashed(hash: Hash, node: &Node, depth: u32, by_hash: bool) -> Hash {
     let text = without_addresses(&node.text);
     let hash = hash
         .bytes(node.kind.as_bytes())
         .bytes(text.as_bytes())
         .number(node.length.map_or(0, |length| length.wrapping_add(1)));
     // A hash of a value whose text has an address may be a hash of that address.
-    let own = node.hash.filter(|_| *text == node.text).unwrap_or_default();
+    let own = node.hash.filter(|_| by_hash && *text == node.text).unwrap_or_default();
     let hash = hash.number(own);
     if depth >= DEEPEST {
         return hash;
@@ -36,17 +43,18 @@ fn hashed(hash: Hash, node: &Node, depth: u32) -> Hash {
         Inside::Unset => hash.number(2),
         Inside::SeeAt(at) => hash.number(3).bytes(node.identity.as_ref().unwrap_or(at).as_bytes()),
         Inside::Elements(children) => {
-            children.iter().fold(hash.number(4), |hash, (_, child)| hashed(hash, child, depth + 1))
+            children.iter().fold(hash.number(4), |hash, (_, child)| hashed(hash, child, depth + 1, by_hash))
         }
         Inside::Fields(children) => {
-            let each =
-                |hash: Hash, (name, child): &(String, Node)| hashed(hash.bytes(name.as_bytes()), child, depth + 1);
+            let each = |hash: Hash, (name, child): &(String, Node)| {
+                hashed(hash.bytes(name.as_bytes()), child, depth + 1, by_hash)
+            };
             children.iter().fold(hash.number(5), each)
         }
         // Order means nothing: the sum is the same in any.
         Inside::Entries(children) => {
             let entry = |(key, child): &(String, Node)| {
-                hashed(Hash::default().bytes(key.as_bytes()), child, depth + 1).finish()
+                hashed(Hash::default().bytes(key.as_bytes()), child, depth + 1, by_hash).finish()
             };
             hash.number(6).number(children.iter().map(entry).fold(0, u64::wrapping_add))
         }
@@ -60,12 +68,13 @@ type Inner = OnceCell<Vec<u64>>;
 pub(super) struct Likeness<'a> {
     sides: (Elements<'a>, Elements<'a>),
     hashes: (Vec<Inner>, Vec<Inner>),
+    by_hash: bool,
 }
 
 impl<'a> Likeness<'a> {
-    pub(super) fn new(sides: (Elements<'a>, Elements<'a>)) -> Self {
+    pub(super) fn new(sides: (Elements<'a>, Elements<'a>), by_hash: bool) -> Self {
         let empty = |side: Elements<'a>| vec![OnceCell::new(); side.len()];
-        Likeness { sides, hashes: (empty(sides.0), empty(sides.1)) }
+        Likeness { sides, hashes: (empty(sides.0), empty(sides.1)), by_hash }
     }
 
     /// How much an old and a new element look like the same one; 0 is not at all.
@@ -77,7 +86,7 @@ impl<'a> Likeness<'a> {
         if old.identity.is_some() && old.identity == new.identity {
             return 1000;
         }
-        let hashes = |node: &Node| node.children().map(fingerprint).collect::<Vec<u64>>();
+        let hashes = |node: &Node| node.children().map(|child| fingerprint(child, self.by_hash)).collect::<Vec<u64>>();
         let before = self.hashes.0[old_index].get_or_init(|| hashes(old));
         let after = self.hashes.1[new_index].get_or_init(|| hashes(new));
         let equal = before.iter().zip(after).filter(|(before, after)| before == after).count();

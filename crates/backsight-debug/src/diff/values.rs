@@ -234,9 +234,11 @@ impl<'a> Walk<'a> {
 
     fn aligned(&mut self, sides: Sides<'a, (u64, Node)>, open: elements::Open) {
         let (old, new) = sides;
-        let hashes =
-            |side: &[(u64, Node)]| side.iter().map(|(_, node)| elements::fingerprint(node)).collect::<Vec<u64>>();
-        let likeness = elements::Likeness::new(sides);
+        let by_hash = old.iter().chain(new).all(|(_, node)| elements::has_hashes(node));
+        let hashes = |side: &[(u64, Node)]| {
+            side.iter().map(|(_, node)| elements::fingerprint(node, by_hash)).collect::<Vec<u64>>()
+        };
+        let likeness = elements::Likeness::new(sides, by_hash);
         let steps = align::align(&hashes(old), &hashes(new), |old, new| likeness.of(old, new));
         for step in elements::without_open_ends(&steps, open) {
             match *step {

@@ -1815,7 +1815,30 @@ def hold_threads():
     factory.make_list_threads_message = make_list_threads_message
 
 
-for hold in (hold_types, hold_frames, hold_threads):
+def release_children():
+    """A process that `os.fork` makes has the breakpoints of this one and nobody to tell of them: it would wait at the first for
+    ever. So it goes on without a debugger. What it shares with this process, above all the connection, is left alone."""
+    register = getattr(module('posix'), 'register_at_fork', None)
+    constants, tracing = MODULES['_pydevd_bundle.pydevd_constants'], MODULES['pydevd_tracing']
+    set_trace, monitoring = sys.settrace, getattr(sys, 'monitoring', None)
+
+    def go_alone():
+        try:
+            constants.GlobalDebuggerHolder.global_dbg = None
+            MODULES['threading'].settrace(None)
+            tracing.SetTrace(None)
+            set_trace(None)
+            for tool in range(6) if monitoring is not None else ():
+                if monitoring.get_tool(tool) == 'pydevd':
+                    monitoring.set_events(tool, 0)
+        except Exception:
+            pass
+
+    if type(register) is NATIVE:
+        register(after_in_child=go_alone)
+
+
+for hold in (hold_types, hold_frames, hold_threads, release_children):
     try:
         hold()
     except Exception:

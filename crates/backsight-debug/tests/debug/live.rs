@@ -1,6 +1,7 @@
 //! Real debuggers on small programs that do the same in each language, and the same table of expectations for all of them.
 
 mod by_pid;
+mod children;
 mod described;
 mod doors;
 mod endless;

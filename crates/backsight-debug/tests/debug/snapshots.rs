@@ -362,6 +362,14 @@ fn what_was_not_compared_is_named_whatever_there_is_of_it() {
     assert_eq!((more.summary.not_compared, more.not_compared), (40, vec!["v (40 values)".to_owned()]));
 }
 
+/// There may be time to hash an element in one capture and not in the other.
+#[test]
+fn an_element_with_a_hash_is_not_another_than_one_without() {
+    let part = |hash: Option<u64>| Node { hash, ..closed("T") };
+    let diff = of(list(vec![part(Some(1)), part(None)]), list(vec![part(None), part(Some(1))]));
+    assert_eq!((diff.summary.changes(), diff.summary.not_compared), (0, 2), "{diff:#?}");
+}
+
 #[test]
 fn part_of_a_map_says_nothing_about_the_keys_it_does_not_hold() {
     let part = |keys: Vec<(&str, Node)>, hash: u64| Node { length: Some(1000), ..map(keys).with_hash(hash) };

@@ -177,6 +177,8 @@ impl Node {
         }
         self.inspector.ask("Debugger.enable", json!({ "maxScriptsCacheSize": 100_000_000 })).await?;
         let _ = self.inspector.ask("Debugger.setBlackboxPatterns", json!({ "patterns": ["^node:"] })).await;
+        // Workers inherit that they are to wait for a debugger. So they come to us, and are let go.
+        let _ = self.inspector.ask("NodeWorker.enable", json!({ "waitForDebuggerOnStart": true })).await;
         self.state().attached = attached;
         if attached {
             // At once, so that later looks run nothing that the program put in the place of what takes the walker in.
@@ -276,12 +278,31 @@ impl Node {
                 self.state().pause = None;
                 self.event("continued", json!({ "threadId": THREAD, "allThreadsContinued": true }));
             }
+            "NodeWorker.attachedToWorker" => self.release(&params).await,
             "NodeRuntime.waitingForDisconnect" => self.event("terminated", json!({})),
             "Runtime.executionContextDestroyed" if params["executionContextId"] == json!(1) => {
                 self.event("terminated", json!({}));
             }
             _ => {}
         }
+    }
+
+    /// Lets a worker run without a debugger: it is a program of its own for V8.
+    async fn release(&self, params: &Value) {
+        let session = &params["sessionId"];
+        let go = json!({ "id": 1, "method": "Runtime.runIfWaitingForDebugger" }).to_string();
+        let message = json!({ "sessionId": session, "message": go });
+        let _ = self.inspector.ask("NodeWorker.sendMessageToWorker", message).await;
+        let _ = self.inspector.ask("NodeWorker.detach", json!({ "sessionId": session })).await;
+        let file = place::file_of(params["workerInfo"]["url"].as_str().unwrap_or_default());
+        let said = format!("Backsight: a worker thread runs `{file}` and is not debugged\n");
+        self.event("output", json!({ "category": "console", "output": said }));
+    }
+
+    /// Takes what was started for us out of what child processes are started with: they would wait for a debugger of their own.
+    async fn free_children(&self) {
+        let expression = "process.execArgv = process.execArgv.filter((one) => !one.startsWith('--inspect'))";
+        let _ = self.inspector.ask("Runtime.evaluate", json!({ "expression": expression, "silent": true })).await;
     }
 
     /// The connection is gone, and with it the program.
@@ -317,6 +338,7 @@ impl Node {
         if entry {
             // Nothing of the program has run: whatever the walker uses is still V8's and Node's. What fails is tried again later.
             let _ = self.prepare(Realm::Main).await;
+            self.free_children().await;
         }
         let stops = self.count_hits(&hit, &top).await;
         let unwanted =

@@ -79,14 +79,14 @@ fn make(dice: &mut Dice, depth: u32) -> Made {
     };
     match dice.roll(10) {
         0 => of(format!("std::vector<{kind}>"), &format!("KIND{{{it}, {it}}}"), "@[1]"),
-        1 => of(format!("std::vector<{kind}>"), &format!("KIND(40, {it})"), "@[25]"),
+        1 => of(format!("std::vector<{kind}>"), &format!("KIND(14, {it})"), "@[9]"),
         2 => of(format!("std::map<int, {kind}>"), &format!("KIND{{{{1, {it}}}, {{2, {it}}}}}"), "@.at(2)"),
         3 => of(format!("std::unordered_map<std::string, {kind}>"), &format!("KIND{{{{\"k\", {it}}}}}"), "@.at(\"k\")"),
-        4 => of(format!("std::list<{kind}>"), &format!("KIND(30, {it})"), "*std::next(@.begin(), 20)").parenthesised(),
+        4 => of(format!("std::list<{kind}>"), &format!("KIND(14, {it})"), "*std::next(@.begin(), 9)").parenthesised(),
         5 => of(format!("std::optional<{kind}>"), &format!("KIND({it})"), "(*@)"),
         6 => of(format!("std::shared_ptr<{kind}>"), &format!("std::make_shared<{kind}>({it})"), "(*@)"),
         7 => of(format!("Held<{kind}>"), &format!("KIND{{1, {it}}}"), "@.held"),
-        8 => of(format!("std::deque<{kind}>"), &format!("KIND(30, {it})"), "@[20]"),
+        8 => of(format!("std::deque<{kind}>"), &format!("KIND(14, {it})"), "@[9]"),
         _ => of(format!("std::array<{kind}, 2>"), &format!("KIND{{{it}, {it}}}"), "@[1]"),
     }
 }
@@ -95,7 +95,7 @@ impl Made {
     /// What is reached through a pointer is named in parentheses.
     fn parenthesised(mut self) -> Made {
         for change in &mut self.changes {
-            *change = change.replace("*std::next(@.begin(), 20)", "(*std::next(@.begin(), 20))");
+            *change = change.replace("*std::next(@.begin(), 9)", "(*std::next(@.begin(), 9))");
         }
         self
     }
@@ -103,7 +103,7 @@ impl Made {
 
 #[test]
 fn whatever_changes_is_told_or_counted() {
-    for seed in seeds(2) {
+    for seed in seeds(1) {
         let all = variables(&mut Dice::new(seed + 400), make);
         let lines = body(
             &all,
