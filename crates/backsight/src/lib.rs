@@ -24,6 +24,7 @@
 
 mod adopt;
 mod archive;
+mod bisect;
 mod config;
 mod convert;
 mod gate;
@@ -37,6 +38,7 @@ mod plan_token;
 mod reference;
 pub mod report;
 pub mod request;
+mod scratch;
 mod session;
 mod settings;
 mod short;

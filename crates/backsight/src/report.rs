@@ -1,6 +1,7 @@
 //! What the library answers. These values are the wire format of the CLI's `--json` and, later, of MCP and HTTP:
 //! plain data, snake_case, no behaviour beyond what reading them needs.
 
+mod bisect;
 mod browser;
 mod continuity;
 mod debug;
@@ -16,6 +17,7 @@ use backsight_core::{Coverage, ObjectId, RelPath, Seq};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use bisect::{BisectRun, Bisected, FoundStep};
 pub use browser::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
 };
@@ -35,6 +37,7 @@ pub use unknown::{
 };
 pub use watch::{Watch, WatchMood};
 
+pub use crate::bisect::Verdict;
 use crate::plan_token::PlanToken;
 
 /// The answer to `track`.

@@ -4,6 +4,7 @@ mod debug;
 mod path_text;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use backsight_core::{RelPath, Timestamp};
 pub use backsight_diff::BinaryFiles;
@@ -59,6 +60,30 @@ pub struct Revert {
     pub dry_run: bool,
     /// Only this plan: any other is refused, with what changed since it was made.
     pub plan: Option<PlanToken>,
+    /// Who asks.
+    pub origin: Origin,
+}
+
+/// A request to find the step that broke something.
+#[derive(Clone, Debug, Default)]
+pub struct Bisect {
+    /// A step at which it was not broken; the oldest one that is kept, when none is named.
+    pub good: Option<String>,
+    /// A step at which it is broken; the latest one, when none is named.
+    pub bad: Option<String>,
+    /// What tells: the program and its arguments. Status 0 is good, 125 cannot be told, anything else is bad.
+    pub command: Vec<String>,
+    /// The directory below the root that it runs in.
+    pub directory: Option<RelPath>,
+    /// Directories of the workspace that no snapshot holds and the command needs, such as `node_modules`: each is there as
+    /// reflinks, or hard links where the file system has none.
+    pub share: Vec<RelPath>,
+    /// The same as copies, for what the command writes to in place.
+    pub copy: Vec<RelPath>,
+    /// How many runs at a time; none means one.
+    pub jobs: usize,
+    /// How long a run may take; one that takes longer is bad.
+    pub timeout: Option<Duration>,
     /// Who asks.
     pub origin: Origin,
 }

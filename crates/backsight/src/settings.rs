@@ -43,6 +43,15 @@ pub enum Progress {
         /// Steps to do.
         total: u64,
     },
+    /// The step that broke something is being looked for.
+    Bisecting {
+        /// On which steps' files the check runs now: `#12`.
+        steps: String,
+        /// Runs that are over.
+        runs: u64,
+        /// How many steps can still be the one.
+        remaining: u64,
+    },
     /// Objects are being checked.
     Verifying {
         /// Objects done.

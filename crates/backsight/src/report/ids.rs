@@ -1,7 +1,7 @@
 //! Where reports name sessions, messages and parts, so that a reader can be shown short ids in their place.
 
 use super::{
-    Begun, Blame, Call, Event, FileVersion, LineOrigin, LogPage, Origin, RevertInfo, Row, Session, SessionDetail,
+    Begun, Bisected, Blame, Call, Event, FileVersion, FoundStep, LineOrigin, LogPage, Origin, RevertInfo, Row, Session, SessionDetail,
     SessionMessage, SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, Snapshot,
     SnapshotDetail, WorkspaceStatus,
 };
@@ -56,6 +56,8 @@ macro_rules! ids_of_fields {
 }
 
 ids_of_fields! {
+    Bisected: found;
+    FoundStep: snapshot;
     Snapshot: origin;
     Event: origin;
     SnapshotDetail: snapshot;

@@ -44,6 +44,8 @@ kinds! {
     Milestone, "milestone";
     /// Continuity was reset, with a reason.
     Reset, "reset";
+    /// The step that broke something was looked for.
+    Bisect, "bisect";
     /// A page showed its first error.
     FirstError, "first_error";
     /// A page recovered.

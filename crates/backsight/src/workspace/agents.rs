@@ -14,10 +14,11 @@ use backsight_debug::debugger::Moved;
 use backsight_debug::session::{self, Attach, Launch};
 
 use super::Workspace;
+use super::bisect::Inside;
 use super::browser::Bounds;
 use super::debug::is_gits_or_ours;
-use crate::report::BrowserStatus;
-use crate::request::AttachBrowser;
+use crate::report::{Bisected, BrowserStatus};
+use crate::request::{AttachBrowser, Bisect};
 use crate::user_settings::{self, Addresses, Agents, Programs, UserSettings};
 
 /// Variables that say how a program behaves and can make nothing else run. A list of those that can would have to know
@@ -82,6 +83,20 @@ impl Workspace {
     pub fn agent_attach_browser(&self, request: &AttachBrowser) -> Result<BrowserStatus> {
         let policy = self.policy()?;
         self.attach_browser_within(&policy.browser(request)?, policy.bounds())
+    }
+
+    /// The same as [`Workspace::bisect`], for an agent: only recorded programs are run, unless the user allows any.
+    pub fn agent_bisect(&self, request: &Bisect) -> Result<Bisected> {
+        let policy = self.policy()?;
+        if policy.agents.programs == Programs::Any {
+            return self.bisect(request);
+        }
+        let file = policy.file;
+        let refuse = move |program: &str| {
+            let what = format!("to run `{}`, which is not a program of the workspace", quote(program.as_bytes()));
+            refused(&file, &what, ANY_PROGRAM)
+        };
+        self.bisect_within(request, Some(Inside { refuse: Box::new(refuse) }))
     }
 
     fn policy(&self) -> Result<Policy<'_>> {

@@ -63,7 +63,7 @@ impl Lab {
 }
 
 /// Where the tests' stores are known as theirs.
-fn state() -> PathBuf {
+pub fn state() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("state")
 }
 

@@ -13,6 +13,7 @@ mod access;
 mod agreed;
 mod attribution;
 mod beside_writers;
+mod bisect;
 mod blame;
 mod browser;
 mod calls;
