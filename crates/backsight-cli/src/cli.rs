@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    abandon, agent_help, baseline, begin, blame, browser, call, cat, changes, checkpoint, completions, config,
+    abandon, agent_help, baseline, begin, bisect, blame, browser, call, cat, changes, checkpoint, completions, config,
     continuity, debug, demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log, ls,
     man, mcp, milestone, noise, patch, pin, redo, restore, revert, run, serve, session, show, status, track, undo,
     unknown, unpin, usage, verify,
@@ -44,7 +44,7 @@ Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not fo
 /// The commands by what they are for, as the help lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Record", &["init", "status", "track", "begin", "finish", "abandon", "call"]),
-    ("Look", &["log", "show", "ls", "cat", "diff", "patch", "blame"]),
+    ("Look", &["log", "show", "ls", "cat", "diff", "patch", "blame", "bisect"]),
     ("Go back", &["undo", "redo", "revert", "restore"]),
     ("Sessions and milestones", &["session", "milestone", "unknown", "continuity", "known"]),
     ("The app", &["run", "changes", "health", "checkpoint", "baseline", "noise", "browser"]),
@@ -150,6 +150,7 @@ pub enum Command {
     Patch(patch::Args),
     Diff(diff::Args),
     Blame(blame::Args),
+    Bisect(bisect::Args),
     Revert(revert::Args),
     Restore(restore::Args),
     Undo(undo::Args),

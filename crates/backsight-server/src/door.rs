@@ -388,6 +388,11 @@ fn said(progress: &Progress) -> Said {
             total: Some(number(*total)),
             message: format!("{done} of {total} files put back"),
         },
+        Progress::Bisecting { steps, runs, remaining } => Said {
+            done: number(*runs),
+            total: None,
+            message: format!("checking {steps}; {remaining} steps left after {runs} runs"),
+        },
         Progress::Verifying { done, total } => Said {
             done: number(*done),
             total: Some(number(*total)),

@@ -25,6 +25,7 @@
 mod adopt;
 mod archive;
 mod bisect;
+mod cause;
 mod config;
 mod convert;
 mod gate;
@@ -58,4 +59,4 @@ pub use gate::OwnStore;
 pub use plan_token::PlanToken;
 pub use settings::{CallSettings, Progress, Settings};
 pub use timeline::OriginColumn;
-pub use workspace::Workspace;
+pub use workspace::{Topic, Workspace};

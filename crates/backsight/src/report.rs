@@ -3,6 +3,7 @@
 
 mod bisect;
 mod browser;
+mod changes;
 mod continuity;
 mod debug;
 mod ids;
@@ -20,6 +21,9 @@ use serde::{Deserialize, Serialize};
 pub use bisect::{BisectRun, Bisected, FoundStep};
 pub use browser::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
+};
+pub use changes::{
+    AllChanges, Because, Certainty, DebugChanges, Evidence, EvidenceKind, FilesChanges, ProgramEvent, StepEntry,
 };
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;

@@ -8,6 +8,7 @@ mod kept;
 mod query;
 mod row;
 mod sessions;
+mod window;
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -30,7 +31,8 @@ pub(crate) use sessions::{KnownSession, SeenMessage};
 
 use crate::report::{ChainProblem, Event, Kind};
 use format::FORMAT;
-use row::{Found, find, find_rows, insert_event, insert_step, json, json_text, optional_json};
+pub(crate) use row::Found;
+use row::{find, find_rows, insert_event, insert_step, json, json_text, optional_json};
 
 /// The write-ahead log is folded into the file when it is larger than this: every ten steps or so.
 const LOG_LIMIT: u64 = 256 << 10;

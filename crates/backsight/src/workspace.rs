@@ -8,6 +8,7 @@ mod agents;
 mod bisect;
 mod browser;
 mod call;
+mod changes;
 mod checkpoint;
 mod continuity;
 mod conversation;
@@ -32,6 +33,8 @@ mod since;
 mod track;
 mod unknown;
 mod watch;
+
+pub use changes::Topic;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,6 +100,8 @@ struct Shared {
     browser: browser::Slot,
     /// The debug lane, once somebody used it.
     debugger: debug::Slot,
+    /// Where each client looked last, and what is known of the steps.
+    places: changes::Places,
     /// What the lanes saw and the timeline does not hold yet.
     notes: notes::Waiting,
 }

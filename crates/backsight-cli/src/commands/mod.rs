@@ -4,6 +4,7 @@ pub mod abandon;
 pub mod agent_help;
 pub mod baseline;
 pub mod begin;
+pub mod bisect;
 pub mod blame;
 pub mod browser;
 pub mod call;
@@ -98,6 +99,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Patch(args) => patch::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Blame(args) => blame::run(args, context),
+        Command::Bisect(args) => bisect::run(args, context),
         Command::Revert(args) => revert::run(args, context),
         Command::Restore(args) => restore::run(args, context),
         Command::Undo(args) => undo::run(args, context),

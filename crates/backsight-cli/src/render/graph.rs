@@ -36,6 +36,7 @@ impl Alphabet {
             Kind::Restore | Kind::Revert | Kind::Undo | Kind::Redo => ('<', '↺'),
             Kind::Milestone => ('=', '◆'),
             Kind::Reset => ('X', '╳'),
+            Kind::Bisect => ('?', '⊘'),
             Kind::FirstError | Kind::Recovery | Kind::Navigation => ('!', '▸'),
             Kind::DebuggerStop | Kind::Capture | Kind::DebugEnd => ('!', '▸'),
         };

@@ -10,6 +10,8 @@ use super::{Timeline, broken};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptKind {
     Checkpoint,
+    /// Up to which row the timeline was when a named checkpoint was made.
+    CheckpointRow,
     NoiseRule,
     Baseline,
     /// Random texts that must stay the same.
@@ -22,6 +24,7 @@ impl KeptKind {
     fn as_str(self) -> &'static str {
         match self {
             KeptKind::Checkpoint => "checkpoint",
+            KeptKind::CheckpointRow => "checkpoint_row",
             KeptKind::NoiseRule => "noise_rule",
             KeptKind::Baseline => "baseline",
             KeptKind::Secret => "secret",

@@ -1,0 +1,314 @@
+//! Because of what: the steps that can have broken something, with what they changed, handed to the ranking (`cause.rs`).
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use backsight_browser::entry::Entry;
+use backsight_browser::report::{Changes, FailureEntry, MessageEntry, SocketErrorEntry};
+use backsight_core::{ObjectId, RelPath, Result, Seq, Timestamp, bounded};
+use backsight_diff::{is_binary, line_origins, split_lines};
+
+use super::{Opened, Window, Workspace};
+use crate::cause::{self, Candidate, Suspicion, TouchedText, Trouble};
+use crate::report::{Because, Certainty, EvidenceKind, Kind};
+use crate::timeline::Step;
+
+/// Troubles that are explained, the worst first.
+const TROUBLES: usize = 4;
+/// Steps that are considered, the newest before the trouble.
+const STEPS: usize = 64;
+/// Files of a step that are read,
+const FILES: usize = 40;
+/// and how large each may be.
+const LARGEST: u64 = 256 << 10;
+/// Steps whose changes are remembered.
+const REMEMBERED: usize = 512;
+/// Others that are named beside the suspect.
+const ALSO: usize = 3;
+/// Words of an answer's body that are looked for in the code.
+const BODY_WORDS: usize = 40;
+/// Places that a text names, at most.
+const PLACES: usize = 16;
+
+/// What steps changed, by their number: steps never change.
+#[derive(Default)]
+pub(super) struct Cache(Mutex<HashMap<Seq, Arc<Candidate>>>);
+
+/// Something that broke, as the answer tells it.
+pub(super) struct Broken {
+    /// Its id.
+    pub(super) entry: String,
+    /// When first.
+    pub(super) first: Timestamp,
+    /// Whether it was not known before the window.
+    pub(super) is_new: bool,
+    trouble: Trouble,
+}
+
+impl Workspace {
+    /// What the app's answer says is broken, the worst first.
+    pub(super) fn troubles(&self, app: &Changes) -> Result<Vec<Broken>> {
+        let browser = self.browser()?;
+        let whole = |id: &String| browser.entry(id).ok();
+        let console = app.console.iter().flat_map(|console| &console.errors);
+        let failed = app.network.iter().flat_map(|network| network.failures.iter().chain(&network.mistyped));
+        let sockets = app.websocket.iter().flat_map(|sockets| sockets.errors.iter().filter(|error| !error.recovered));
+        let mut found: Vec<Broken> = console.map(|entry| said(entry, whole(&entry.id), app)).collect();
+        found.extend(failed.map(|entry| failed_request(entry, whole(&entry.id), app)));
+        found.extend(sockets.map(|entry| broken_socket(entry, whole(&entry.id), app)));
+        found.retain(|broken| !broken.entry.is_empty());
+        found.truncate(TROUBLES);
+        Ok(found)
+    }
+
+    /// Which step explains it.
+    pub(super) fn because(&self, opened: &Opened, broken: &Broken, window: &Window) -> Result<Because> {
+        let steps = self.suspects(opened, broken, window)?;
+        let mut candidates = steps.iter().map(|step| self.candidate(opened, step)).collect::<Result<Vec<_>>>()?;
+        if !window.on_disk.is_empty() {
+            candidates.push(Arc::new(self.unrecorded(opened, window)));
+        }
+        let changed: BTreeSet<RelPath> =
+            candidates.iter().flat_map(|candidate| &candidate.files).map(|file| file.path.clone()).collect();
+        let imported = |from: &RelPath| self.imported(from, &changed);
+        let ranked = cause::rank(&broken.trouble, &candidates, &imported);
+        Ok(explained(broken, &steps, &ranked))
+    }
+
+    /// The steps of the window that began before it happened, the newest last.
+    fn suspects(&self, opened: &Opened, broken: &Broken, window: &Window) -> Result<Vec<Step>> {
+        // What was recorded later may have been made before, by a tool that ran or a user whose edit was found.
+        let until = opened.timeline.first_step_after(broken.first)?.unwrap_or(window.until);
+        let (_, mut steps) = opened.timeline.newest_steps(window.since, until, STEPS)?;
+        let mut before = None;
+        steps.retain(|step| {
+            let began = began(step, before);
+            before = Some(step.snapshot.timestamp);
+            // The first snapshot is what recording began with, not something that was done.
+            began <= broken.first && step.base.is_some()
+        });
+        Ok(steps)
+    }
+
+    /// What a step changed, read once.
+    fn candidate(&self, opened: &Opened, step: &Step) -> Result<Arc<Candidate>> {
+        let seq = step.snapshot.sequence_number;
+        let cache = &self.shared.places.causes.0;
+        if let Some(known) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(&seq) {
+            return Ok(known.clone());
+        }
+        let read = |path: &RelPath, id: Option<ObjectId>| match id {
+            Some(id) => opened.files.content_up_to(LARGEST, None, path, &id).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let touched = opened.timeline.touched_by(seq)?.into_iter().take(FILES);
+        let files = touched.map(|file| {
+            let (before, after) = (read(&file.path, file.before), read(&file.path, file.after));
+            touched_text(file.path, &before, &after)
+        });
+        let made = Arc::new(Candidate { files: files.collect() });
+        let mut known = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(seq, made.clone());
+        Ok(made)
+    }
+
+    /// What differs on disk and no step holds.
+    fn unrecorded(&self, opened: &Opened, window: &Window) -> Candidate {
+        let files = window.on_disk.iter().take(FILES).map(|change| {
+            let path = &change.file_path;
+            let before = change.expected_hash.and_then(|id| opened.files.content_up_to(LARGEST, None, path, &id));
+            touched_text(path.clone(), &before.unwrap_or_default(), &text_of(&self.root, path).unwrap_or_default())
+        });
+        Candidate { files: files.collect() }
+    }
+
+    /// Those of `known` that the file at a place of the trouble imports, as it is on disk now.
+    fn imported(&self, from: &RelPath, known: &BTreeSet<RelPath>) -> BTreeSet<RelPath> {
+        // A server's root may be a directory of the workspace: then the place lacks its beginning.
+        let tops = known.iter().filter_map(|path| path.to_string().split_once('/').map(|(top, _)| top.to_owned()));
+        let tops: BTreeSet<String> = tops.collect();
+        let below = tops.iter().filter_map(|top| format!("{top}/{from}").parse::<RelPath>().ok());
+        let mut all = std::iter::once(from.clone()).chain(below);
+        let found = all.find_map(|path| text_of(&self.root, &path).map(|text| (path, text)));
+        found.map_or_else(BTreeSet::new, |(path, text)| cause::imports(&path, &String::from_utf8_lossy(&text), known))
+    }
+}
+
+/// A file of the workspace as it is on disk, unless it is large.
+fn text_of(root: &Path, path: &RelPath) -> Option<Vec<u8>> {
+    bounded::read(&root.join(path.as_path()), LARGEST).ok()
+}
+
+/// When a step may have begun: a tool call when it began, what was found on disk when the disk was last looked at.
+fn began(step: &Step, before: Option<Timestamp>) -> Timestamp {
+    let Step { snapshot, .. } = step;
+    let is_found = matches!(snapshot.kind, Kind::External | Kind::Safety) || snapshot.origin.tool.is_none();
+    let ran = i64::try_from(snapshot.execution_time_ms.unwrap_or(0)).unwrap_or(0);
+    match before.filter(|_| is_found) {
+        Some(before) => before,
+        None if is_found => Timestamp(0),
+        None => Timestamp(snapshot.timestamp.0 - ran),
+    }
+}
+
+fn explained(broken: &Broken, steps: &[Step], ranked: &[Suspicion]) -> Because {
+    let name = |suspicion: &Suspicion| match steps.get(suspicion.candidate) {
+        Some(step) => step.snapshot.sequence_number.to_string(),
+        None => "now".to_owned(),
+    };
+    let first = ranked.first();
+    let origin = first.and_then(|first| steps.get(first.candidate)).map(|step| &step.snapshot.origin);
+    let is_near = |other: &&Suspicion| first.is_some_and(|first| other.weight * 2 >= first.weight) && !is_guess(other);
+    Because {
+        entry: broken.entry.clone(),
+        certainty: first.map_or(Certainty::Unexplained, certainty),
+        step: first.map(name),
+        by: origin.and_then(|origin| origin.tool.clone()),
+        session: origin.and_then(|origin| origin.session.clone()),
+        evidence: first.map(|first| first.evidence.clone()).unwrap_or_default(),
+        also: ranked.iter().skip(1).filter(is_near).take(ALSO).map(name).collect(),
+    }
+}
+
+fn is_guess(suspicion: &Suspicion) -> bool {
+    suspicion.evidence.iter().all(|evidence| evidence.kind == EvidenceKind::Time)
+}
+
+fn certainty(suspicion: &Suspicion) -> Certainty {
+    let kinds: BTreeSet<EvidenceKind> = suspicion.evidence.iter().map(|evidence| evidence.kind).collect();
+    match kinds.iter().filter(|kind| **kind != EvidenceKind::Time).count() {
+        _ if kinds.contains(&EvidenceKind::Line) => Certainty::Likely,
+        0 => Certainty::Guess,
+        1 => Certainty::Possible,
+        _ => Certainty::Likely,
+    }
+}
+
+fn said(entry: &MessageEntry, whole: Option<Entry>, app: &Changes) -> Broken {
+    let said = whole.as_ref().and_then(|whole| whole.console.as_ref());
+    let message = said.map_or(entry.message.as_str(), |said| said.message.as_str());
+    let stack = said.iter().flat_map(|said| &said.stack).map(|frame| (frame.file.clone(), frame.line));
+    let places = place(&entry.source).into_iter().chain(stack).chain(places_in(message)).collect();
+    Broken {
+        entry: entry.id.clone(),
+        first: first_of(whole.as_ref(), app, entry.after_ms.unwrap_or(0)),
+        is_new: !entry.recurring,
+        trouble: Trouble { places, words: cause::words(message) },
+    }
+}
+
+fn failed_request(entry: &FailureEntry, whole: Option<Entry>, app: &Changes) -> Broken {
+    let request = whole.as_ref().and_then(|whole| whole.network.as_ref());
+    let body = request.and_then(|request| request.response_body.as_deref()).unwrap_or_default();
+    // A request for a file of the workspace, and whatever the answer says of places in the server's code.
+    let mut places = vec![(entry.path.clone(), 0)];
+    places.extend(places_in(&entry.detail));
+    places.extend(places_in(body));
+    let mut words = cause::words(&entry.path);
+    words.extend(cause::words(&entry.detail));
+    words.extend(cause::words(body).into_iter().take(BODY_WORDS));
+    let first = first_of(whole.as_ref(), app, 0);
+    Broken { entry: entry.id.clone(), first, is_new: true, trouble: Trouble { places, words } }
+}
+
+fn broken_socket(entry: &SocketErrorEntry, whole: Option<Entry>, app: &Changes) -> Broken {
+    let mut words = cause::words(&entry.url);
+    words.extend(cause::words(&entry.message));
+    let first = first_of(whole.as_ref(), app, 0);
+    Broken { entry: entry.id.clone(), first, is_new: true, trouble: Trouble { places: Vec::new(), words } }
+}
+
+/// When it first happened within the window.
+fn first_of(whole: Option<&Entry>, app: &Changes, after_ms: i64) -> Timestamp {
+    let first = whole.map(|whole| whole.first).filter(|first| *first >= app.from);
+    first.unwrap_or(Timestamp(app.from.0 + after_ms))
+}
+
+/// `src/Cart.jsx:19` or `src/Cart.jsx:19:7` as a place.
+fn place(text: &str) -> Option<(String, u32)> {
+    let (file, number) = text.rsplit_once(':')?;
+    let number: u32 = number.parse().ok()?;
+    // When another number stands before it, the last one was a column.
+    place(file).or_else(|| file.contains('.').then(|| (file.to_owned(), number)))
+}
+
+/// The places that a text names: `src/Cart.jsx:19`, `File "app.py", line 24`.
+fn places_in(text: &str) -> Vec<(String, u32)> {
+    let python = text.split("File \"").skip(1).filter_map(|rest| {
+        let (file, rest) = rest.split_once('"')?;
+        let number = rest.strip_prefix(", line ")?;
+        let digits = number.split(|character: char| !character.is_ascii_digit()).next()?;
+        Some((file.to_owned(), digits.parse().ok()?))
+    });
+    // The last frame of a traceback is where it happened.
+    let mut found: Vec<(String, u32)> = python.collect();
+    found.reverse();
+    let is_around = |character: char| character.is_whitespace() || "()[]{}<>\"'`,;".contains(character);
+    found.extend(text.split(is_around).filter_map(|word| place(word.trim_end_matches(':'))));
+    found.truncate(PLACES);
+    found
+}
+
+/// What was done to a text: which lines of it are new, and the words of what was added and removed.
+fn touched_text(path: RelPath, before: &[u8], after: &[u8]) -> TouchedText {
+    if is_binary(before) || is_binary(after) {
+        return TouchedText { path, lines: Vec::new(), words: BTreeSet::new() };
+    }
+    let (forward, backward) = (line_origins(before, after), line_origins(after, before));
+    let (old, new) = (split_lines(before), split_lines(after));
+    let added = new.iter().zip(&forward).filter(|(_, origin)| origin.is_none()).map(|(line, _)| line);
+    let removed = old.iter().zip(&backward).filter(|(_, origin)| origin.is_none()).map(|(line, _)| line);
+    let text: Vec<String> = added.chain(removed).map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    TouchedText { path, lines: changed_lines(&forward), words: cause::words(&text.join("\n")) }
+}
+
+/// The new lines as ranges from one, and the two lines between which some were removed.
+fn changed_lines(origins: &[Option<usize>]) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    let mut add = |from: u32, to: u32| match ranges.last_mut() {
+        Some(last) if *last.end() + 1 >= from => *last = *last.start()..=to.max(*last.end()),
+        _ => ranges.push(from..=to),
+    };
+    let mut expected = 0;
+    for (number, origin) in (1u32..).zip(origins) {
+        match origin {
+            None => add(number, number),
+            Some(origin) => {
+                if *origin > expected {
+                    add(number.saturating_sub(1).max(1), number);
+                }
+                expected = origin + 1;
+            }
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_what_programs_say() {
+        let traceback = "Traceback:\n  File \"/srv/app.py\", line 3, in main\n  File \"/srv/cart.py\", line 24, in total\nKeyError";
+        assert_eq!(places_in(traceback), [("/srv/cart.py".to_owned(), 24), ("/srv/app.py".to_owned(), 3)]);
+        let stack = "TypeError: no\n    at total (http://localhost:5173/src/Cart.jsx:19:7)\n    at src/api.ts:4";
+        let expected = [("http://localhost:5173/src/Cart.jsx".to_owned(), 19), ("src/api.ts".to_owned(), 4)];
+        assert_eq!(places_in(stack), expected);
+        assert!(places_in("at 12:30:15 nothing, localhost:5173, a: 3").is_empty());
+    }
+
+    #[test]
+    fn changed_lines_are_the_new_ones_and_those_around_what_was_removed() {
+        let lines = |before: &str, after: &str| changed_lines(&line_origins(before.as_bytes(), after.as_bytes()));
+        assert_eq!(lines("a\nb\nc\n", "a\nX\nc\n"), [2..=3]);
+        assert_eq!(lines("a\nb\nc\nd\n", "a\nd\n"), [1..=2]);
+        assert_eq!(lines("a\n", "a\nb\nc\n"), [2..=3]);
+        assert!(lines("a\n", "a\n").is_empty());
+    }
+}
