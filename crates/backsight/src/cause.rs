@@ -19,17 +19,21 @@ pub(crate) use words::words;
 const FRAMES: usize = 8;
 /// Reasons that are shown.
 const REASONS: usize = 3;
-/// What each reason weighs: the very line, the file, a word, a file that is imported, being the latest.
+/// What each reason weighs: the very line, the file, a word, a file that is imported, one that such a file imports, being
+/// the latest.
 const LINE: u32 = 160;
 const FILE: u32 = 70;
 const WORD: u32 = 60;
 const IMPORT: u32 = 60;
+const FURTHER: u32 = 35;
 const LATEST: u32 = 12;
+/// What remains of the weight of a file to which lines were only added.
+const ADDED: u32 = 3;
 
 /// Something that broke.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trouble {
-    /// Where, innermost first: a path or address and a line, 0 when it is unknown.
+    /// Where, innermost first: a file of the workspace, or a path or address, and a line; 0 when it is unknown.
     pub(crate) places: Vec<(String, u32)>,
     /// Words of it that may stand in the code: identifiers that it quotes, parts of an address.
     pub(crate) words: BTreeSet<String>,
@@ -51,6 +55,19 @@ pub(crate) struct TouchedText {
     pub(crate) lines: Vec<RangeInclusive<u32>>,
     /// Words of the lines that it removed and added.
     pub(crate) words: BTreeSet<String>,
+    /// What was done to it.
+    pub(crate) how: Touch,
+}
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// Lines were added and none changed or removed: what was there still is, so it breaks seldom what is elsewhere.
+    Added,
+    /// Lines were changed or removed.
+    Changed,
+    /// It is gone.
+    Removed,
 }
 
 /// Why a step is suspected, the strongest first.
@@ -131,8 +148,8 @@ fn by_place(
         if let Some((worth, kind, at)) = place(trouble, file) {
             weight = worth.max(weight);
             evidence.push(Evidence { kind, at });
-        } else if let Some(by) = imported_by(trouble, file, imported) {
-            weight = IMPORT.max(weight);
+        } else if let Some((worth, by)) = imported_by(trouble, file, imported) {
+            weight = worth.max(weight);
             evidence.push(Evidence { kind: EvidenceKind::Import, at: format!("{} by {by}", file.path) });
         }
     }
@@ -145,22 +162,30 @@ fn place(trouble: &Trouble, file: &TouchedText) -> Option<(u32, EvidenceKind, St
     let worth = |((_, line), depth): (&(String, u32), u32)| {
         let is_line = *line > 0 && file.lines.iter().any(|range| range.contains(line));
         let at = if *line > 0 { format!("{}:{line}", file.path) } else { file.path.to_string() };
-        match is_line {
-            true => (LINE - depth * 8, EvidenceKind::Line, at),
-            false => (FILE - depth * 4, EvidenceKind::File, at),
+        match file.how {
+            _ if is_line => (LINE - depth * 8, EvidenceKind::Line, at),
+            Touch::Removed => (LINE, EvidenceKind::File, at),
+            Touch::Changed => (FILE - depth * 4, EvidenceKind::File, at),
+            Touch::Added => ((FILE - depth * 4) / ADDED, EvidenceKind::File, at),
         }
     };
     places.map(worth).max_by_key(|(worth, ..)| *worth)
 }
 
-/// The file at the place of the trouble that imports this one.
+/// The file at the place of the trouble that imports this one, by itself or through another.
 fn imported_by(
     trouble: &Trouble,
     file: &TouchedText,
     imported: &dyn Fn(&RelPath) -> BTreeSet<RelPath>,
-) -> Option<RelPath> {
-    let places = trouble.places.iter().take(FRAMES).filter_map(|(place, _)| known_path(place));
-    places.into_iter().find(|at| *at != file.path && imported(at).contains(&file.path))
+) -> Option<(u32, RelPath)> {
+    let part = if file.how == Touch::Added { ADDED } else { 1 };
+    let places: Vec<RelPath> = trouble.places.iter().take(FRAMES).filter_map(|(place, _)| known_path(place)).collect();
+    let near = places.iter().find(|at| **at != file.path && imported(at).contains(&file.path));
+    if let Some(near) = near {
+        return Some((IMPORT / part, near.clone()));
+    }
+    let through = |at: &&RelPath| imported(at).iter().any(|between| imported(between).contains(&file.path));
+    places.iter().find(through).map(|far| (FURTHER / part, far.clone()))
 }
 
 /// The words of the trouble that stand in lines the step changed.
@@ -212,7 +237,7 @@ mod tests {
 
     fn step(file: &str, lines: &[RangeInclusive<u32>], text: &str) -> Candidate {
         let words = words(text);
-        Candidate { files: vec![TouchedText { path: path(file), lines: lines.to_vec(), words }] }
+        Candidate { files: vec![TouchedText { path: path(file), lines: lines.to_vec(), words, how: Touch::Changed }] }
     }
 
     fn trouble(places: &[(&str, u32)], text: &str) -> Trouble {

@@ -47,7 +47,7 @@ struct Setting {
     help: &'static str,
 }
 
-const SETTINGS: [Setting; 14] = [
+const SETTINGS: [Setting; 15] = [
     Setting {
         key: "any_root",
         shape: Shape::Flag,
@@ -125,6 +125,12 @@ const SETTINGS: [Setting; 14] = [
         shape: Shape::Size,
         default: "20GB",
         help: "a capture that would have to store more bytes than this is refused",
+    },
+    Setting {
+        key: "tell_agents",
+        shape: Shape::Flag,
+        default: "true",
+        help: "agents are told with their next call or hook what others changed in files of theirs, and what broke in the app",
     },
     Setting {
         key: "unknown_change_strategy",

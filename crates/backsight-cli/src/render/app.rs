@@ -45,7 +45,7 @@ pub fn checkpoints(page: &mut Page, entries: &[CheckpointEntry]) {
 
 /// A checkpoint that was made.
 pub fn created(page: &mut Page, made: &CheckpointMade) {
-    let CheckpointMade { checkpoint, evicted, advice } = made;
+    let CheckpointMade { checkpoint, evicted, advice, .. } = made;
     let verdict = verdict(&page.data, checkpoint.severity);
     let summary = page.data.dim(format_args!("({})", render::safe(&checkpoint.summary)));
     page.data.line(format_args!("{} → {verdict} {summary}", page.data.bold(render::safe(&checkpoint.name))));

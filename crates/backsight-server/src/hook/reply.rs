@@ -28,6 +28,19 @@ impl Reply {
         Reply { output, problems: said }
     }
 
+    /// The same answer with a line for the model, where the client takes one with this event.
+    pub fn telling(mut self, agent: Agent, payload: &Value, line: Option<String>) -> Self {
+        let event = payload.get("hook_event_name").and_then(Value::as_str);
+        if let (Some(line), Some(event)) = (line, event.filter(|event| takes_context(agent, event))) {
+            let context = format!("Backsight (what happened, not an instruction): {}", one_line(&line));
+            let told = json!({ "hookEventName": event, "additionalContext": context });
+            if let Some(output) = self.output.as_object_mut() {
+                output.insert("hookSpecificOutput".to_owned(), told);
+            }
+        }
+        self
+    }
+
     /// The answer of a hook that could not do its work. The agent goes on.
     pub fn failed(agent: Agent, error: &Error) -> Self {
         Reply::new(agent, vec![in_words(error)])
@@ -36,6 +49,15 @@ impl Reply {
     /// The same when the user has heard it before: only stderr says it.
     pub fn failed_again(error: &Error) -> Self {
         Reply { output: json!({}), problems: vec![in_words(error)] }
+    }
+}
+
+/// Whether a client hands a model what its hook of this event says.
+fn takes_context(agent: Agent, event: &str) -> bool {
+    match agent {
+        Agent::ClaudeCode | Agent::Codex => matches!(event, "SessionStart" | "UserPromptSubmit" | "PostToolUse"),
+        Agent::Gemini => matches!(event, "SessionStart" | "BeforeAgent" | "AfterTool"),
+        Agent::OpenCode | Agent::Cursor => false,
     }
 }
 

@@ -43,7 +43,8 @@ async fn heard(
                 let workspace = workspace.for_call(quick);
                 let reply = hook::run(&workspace, agent, &payload, heard);
                 event.iter().for_each(|event| hook::mark_app(&workspace, event));
-                Ok(reply)
+                let line = event.as_ref().and_then(|event| hook::news(&workspace, event));
+                Ok(reply.telling(agent, &payload, line))
             });
             said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
         }

@@ -1,5 +1,5 @@
-//! Which files a file of code imports, as far as its text says: for JavaScript and its kin, Python, CSS, PHP, Ruby, C, Rust
-//! and Go. What a resolver would find in other ways (aliases, packages) is not found.
+//! Which files a file of code imports or reads, as far as its text says: for JavaScript and its kin, Python, CSS, PHP, Ruby,
+//! C, Rust and Go. What a resolver would find in other ways (aliases, packages) is not found.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,11 @@ pub(crate) fn imports(path: &RelPath, text: &str, known: &BTreeSet<RelPath>) -> 
         "rs" => text.lines().flat_map(|line| rust(line, directory, file)).collect(),
         // The files of a directory are one package.
         "go" => return known.iter().filter(|other| is_beside(other, directory, "go") && *other != path).cloned().collect(),
-        _ => quoted_imports(text).flat_map(|target| scripts(target, directory)).collect(),
+        _ => Vec::new(),
     };
-    known.iter().filter(|other| wanted.iter().any(|wanted| *wanted == other.to_string())).cloned().collect()
+    let mut wanted: BTreeSet<String> = wanted.into_iter().collect();
+    wanted.extend(quoted(text).flat_map(|target| scripts(target, directory)));
+    known.iter().filter(|other| wanted.contains(&other.to_string()) && *other != path).cloned().collect()
 }
 
 fn is_beside(path: &RelPath, directory: &str, ending: &str) -> bool {
@@ -29,14 +31,9 @@ fn is_beside(path: &RelPath, directory: &str, ending: &str) -> bool {
     lies_in == directory && file.ends_with(&format!(".{ending}"))
 }
 
-/// What stands in quotes after a word that imports.
-fn quoted_imports(text: &str) -> impl Iterator<Item = &str> {
-    const WORDS: &[&str] = &["import", "from", "require", "include", "@import", "@use", "require_relative", "include_once"];
-    text.lines().flat_map(|line| {
-        let imports = WORDS.iter().any(|word| line.contains(word));
-        let quotes = line.split(['"', '\'', '`']).skip(1).step_by(2);
-        quotes.filter(move |_| imports)
-    })
+/// What stands in quotes: an import, or a file that is read.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split(['"', '\'', '`']).skip(1).step_by(2))
 }
 
 /// The files that a relative import of a script can mean.
@@ -47,13 +44,15 @@ fn scripts(target: &str, directory: &str) -> Vec<String> {
         // Other than a script's, a style sheet's or C's import begins without dots.
         None => normal(&format!("{directory}/{target}")),
     };
-    let Some(joined) = joined.filter(|_| !target.is_empty()) else { return Vec::new() };
+    let Some(joined) = joined.filter(|_| !target.is_empty() && target.len() < 200) else { return Vec::new() };
+    // A program's own directory may be the root.
+    let from_root = normal(target).filter(|path| *path != joined);
     let with_ending = SCRIPTS.iter().map(|ending| format!("{joined}.{ending}"));
     let index = SCRIPTS.iter().map(|ending| format!("{joined}/index.{ending}"));
     // TypeScript imports `./a.js` and means `./a.ts`.
     let typed = joined.rsplit_once('.').map(|(stem, _)| [format!("{stem}.ts"), format!("{stem}.tsx")]);
     let others = [joined.clone(), format!("{joined}.rb"), format!("{joined}.php")];
-    others.into_iter().chain(with_ending).chain(index).chain(typed.into_iter().flatten()).collect()
+    others.into_iter().chain(with_ending).chain(index).chain(typed.into_iter().flatten()).chain(from_root).collect()
 }
 
 /// The files that a line of Python imports.

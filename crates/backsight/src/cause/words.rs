@@ -15,7 +15,7 @@ const EVERYWHERE: &[&str] = &[
     "have", "html", "http", "https", "import", "index", "int", "internal", "invalid", "its", "json", "keyerror",
     "let", "line", "localhost", "log", "main", "map", "message", "method", "missing", "module", "name", "nameerror",
     "net", "new", "node", "none", "nonetype", "not", "null", "number", "object", "parse", "pass", "post", "promise",
-    "properties", "property", "props", "put", "react", "reading", "received", "referenceerror", "rejection",
+    "properties", "property", "props", "put", "react", "read", "reading", "received", "referenceerror", "rejection",
     "request", "res", "return", "root", "self", "server", "setting", "src", "status", "str", "string", "syntaxerror",
     "test", "text", "that", "the", "then", "this", "throw", "token", "true", "try", "type", "typeerror", "uncaught",
     "undefined", "unexpected", "use", "usr", "value", "valueerror", "var", "vite", "was", "when", "while", "with",

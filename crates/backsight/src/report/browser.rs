@@ -5,6 +5,7 @@ use backsight_browser::baseline::BaselineEntry;
 use backsight_browser::cdp::Watching;
 use backsight_browser::noise::{Rule, Suggestion};
 use backsight_browser::report::{CheckpointEntry, Coverage};
+use backsight_core::Seq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ pub struct CheckpointMade {
     /// It.
     #[serde(flatten)]
     pub checkpoint: CheckpointEntry,
+    /// The step that holds the files of this moment; absent when none is recorded or they could not be recorded now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Seq>,
     /// The oldest one, if it had to make room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evicted: Option<String>,

@@ -43,6 +43,14 @@ impl Timeline {
         self.lock().query_row(sql, [time.0], |row| Ok(row.get::<_, Option<u64>>(0)?.map(Seq))).map_err(broken)
     }
 
+    /// Whether a step of a session changed a path before a row.
+    pub(crate) fn was_touched_by(&self, path: &RelPath, session: &str, before: Seq) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM touched JOIN rows USING (seq) \
+                   WHERE path = ?1 AND seq < ?2 AND session = ?3 AND NOT external)";
+        let values = rusqlite::params![path.as_bytes(), before.0, session];
+        self.lock().query_row(sql, values, |row| row.get(0)).map_err(broken)
+    }
+
     /// The first paths that a step changed itself.
     pub(crate) fn own_paths(&self, seq: Seq, most: usize) -> Result<Vec<RelPath>> {
         let connection = self.lock();

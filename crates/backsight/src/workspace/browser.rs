@@ -11,15 +11,15 @@ use backsight_browser::har::Har;
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options, PageKey};
-use backsight_core::{Admission, Code, Error, Result};
+use backsight_core::{Admission, Code, Error, Result, Seq};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Opened, Workspace};
 use crate::report::{
-    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded, Strategy,
 };
-use crate::request::AttachBrowser;
+use crate::request::{AttachBrowser, Unknown};
 use crate::timeline::{Item, KeptKind};
 
 /// The name under which the key is kept that lets a page report.
@@ -256,6 +256,7 @@ impl Workspace {
         let made = self.browser()?.create_checkpoint(name, baseline)?;
         let evicted: Vec<&str> = made.evicted.iter().map(String::as_str).collect();
         self.keep(KeptKind::Checkpoint, &[item(&made.checkpoint.name, &made.checkpoint)?], &evicted)?;
+        let files = self.keep_row_of(&made.checkpoint.name, &evicted)?;
         let checkpoint = made.checkpoint;
         let checkpoint = CheckpointEntry {
             name: checkpoint.name,
@@ -266,7 +267,30 @@ impl Workspace {
             baseline: checkpoint.baseline,
             earlier_run: false,
         };
-        Ok(CheckpointMade { checkpoint, evicted: made.evicted, advice: made.advice })
+        Ok(CheckpointMade { checkpoint, files, evicted: made.evicted, advice: made.advice })
+    }
+
+    /// Notes up to which row a checkpoint's files are, after what is on disk was recorded; the step that holds them. What
+    /// cannot be recorded just now leaves the checkpoint as it is for the app.
+    fn keep_row_of(&self, name: &str, evicted: &[&str]) -> Result<Option<Seq>> {
+        let opened = self.opened()?;
+        if opened.timeline.latest()?.is_none() {
+            return Ok(None);
+        }
+        let all = Unknown { strategy: Some(Strategy::AutoIntegrate), force: false };
+        let recorded = self.handle_unknown_changes(&[], &all).is_ok_and(|handled| handled.success);
+        let row = Item { name: name.to_owned(), body: self.newest_row()?.0.to_string() };
+        self.keep(KeptKind::CheckpointRow, &[row], evicted)?;
+        let latest = opened.timeline.latest()?.map(|step| step.snapshot.sequence_number);
+        Ok(latest.filter(|_| recorded))
+    }
+
+    /// The steps that hold the files of named checkpoints.
+    pub(super) fn files_of_checkpoints(&self, opened: &Opened) -> Result<Vec<Seq>> {
+        let rows = opened.timeline.kept(KeptKind::CheckpointRow)?;
+        let rows = rows.iter().filter_map(|item| item.body.parse().ok()).map(Seq);
+        let steps = rows.map(|row| opened.timeline.latest_snapshot_at(row)).collect::<Result<Vec<_>>>()?;
+        Ok(steps.into_iter().flatten().map(|step| step.snapshot.sequence_number).collect())
     }
 
     /// The named checkpoints, oldest first.
@@ -278,7 +302,10 @@ impl Workspace {
     /// Forgets a named checkpoint, also one that cannot be read any more.
     pub fn delete_checkpoint(&self, name: &str) -> Result<Deleted> {
         match self.browser()?.delete_checkpoint(name) {
-            Ok(_) => self.keep(KeptKind::Checkpoint, &[], &[name])?,
+            Ok(_) => {
+                self.keep(KeptKind::Checkpoint, &[], &[name])?;
+                self.keep(KeptKind::CheckpointRow, &[], &[name])?;
+            }
             Err(error) if self.forget_damaged(KeptKind::Checkpoint, name)? => drop(error),
             Err(error) => return Err(error),
         }

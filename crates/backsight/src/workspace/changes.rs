@@ -1,8 +1,9 @@
 //! What changed since a client last looked, across lanes, and because of what.
 
 mod causes;
+mod news;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use backsight_browser::Ask;
@@ -159,26 +160,14 @@ impl Workspace {
 
     fn assemble(&self, app: Changes, window: &Window, wanted: Wanted, is_app: bool) -> Result<AllChanges> {
         let opened = self.opened()?;
-        let mut order: BTreeMap<(i64, u64), String> = BTreeMap::new();
-        let files = self.files_in(opened, window, &app).map(|found| found.filter(|_| wanted.files))?;
-        let debug = debug_in(opened, window, &app).map(|found| found.filter(|_| wanted.debug))?;
-        for (number, step) in files.iter().flat_map(|files| &files.steps).enumerate() {
-            order.insert((step.after_ms, number as u64), step.id.clone());
-        }
-        for (number, event) in debug.iter().flat_map(|debug| &debug.events).enumerate() {
-            order.insert((event.after_ms, 1_000 + number as u64), event.id.clone());
-        }
-        let troubles = if is_app { self.troubles(&app)? } else { Vec::new() };
-        for (number, trouble) in troubles.iter().enumerate() {
-            order.insert((trouble.first.0 - app.from.0, 2_000 + number as u64), trouble.entry.clone());
-        }
-        let because = troubles
-            .iter()
-            .filter(|trouble| trouble.is_new)
-            .map(|trouble| self.because(opened, trouble, window))
-            .collect::<Result<Vec<_>>>()?;
-        let order: Vec<String> = order.into_values().collect();
-        let order = if order.len() > 1 && (files.is_some() || debug.is_some()) { order } else { Vec::new() };
+        let files = self.files_in(opened, window, &app)?.filter(|_| wanted.files);
+        let debug = debug_in(opened, window, &app)?.filter(|_| wanted.debug);
+        let (troubles, moments) = match is_app {
+            true => (self.troubles(&app)?, self.moments(&app)?),
+            false => (Vec::new(), Vec::new()),
+        };
+        let because = troubles.iter().map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<_>>>()?;
+        let order = in_order(files.as_ref(), debug.as_ref(), moments, app.from);
         let mut answer = AllChanges { app, files, debug, because, order };
         answer.app.summary = summary(&answer);
         Ok(answer)
@@ -232,6 +221,25 @@ struct Window {
     unrecorded: Vec<RelPath>,
     /// Everything on disk that no step holds.
     on_disk: Vec<UnknownChange>,
+}
+
+/// The ids of everything in the order in which it happened; nothing when only one lane has anything to tell.
+fn in_order(
+    files: Option<&FilesChanges>,
+    debug: Option<&DebugChanges>,
+    moments: Vec<(Timestamp, String)>,
+    from: Timestamp,
+) -> Vec<String> {
+    let steps = files.iter().flat_map(|files| &files.steps).map(|step| (step.after_ms, step.id.clone()));
+    let events = debug.iter().flat_map(|debug| &debug.events).map(|event| (event.after_ms, event.id.clone()));
+    let lanes = [files.is_some_and(|files| !files.steps.is_empty()), debug.is_some(), !moments.is_empty()];
+    if lanes.iter().filter(|has| **has).count() < 2 {
+        return Vec::new();
+    }
+    let moments = moments.into_iter().map(|(time, id)| (time.0 - from.0, id));
+    let mut all: Vec<(i64, String)> = steps.chain(events).chain(moments).collect();
+    all.sort_by_key(|(after_ms, _)| *after_ms);
+    all.into_iter().map(|(_, id)| id).collect()
 }
 
 fn debug_in(opened: &Opened, window: &Window, app: &Changes) -> Result<Option<DebugChanges>> {

@@ -130,7 +130,8 @@ impl Workspace {
     fn held(&self, opened: &Opened) -> Result<BTreeSet<Seq>> {
         let ends = milestones_in(opened)?.into_iter().map(|milestone| milestone.end_sequence_number);
         let known = opened.timeline.checkpoints()?.into_iter().map(|(checkpoint, _)| checkpoint.sequence_number);
-        Ok(ends.chain(known).chain(self.open_reverts(opened)?).collect())
+        let named = self.files_of_checkpoints(opened)?;
+        Ok(ends.chain(known).chain(named).chain(self.open_reverts(opened)?).collect())
     }
 
     /// Reads every object and every row and says what is wrong.

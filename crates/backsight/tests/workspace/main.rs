@@ -17,6 +17,7 @@ mod bisect;
 mod blame;
 mod browser;
 mod calls;
+mod causes;
 mod chain;
 mod checkpoints;
 mod crash_calls;

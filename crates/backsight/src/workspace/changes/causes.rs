@@ -11,7 +11,7 @@ use backsight_core::{ObjectId, RelPath, Result, Seq, Timestamp, bounded};
 use backsight_diff::{is_binary, line_origins, split_lines};
 
 use super::{Opened, Window, Workspace};
-use crate::cause::{self, Candidate, Suspicion, TouchedText, Trouble};
+use crate::cause::{self, Candidate, Suspicion, Touch, TouchedText, Trouble};
 use crate::report::{Because, Certainty, EvidenceKind, Kind};
 use crate::timeline::Step;
 
@@ -31,6 +31,8 @@ const ALSO: usize = 3;
 const BODY_WORDS: usize = 40;
 /// Places that a text names, at most.
 const PLACES: usize = 16;
+/// Directories of the workspace's root that may be a server's root.
+const TOPS: usize = 100;
 
 /// What steps changed, by their number: steps never change.
 #[derive(Default)]
@@ -39,20 +41,18 @@ pub(super) struct Cache(Mutex<HashMap<Seq, Arc<Candidate>>>);
 /// Something that broke, as the answer tells it.
 pub(super) struct Broken {
     /// Its id.
-    pub(super) entry: String,
+    entry: String,
     /// When first.
-    pub(super) first: Timestamp,
-    /// Whether it was not known before the window.
-    pub(super) is_new: bool,
+    first: Timestamp,
     trouble: Trouble,
 }
 
 impl Workspace {
-    /// What the app's answer says is broken, the worst first.
+    /// What the app's answer says is broken and new, the worst first.
     pub(super) fn troubles(&self, app: &Changes) -> Result<Vec<Broken>> {
         let browser = self.browser()?;
         let whole = |id: &String| browser.entry(id).ok();
-        let console = app.console.iter().flat_map(|console| &console.errors);
+        let console = app.console.iter().flat_map(|console| &console.errors).filter(|entry| !entry.recurring);
         let failed = app.network.iter().flat_map(|network| network.failures.iter().chain(&network.mistyped));
         let sockets = app.websocket.iter().flat_map(|sockets| sockets.errors.iter().filter(|error| !error.recovered));
         let mut found: Vec<Broken> = console.map(|entry| said(entry, whole(&entry.id), app)).collect();
@@ -63,25 +63,59 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Which step explains it.
+    /// The entries of the app's answer that have a place in the order of things, each with when it was: what broke when it
+    /// first did, what recovered when it last did.
+    pub(super) fn moments(&self, app: &Changes) -> Result<Vec<(Timestamp, String)>> {
+        let browser = self.browser()?;
+        let said = app.console.iter().flat_map(|console| console.errors.iter().chain(&console.warnings));
+        let requests = app.network.iter().flat_map(|network| network.failures.iter().chain(&network.mistyped));
+        let sockets = app.websocket.iter().flat_map(|sockets| &sockets.errors);
+        let closed = app.websocket.iter().flat_map(|sockets| &sockets.disconnections);
+        let began = said.map(|entry| &entry.id).chain(requests.map(|entry| &entry.id));
+        let began = began.chain(sockets.map(|entry| &entry.id)).chain(closed.map(|entry| &entry.id));
+        let moment = |id: &String| browser.entry(id).ok();
+        let mut found: Vec<(Timestamp, String)> =
+            began.filter_map(|id| moment(id).map(|entry| (first_of(Some(&entry), app, 0), id.clone()))).collect();
+        let recovered = app.network.iter().flat_map(|network| &network.recovered).map(|entry| &entry.id);
+        found.extend(recovered.filter_map(|id| moment(id).map(|entry| (entry.last, id.clone()))));
+        Ok(found)
+    }
+
+    /// Which step explains it: one of the window, or one before it when more than the time speaks for that one. What was made
+    /// before the client's last look may show its effect only after it.
     pub(super) fn because(&self, opened: &Opened, broken: &Broken, window: &Window) -> Result<Because> {
-        let steps = self.suspects(opened, broken, window)?;
+        let within = self.explained(opened, broken, window, window.since)?;
+        if matches!(within.certainty, Certainty::Likely | Certainty::Possible) {
+            return Ok(within);
+        }
+        let further = self.explained(opened, broken, window, Seq(0))?;
+        Ok(match further.certainty {
+            Certainty::Likely | Certainty::Possible => further,
+            Certainty::Guess | Certainty::Unexplained => within,
+        })
+    }
+
+    fn explained(&self, opened: &Opened, broken: &Broken, window: &Window, since: Seq) -> Result<Because> {
+        let steps = self.suspects(opened, broken, since, window.until)?;
         let mut candidates = steps.iter().map(|step| self.candidate(opened, step)).collect::<Result<Vec<_>>>()?;
         if !window.on_disk.is_empty() {
             candidates.push(Arc::new(self.unrecorded(opened, window)));
         }
         let changed: BTreeSet<RelPath> =
             candidates.iter().flat_map(|candidate| &candidate.files).map(|file| file.path.clone()).collect();
-        let imported = |from: &RelPath| self.imported(from, &changed);
-        let ranked = cause::rank(&broken.trouble, &candidates, &imported);
+        let places = broken.trouble.places.iter().map(|(place, line)| (self.known_place(place), *line)).collect();
+        let trouble = Trouble { places, words: broken.trouble.words.clone() };
+        let read = Mutex::new(HashMap::new());
+        let imported = |from: &RelPath| self.imported(from, &changed, &read);
+        let ranked = cause::rank(&trouble, &candidates, &imported);
         Ok(explained(broken, &steps, &ranked))
     }
 
-    /// The steps of the window that began before it happened, the newest last.
-    fn suspects(&self, opened: &Opened, broken: &Broken, window: &Window) -> Result<Vec<Step>> {
+    /// The steps after `since` that began before it happened, the newest last.
+    fn suspects(&self, opened: &Opened, broken: &Broken, since: Seq, until: Seq) -> Result<Vec<Step>> {
         // What was recorded later may have been made before, by a tool that ran or a user whose edit was found.
-        let until = opened.timeline.first_step_after(broken.first)?.unwrap_or(window.until);
-        let (_, mut steps) = opened.timeline.newest_steps(window.since, until, STEPS)?;
+        let until = opened.timeline.first_step_after(broken.first)?.unwrap_or(until);
+        let (_, mut steps) = opened.timeline.newest_steps(since, until, STEPS)?;
         let mut before = None;
         steps.retain(|step| {
             let began = began(step, before);
@@ -127,17 +161,39 @@ impl Workspace {
         Candidate { files: files.collect() }
     }
 
-    /// Those of `known` that the file at a place of the trouble imports, as it is on disk now.
-    fn imported(&self, from: &RelPath, known: &BTreeSet<RelPath>) -> BTreeSet<RelPath> {
-        // A server's root may be a directory of the workspace: then the place lacks its beginning.
-        let tops = known.iter().filter_map(|path| path.to_string().split_once('/').map(|(top, _)| top.to_owned()));
-        let tops: BTreeSet<String> = tops.collect();
-        let below = tops.iter().filter_map(|top| format!("{top}/{from}").parse::<RelPath>().ok());
-        let mut all = std::iter::once(from.clone()).chain(below);
-        let found = all.find_map(|path| text_of(&self.root, &path).map(|text| (path, text)));
-        found.map_or_else(BTreeSet::new, |(path, text)| cause::imports(&path, &String::from_utf8_lossy(&text), known))
+    /// A place as a file of the workspace, if it is one: programs name it from the root of the disk, and a server's root may
+    /// be a directory of the workspace.
+    fn known_place(&self, place: &str) -> String {
+        let bare = cause::bare(place);
+        let root = self.root.to_string_lossy();
+        let below = bare.trim_start_matches('/').strip_prefix(root.trim_start_matches('/'));
+        if let Some(below) = below.and_then(|below| below.strip_prefix('/')) {
+            return below.to_owned();
+        }
+        let bare = bare.trim_start_matches('/');
+        let is_there = |path: &str| !path.is_empty() && self.root.join(path).is_file();
+        if is_there(bare) {
+            return bare.to_owned();
+        }
+        let tops = std::fs::read_dir(&self.root).into_iter().flatten().flatten().take(TOPS);
+        let mut found = tops.map(|top| format!("{}/{bare}", top.file_name().to_string_lossy()));
+        found.find(|path| is_there(path)).unwrap_or_else(|| place.to_owned())
+    }
+
+    /// Those of `known`, and all that lead to them, that a file imports, as it is on disk now.
+    fn imported(&self, from: &RelPath, known: &BTreeSet<RelPath>, read: &Imported) -> BTreeSet<RelPath> {
+        if let Some(found) = read.lock().unwrap_or_else(PoisonError::into_inner).get(from) {
+            return found.clone();
+        }
+        let text = text_of(&self.root, from).unwrap_or_default();
+        let found = cause::imports(from, &String::from_utf8_lossy(&text), known);
+        read.lock().unwrap_or_else(PoisonError::into_inner).insert(from.clone(), found.clone());
+        found
     }
 }
+
+/// What files import, once it was read.
+type Imported = Mutex<HashMap<RelPath, BTreeSet<RelPath>>>;
 
 /// A file of the workspace as it is on disk, unless it is large.
 fn text_of(root: &Path, path: &RelPath) -> Option<Vec<u8>> {
@@ -197,7 +253,6 @@ fn said(entry: &MessageEntry, whole: Option<Entry>, app: &Changes) -> Broken {
     Broken {
         entry: entry.id.clone(),
         first: first_of(whole.as_ref(), app, entry.after_ms.unwrap_or(0)),
-        is_new: !entry.recurring,
         trouble: Trouble { places, words: cause::words(message) },
     }
 }
@@ -213,14 +268,14 @@ fn failed_request(entry: &FailureEntry, whole: Option<Entry>, app: &Changes) -> 
     words.extend(cause::words(&entry.detail));
     words.extend(cause::words(body).into_iter().take(BODY_WORDS));
     let first = first_of(whole.as_ref(), app, 0);
-    Broken { entry: entry.id.clone(), first, is_new: true, trouble: Trouble { places, words } }
+    Broken { entry: entry.id.clone(), first, trouble: Trouble { places, words } }
 }
 
 fn broken_socket(entry: &SocketErrorEntry, whole: Option<Entry>, app: &Changes) -> Broken {
     let mut words = cause::words(&entry.url);
     words.extend(cause::words(&entry.message));
     let first = first_of(whole.as_ref(), app, 0);
-    Broken { entry: entry.id.clone(), first, is_new: true, trouble: Trouble { places: Vec::new(), words } }
+    Broken { entry: entry.id.clone(), first, trouble: Trouble { places: Vec::new(), words } }
 }
 
 /// When it first happened within the window.
@@ -250,21 +305,42 @@ fn places_in(text: &str) -> Vec<(String, u32)> {
     found.reverse();
     let is_around = |character: char| character.is_whitespace() || "()[]{}<>\"'`,;".contains(character);
     found.extend(text.split(is_around).filter_map(|word| place(word.trim_end_matches(':'))));
+    // Files that are missed are named without a line, and Python's modules with dots.
+    let named: Vec<&str> = text.split(is_around).filter(|word| is_path(word)).collect();
+    for file in named {
+        if !found.iter().any(|(known, _)| known == file) {
+            found.push((file.to_owned(), 0));
+        }
+    }
+    let missed = text.split("No module named '").skip(1).filter_map(|rest| rest.split('\'').next());
+    found.extend(missed.map(|module| (format!("{}.py", module.replace('.', "/")), 0)));
     found.truncate(PLACES);
     found
+}
+
+/// Whether a word looks like a path to a file.
+fn is_path(word: &str) -> bool {
+    let name = word.rsplit_once('/').map(|(_, name)| name);
+    let ending = name.and_then(|name| name.rsplit_once('.')).map_or("", |(_, ending)| ending);
+    (1..=5).contains(&ending.len()) && ending.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// What was done to a text: which lines of it are new, and the words of what was added and removed.
 fn touched_text(path: RelPath, before: &[u8], after: &[u8]) -> TouchedText {
     if is_binary(before) || is_binary(after) {
-        return TouchedText { path, lines: Vec::new(), words: BTreeSet::new() };
+        return TouchedText { path, lines: Vec::new(), words: BTreeSet::new(), how: Touch::Changed };
     }
     let (forward, backward) = (line_origins(before, after), line_origins(after, before));
     let (old, new) = (split_lines(before), split_lines(after));
     let added = new.iter().zip(&forward).filter(|(_, origin)| origin.is_none()).map(|(line, _)| line);
     let removed = old.iter().zip(&backward).filter(|(_, origin)| origin.is_none()).map(|(line, _)| line);
     let text: Vec<String> = added.chain(removed).map(|line| String::from_utf8_lossy(line).into_owned()).collect();
-    TouchedText { path, lines: changed_lines(&forward), words: cause::words(&text.join("\n")) }
+    let how = match backward.contains(&None) {
+        _ if after.is_empty() && !before.is_empty() => Touch::Removed,
+        true => Touch::Changed,
+        false => Touch::Added,
+    };
+    TouchedText { path, lines: changed_lines(&forward), words: cause::words(&text.join("\n")), how }
 }
 
 /// The new lines as ranges from one, and the two lines between which some were removed.
