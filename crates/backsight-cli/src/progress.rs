@@ -95,9 +95,11 @@ fn describe(progress: &Progress) -> (u64, Option<u64>, String) {
             (*bytes_done, Some(*bytes_total), format!("{files}, {}", bytes(*bytes_done)))
         }
         Progress::Applying { done, total } => counted("putting back", *done, *total, "file"),
-        Progress::Bisecting { steps, runs, remaining } => {
-            (*runs, None, format!("checking {}: {} left after {}", safe(steps), count(*remaining, "step"), count(*runs, "run")))
-        }
+        Progress::Bisecting { steps, runs, remaining } => (
+            *runs,
+            None,
+            format!("checking {}: {} left after {}", safe(steps), count(*remaining, "step"), count(*runs, "run")),
+        ),
         Progress::Verifying { done, total } => counted("verifying", *done, *total, "object"),
     }
 }

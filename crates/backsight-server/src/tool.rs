@@ -2,6 +2,7 @@
 //! and the reference in the documents all come from it.
 
 mod baseline;
+mod bisect;
 mod breakpoint_list;
 mod breakpoint_remove;
 mod breakpoint_set;
@@ -86,6 +87,7 @@ pub fn all() -> Vec<Tool> {
         Tool::of::<files_undo::FilesUndo>(),
         Tool::of::<files_redo::FilesRedo>(),
         Tool::of::<history_query::HistoryQuery>(),
+        Tool::of::<bisect::BisectSteps>(),
         Tool::of::<milestone_create::MilestoneCreate>(),
         Tool::of::<milestone_list::MilestoneList>(),
         Tool::of::<workspace_reset::WorkspaceReset>(),

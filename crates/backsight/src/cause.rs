@@ -202,7 +202,8 @@ pub(crate) fn is_same(place: &str, path: &RelPath) -> bool {
     let ends = |long: &str, short: &str| {
         long == short || long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/') && !short.is_empty())
     };
-    !place.is_empty() && (ends(&place, &path) || (place.contains('/') && ends(&path, place.trim_start_matches('/'))) || path == place)
+    !place.is_empty()
+        && (ends(&place, &path) || (place.contains('/') && ends(&path, place.trim_start_matches('/'))) || path == place)
 }
 
 /// A place as a path, without origin, query, loader words and leading dots.
@@ -258,15 +259,20 @@ mod tests {
             step("src/Cart.jsx", &[40..=44], ""),
             step("README.md", &[1..=1], ""),
         ];
-        assert_eq!(first(&trouble(&[("http://localhost:5173/src/Cart.jsx?t=1", 19)], ""), &steps), (0, EvidenceKind::Line));
+        assert_eq!(
+            first(&trouble(&[("http://localhost:5173/src/Cart.jsx?t=1", 19)], ""), &steps),
+            (0, EvidenceKind::Line)
+        );
         assert_eq!(first(&trouble(&[("src/Cart.jsx", 30)], ""), &steps), (1, EvidenceKind::File));
         assert_eq!(first(&trouble(&[("src/Other.jsx", 3)], ""), &steps), (2, EvidenceKind::Time));
     }
 
     #[test]
     fn a_word_that_the_error_names_points_to_the_step_that_changed_it() {
-        let steps = [step("server.py", &[3..=3], "return {'cost': 3} # was price"), step("style.css", &[1..=9], "a { }")];
-        let found = trouble(&[("src/Cart.jsx", 19)], "TypeError: Cannot read properties of undefined (reading 'price')");
+        let steps =
+            [step("server.py", &[3..=3], "return {'cost': 3} # was price"), step("style.css", &[1..=9], "a { }")];
+        let found =
+            trouble(&[("src/Cart.jsx", 19)], "TypeError: Cannot read properties of undefined (reading 'price')");
         assert_eq!(first(&found, &steps), (0, EvidenceKind::Word));
     }
 
@@ -298,7 +304,9 @@ mod tests {
         for (place, file) in same {
             assert!(is_same(place, &path(file)), "{place} {file}");
         }
-        for (place, file) in [("src/Cart.jsx", "src/OldCart.jsx"), ("b/app.py", "a/app.py"), ("", "a"), ("app.py", "x/app.py")] {
+        for (place, file) in
+            [("src/Cart.jsx", "src/OldCart.jsx"), ("b/app.py", "a/app.py"), ("", "a"), ("app.py", "x/app.py")]
+        {
             assert!(!is_same(place, &path(file)), "{place} {file}");
         }
     }

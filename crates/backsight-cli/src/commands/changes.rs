@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use backsight::browser::event::Category;
-use backsight::browser::report::{Changes, Severity};
+use backsight::Topic;
+use backsight::browser::report::Severity;
 use backsight::browser::{Ask, Filter};
+use backsight::report::AllChanges;
 use backsight_core::{Code, Error, Result};
 use clap::ValueEnum;
-use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request};
+use crate::lane::{Lane, Request, encode};
 use crate::parse;
 use crate::render::app;
 
@@ -36,9 +36,9 @@ pub struct Args {
     /// A checkpoint, a time (10min, 2026-08-01 14:00), `start`, `load` (of the page) or `last` (what was told last)
     #[arg(long, value_name = "SINCE", value_parser = since)]
     since: Option<String>,
-    /// Only these: console, network, websocket, actions
-    #[arg(long, value_name = "CATEGORY", value_delimiter = ',', value_parser = app::category)]
-    include: Vec<Category>,
+    /// Only these: console, network, websocket, actions, files, debug
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = app::topic)]
+    include: Vec<Topic>,
     /// What to leave out: all (nothing), warnings (what is no warning or error), errors-only
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = Which::All, hide_possible_values = true)]
     severity: Which,
@@ -109,9 +109,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let changes = ask(args, &lane, args.wait.map(Duration::from_secs))?;
     context.answer(&changes, |page| {
         app::changes(page, &changes);
-        app::advise(page, changes.coverage.attached, lane.is_served());
+        app::advise(page, changes.app.coverage.attached, lane.is_served());
     })?;
-    Ok(Verdict::no_if(args.exit_code && args.severity.is_no(changes.severity)))
+    Ok(Verdict::no_if(args.exit_code && args.severity.is_no(changes.app.severity)))
 }
 
 /// Shows what comes, until somebody ends it.
@@ -132,34 +132,39 @@ fn follow(args: &Args, context: &Context, lane: &Lane) -> Result<Verdict> {
     }
 }
 
-fn has_news(changes: &Changes) -> bool {
-    let (console, network) = (changes.console.as_ref(), changes.network.as_ref());
-    let (websocket, actions) = (changes.websocket.as_ref(), changes.actions.as_ref());
-    matches!(changes.severity, Severity::Error | Severity::Warning)
+fn has_news(changes: &AllChanges) -> bool {
+    let app = &changes.app;
+    let (console, network) = (app.console.as_ref(), app.network.as_ref());
+    let (websocket, actions) = (app.websocket.as_ref(), app.actions.as_ref());
+    matches!(app.severity, Severity::Error | Severity::Warning)
+        || changes.files.is_some()
+        || changes.debug.is_some()
         || console.is_some_and(|console| !console.errors.is_empty() || !console.warnings.is_empty())
         || network.is_some_and(|network| !network.recovered.is_empty() || !network.new_endpoints.is_empty())
         || websocket.is_some_and(|websocket| !websocket.connections.is_empty())
         || actions.is_some_and(|actions| !actions.actions.is_empty())
 }
 
-fn ask(args: &Args, lane: &Lane, wait: Option<Duration>) -> Result<Changes> {
-    let body = json!({
-        "client": args.client,
-        "checkpoint": args.since,
-        "include": args.include,
-        "severity": args.severity.filter(),
-        "peek": args.peek,
-        "wait_ms": wait.map(|wait| wait.as_millis() as u64),
-        "quiet_ms": args.quiet,
-    });
+fn ask(args: &Args, lane: &Lane, wait: Option<Duration>) -> Result<AllChanges> {
+    let mut query = vec![
+        ("client", args.client.clone()),
+        ("severity", serde_json::json!(args.severity.filter()).as_str().unwrap_or_default().to_owned()),
+        ("peek", args.peek.to_string()),
+        ("quiet_ms", args.quiet.to_string()),
+    ];
+    query.extend(args.since.iter().map(|since| ("checkpoint", since.clone())));
+    query.extend(args.include.iter().map(|topic| ("include", topic.as_str().to_owned())));
+    query.extend(wait.map(|wait| ("wait_ms", wait.as_millis().to_string())));
+    let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
     let ask = Ask {
         checkpoint: args.since.clone(),
-        include: args.include.clone(),
+        include: Vec::new(),
         severity: args.severity.filter(),
         peek: args.peek,
         // Without a server nothing can happen, so there is nothing to wait for.
         wait: None,
         max_tokens: None,
     };
-    lane.ask(Request::Post("/api/browser/changes", body), |workspace| workspace.browser_changes(&args.client, &ask))
+    let request = Request::Get(format!("/api/changes?{}", query.join("&")));
+    lane.ask(request, |workspace| workspace.changes(&args.client, &args.include, &ask))
 }

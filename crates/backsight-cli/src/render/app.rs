@@ -3,14 +3,15 @@
 use std::fmt::Display;
 
 use anstyle::Style;
+use backsight::Topic;
 use backsight::browser::baseline::{BaselineEntry, Comparison, DeviationKind};
 use backsight::browser::entry::LogPage;
 use backsight::browser::event::{Category, Level};
 use backsight::browser::noise::{Rule, Suggestion};
 use backsight::browser::render::{self, Line, Role, WIDEST};
-use backsight::browser::report::{Changes, CheckpointEntry, Severity};
+use backsight::browser::report::{CheckpointEntry, Severity};
 use backsight::browser::{Health, Verdict};
-use backsight::report::{CheckpointMade, RuleEntry};
+use backsight::report::{AllChanges, CheckpointMade, RuleEntry};
 use backsight_core::Timestamp;
 use serde_json::Value;
 
@@ -19,8 +20,13 @@ use crate::render::debug;
 use crate::words::{age, count, enumerate, join, local};
 
 /// What happened.
-pub fn changes(page: &mut Page, changes: &Changes) {
-    lines(&mut page.data, &render::text(changes, layout()));
+pub fn changes(page: &mut Page, changes: &AllChanges) {
+    lines(&mut page.data, &render::text(&changes.app, layout()));
+    let others = changes.lines();
+    if !others.is_empty() {
+        page.data.line("");
+        others.iter().for_each(|line| page.data.line(render::safe(line)));
+    }
 }
 
 /// What happened, one by one.
@@ -292,6 +298,12 @@ fn verdict(sheet: &Sheet, severity: Severity) -> String {
 pub fn category(text: &str) -> Result<Category, String> {
     let found = Category::ALL.into_iter().find(|category| category.as_str() == text);
     found.ok_or_else(|| format!("it is one of {}", enumerate(&Category::ALL.map(Category::as_str))))
+}
+
+/// A lane or category as it is typed.
+pub fn topic(text: &str) -> Result<Topic, String> {
+    let found = Topic::ALL.into_iter().find(|topic| topic.as_str() == text);
+    found.ok_or_else(|| format!("it is one of {}", enumerate(&Topic::ALL.map(Topic::as_str))))
 }
 
 /// A level as it is typed.

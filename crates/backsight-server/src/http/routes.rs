@@ -3,6 +3,7 @@
 
 mod browser;
 mod calls;
+mod changes;
 mod compare;
 mod continuity;
 mod debug;
@@ -39,6 +40,7 @@ pub fn all() -> Vec<Endpoint> {
         ("Known files", known::operations()),
         ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
+        ("Because of what", changes::operations()),
         ("Browser", browser::operations()),
         ("Debugging", debug::operations()),
     ];

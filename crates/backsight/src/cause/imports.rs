@@ -17,7 +17,9 @@ pub(crate) fn imports(path: &RelPath, text: &str, known: &BTreeSet<RelPath>) -> 
         "py" => text.lines().flat_map(|line| python(line, directory)).collect(),
         "rs" => text.lines().flat_map(|line| rust(line, directory, file)).collect(),
         // The files of a directory are one package.
-        "go" => return known.iter().filter(|other| is_beside(other, directory, "go") && *other != path).cloned().collect(),
+        "go" => {
+            return known.iter().filter(|other| is_beside(other, directory, "go") && *other != path).cloned().collect();
+        }
         _ => Vec::new(),
     };
     let mut wanted: BTreeSet<String> = wanted.into_iter().collect();
@@ -75,7 +77,8 @@ fn python_files(module: &str, names: &str, directory: &str) -> Vec<String> {
     let up = "../".repeat(dots.saturating_sub(1));
     // A module without dots is looked for from the root and, in a script, beside it.
     let roots = if dots > 0 { vec![format!("{directory}/{up}")] } else { vec![String::new(), format!("{directory}/")] };
-    let names = names.trim_matches(['(', ')']).split(',').map(|name| name.trim().split(" as ").next().unwrap_or_default());
+    let names =
+        names.trim_matches(['(', ')']).split(',').map(|name| name.trim().split(" as ").next().unwrap_or_default());
     let mut ends = vec![below.clone()];
     ends.extend(names.filter(|name| !name.is_empty()).map(|name| match below.is_empty() {
         true => name.to_owned(),
@@ -97,7 +100,8 @@ fn rust(line: &str, directory: &str, file: &str) -> Vec<String> {
     }
     let Some(path) = line.strip_prefix("use crate::") else { return Vec::new() };
     let source = directory.split_once("src").map_or(directory.to_owned(), |(before, _)| format!("{before}src"));
-    let parts: Vec<&str> = path.split("::").take_while(|part| part.chars().all(|c| c.is_alphanumeric() || c == '_')).collect();
+    let parts: Vec<&str> =
+        path.split("::").take_while(|part| part.chars().all(|c| c.is_alphanumeric() || c == '_')).collect();
     let ends = (1..=parts.len()).map(|count| format!("{source}/{}.rs", parts[..count].join("/")));
     ends.filter_map(|path| normal(&path)).collect()
 }

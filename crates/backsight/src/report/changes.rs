@@ -128,6 +128,77 @@ pub struct Because {
     pub also: Vec<String>,
 }
 
+impl AllChanges {
+    /// Whether steps or events of the window are not shown.
+    pub fn is_cut(&self) -> bool {
+        let steps = self.files.as_ref().is_some_and(|files| files.total_new > files.steps.len() as u64);
+        steps || self.debug.as_ref().is_some_and(|debug| debug.total_new > debug.events.len() as u64)
+    }
+
+    /// What the other lanes say and because of what, a line each: beside the app's own text.
+    pub fn lines(&self) -> Vec<String> {
+        let because = self.because.iter().map(Because::line);
+        let steps = self.files.iter().flat_map(|files| &files.steps).map(StepEntry::line);
+        let unrecorded = self.files.iter().filter(|files| !files.unrecorded.is_empty()).map(|files| {
+            let named: Vec<String> = files.unrecorded.iter().map(ToString::to_string).collect();
+            let more =
+                if files.more_unrecorded > 0 { format!(" and {} more", files.more_unrecorded) } else { String::new() };
+            format!("not recorded: {}{more}", named.join(", "))
+        });
+        let left = self.files.iter().filter_map(|files| {
+            let left = files.total_new.saturating_sub(files.steps.len() as u64);
+            (left > 0).then(|| format!("{left} earlier steps are not shown"))
+        });
+        let events = self.debug.iter().flat_map(|debug| &debug.events);
+        let events = events.map(|event| format!("{} {}: {}", event.id, event.kind.as_str(), event.what));
+        let order = (!self.order.is_empty()).then(|| format!("in order: {}", self.order.join(" ")));
+        because.chain(left).chain(steps).chain(unrecorded).chain(events).chain(order).collect()
+    }
+}
+
+impl StepEntry {
+    /// `#12 Edit src/Cart.jsx (session ada)`.
+    fn line(&self) -> String {
+        let kind = self.kind.map(|kind| format!(" {}", kind.as_str())).unwrap_or_default();
+        let by = self.by.as_deref().map(|by| format!(" {by}")).unwrap_or_default();
+        let files: Vec<String> = self.files.iter().map(ToString::to_string).collect();
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        let session = self.session.as_deref().map(|session| format!(" (session {session})")).unwrap_or_default();
+        format!("{}{kind}{by} {}{more}{session}", self.id, files.join(", "))
+    }
+}
+
+impl Because {
+    /// `c3: likely because of #12 (Edit, session ada): it changed src/Cart.jsx:19; or #9`.
+    fn line(&self) -> String {
+        let certain = match self.certainty {
+            Certainty::Likely => "likely because of",
+            Certainty::Possible => "possibly because of",
+            Certainty::Guess => "perhaps because of",
+            Certainty::Unexplained => return format!("{}: no step explains it", self.entry),
+        };
+        let who: Vec<String> =
+            self.by.iter().cloned().chain(self.session.iter().map(|id| format!("session {id}"))).collect();
+        let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
+        let why: Vec<String> = self.evidence.iter().map(Evidence::words).collect();
+        let also = if self.also.is_empty() { String::new() } else { format!("; or {}", self.also.join(", ")) };
+        let step = self.step.as_deref().unwrap_or_default();
+        format!("{}: {certain} {step}{who}: {}{also}", self.entry, why.join(", "))
+    }
+}
+
+impl Evidence {
+    fn words(&self) -> String {
+        match self.kind {
+            EvidenceKind::Line => format!("it changed {}", self.at),
+            EvidenceKind::File => format!("it changed the file of {}", self.at),
+            EvidenceKind::Word => format!("it changed lines with `{}`", self.at),
+            EvidenceKind::Import => format!("it changed {}", self.at.replace(" by ", ", imported by ")),
+            EvidenceKind::Time => "it was the last before".to_owned(),
+        }
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

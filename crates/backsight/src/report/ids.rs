@@ -1,9 +1,9 @@
 //! Where reports name sessions, messages and parts, so that a reader can be shown short ids in their place.
 
 use super::{
-    Begun, Bisected, Blame, Call, Event, FileVersion, FoundStep, LineOrigin, LogPage, Origin, RevertInfo, Row, Session, SessionDetail,
-    SessionMessage, SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, Snapshot,
-    SnapshotDetail, WorkspaceStatus,
+    Begun, Bisected, Blame, Call, Event, FileVersion, FoundStep, LineOrigin, LogPage, Origin, RevertInfo, Row, Session,
+    SessionDetail, SessionMessage, SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted,
+    Snapshot, SnapshotDetail, WorkspaceStatus,
 };
 use crate::timeline::OriginColumn;
 

@@ -385,7 +385,9 @@ impl Work<'_> {
                     "name a step where it works with `--good`; what no snapshot holds and the check needs is \
                       shared with `--share DIR`"
                 }
-                _ => "name a step where it fails with `--bad`; what is not recorded yet is recorded by `backsight track`",
+                _ => {
+                    "name a step where it fails with `--bad`; what is not recorded yet is recorded by `backsight track`"
+                }
             };
             let details = serde_json::json!({ "step": step, "because": run.because, "output": output });
             return Err(Error::new(Code::InvalidRange, message).with_hint(hint).with_details(details));

@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Opened, Workspace};
-use crate::report::{AllChanges, Certainty, ChangeType, DebugChanges, FilesChanges, Kind, ProgramEvent, StepEntry, UnknownChange};
+use crate::report::{
+    AllChanges, Certainty, ChangeType, DebugChanges, FilesChanges, Kind, ProgramEvent, StepEntry, UnknownChange,
+};
 use crate::timeline::{Found, KeptKind, Step};
 
 /// Clients whose place is remembered.
@@ -166,7 +168,8 @@ impl Workspace {
             true => (self.troubles(&app)?, self.moments(&app)?),
             false => (Vec::new(), Vec::new()),
         };
-        let because = troubles.iter().map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<_>>>()?;
+        let because =
+            troubles.iter().map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<_>>>()?;
         let order = in_order(files.as_ref(), debug.as_ref(), moments, app.from);
         let mut answer = AllChanges { app, files, debug, because, order };
         answer.app.summary = summary(&answer);

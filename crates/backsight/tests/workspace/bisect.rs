@@ -348,7 +348,8 @@ fn the_files_of_every_step_are_exactly_the_snapshots() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().display();
     // Every run copies what it was given aside; the last step is the bad one, so that all are looked at with three at a time.
-    let script = format!("mkdir -p {out}/$BACKSIGHT_STEP && cp -a . {out}/$BACKSIGHT_STEP/ && test $BACKSIGHT_STEP -lt 7");
+    let script =
+        format!("mkdir -p {out}/$BACKSIGHT_STEP && cp -a . {out}/$BACKSIGHT_STEP/ && test $BACKSIGHT_STEP -lt 7");
     let answer = scene.workspace.bisect(&Bisect { jobs: 3, ..shell(&script) }).unwrap();
     assert_eq!(found(&answer), 7);
     let mut looked_at = 0;

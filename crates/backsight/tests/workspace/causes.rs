@@ -15,30 +15,72 @@ use crate::lab::settings;
 use crate::scene::{Scene, path, paths};
 
 const JAVASCRIPT: &[(&str, &str)] = &[
-    ("main.mjs", "import { checkout } from './src/cart.mjs';\nimport { greet } from './src/user.mjs';\nimport { report } from './src/report.mjs';\n\nconst total = checkout(['tea', 'mug']);\nconsole.log(greet('ada'), total);\nawait report(total);\n"),
-    ("src/cart.mjs", "import { priceOf } from './price.mjs';\nimport { findItem } from './stock.mjs';\n\nexport function checkout(names) {\n  let sum = 0;\n  for (const name of names) {\n    const item = findItem(name);\n    sum += priceOf(item);\n  }\n  return sum;\n}\n"),
-    ("src/price.mjs", "import { TAX } from './rates.mjs';\n\nexport function priceOf(item) {\n  return item.net.amount * (1 + TAX);\n}\n"),
+    (
+        "main.mjs",
+        "import { checkout } from './src/cart.mjs';\nimport { greet } from './src/user.mjs';\nimport { report } from './src/report.mjs';\n\nconst total = checkout(['tea', 'mug']);\nconsole.log(greet('ada'), total);\nawait report(total);\n",
+    ),
+    (
+        "src/cart.mjs",
+        "import { priceOf } from './price.mjs';\nimport { findItem } from './stock.mjs';\n\nexport function checkout(names) {\n  let sum = 0;\n  for (const name of names) {\n    const item = findItem(name);\n    sum += priceOf(item);\n  }\n  return sum;\n}\n",
+    ),
+    (
+        "src/price.mjs",
+        "import { TAX } from './rates.mjs';\n\nexport function priceOf(item) {\n  return item.net.amount * (1 + TAX);\n}\n",
+    ),
     ("src/rates.mjs", "export const TAX = 0.19;\nexport const SHIPPING = 4;\n"),
-    ("src/stock.mjs", "import { readFileSync } from 'node:fs';\n\nconst items = JSON.parse(readFileSync(new URL('../data/items.json', import.meta.url)));\n\nexport function findItem(name) {\n  return items.find((item) => item.name === name);\n}\n"),
-    ("data/items.json", "[\n  { \"name\": \"tea\", \"net\": { \"amount\": 3 } },\n  { \"name\": \"mug\", \"net\": { \"amount\": 8 } }\n]\n"),
-    ("src/user.mjs", "import { capitalise } from './text.mjs';\n\nexport function greet(user) {\n  return `Hello ${capitalise(user)}`;\n}\n"),
+    (
+        "src/stock.mjs",
+        "import { readFileSync } from 'node:fs';\n\nconst items = JSON.parse(readFileSync(new URL('../data/items.json', import.meta.url)));\n\nexport function findItem(name) {\n  return items.find((item) => item.name === name);\n}\n",
+    ),
+    (
+        "data/items.json",
+        "[\n  { \"name\": \"tea\", \"net\": { \"amount\": 3 } },\n  { \"name\": \"mug\", \"net\": { \"amount\": 8 } }\n]\n",
+    ),
+    (
+        "src/user.mjs",
+        "import { capitalise } from './text.mjs';\n\nexport function greet(user) {\n  return `Hello ${capitalise(user)}`;\n}\n",
+    ),
     ("src/text.mjs", "export function capitalise(word) {\n  return word[0].toUpperCase() + word.slice(1);\n}\n"),
-    ("src/report.mjs", "import { SHIPPING } from './rates.mjs';\n\nexport async function report(total) {\n  const line = await format(total + SHIPPING);\n  console.log(line);\n}\n\nasync function format(sum) {\n  return sum.toFixed(2);\n}\n"),
+    (
+        "src/report.mjs",
+        "import { SHIPPING } from './rates.mjs';\n\nexport async function report(total) {\n  const line = await format(total + SHIPPING);\n  console.log(line);\n}\n\nasync function format(sum) {\n  return sum.toFixed(2);\n}\n",
+    ),
     ("README.md", "# shop\n"),
     ("style.css", "body { color: black }\n"),
 ];
 
 const PYTHON: &[(&str, &str)] = &[
-    ("app.py", "from shop import cart, users\nfrom shop.report import report\n\nif __name__ == '__main__':\n    total = cart.checkout(['tea', 'mug'])\n    print(users.greet('ada'), total)\n    report(total)\n"),
+    (
+        "app.py",
+        "from shop import cart, users\nfrom shop.report import report\n\nif __name__ == '__main__':\n    total = cart.checkout(['tea', 'mug'])\n    print(users.greet('ada'), total)\n    report(total)\n",
+    ),
     ("shop/__init__.py", ""),
-    ("shop/cart.py", "from shop.prices import price_of\nfrom shop.stock import find_item\n\n\ndef checkout(names):\n    total = 0\n    for name in names:\n        total += price_of(find_item(name))\n    return total\n"),
-    ("shop/prices.py", "from shop.rates import TAX\n\n\ndef price_of(item):\n    return item['net']['amount'] * (1 + TAX)\n"),
+    (
+        "shop/cart.py",
+        "from shop.prices import price_of\nfrom shop.stock import find_item\n\n\ndef checkout(names):\n    total = 0\n    for name in names:\n        total += price_of(find_item(name))\n    return total\n",
+    ),
+    (
+        "shop/prices.py",
+        "from shop.rates import TAX\n\n\ndef price_of(item):\n    return item['net']['amount'] * (1 + TAX)\n",
+    ),
     ("shop/rates.py", "TAX = 0.19\nSHIPPING = 4\n"),
-    ("shop/stock.py", "import json\nimport pathlib\n\nITEMS = json.loads(pathlib.Path('data/items.json').read_text())\n\n\ndef find_item(name):\n    return next(item for item in ITEMS if item['name'] == name)\n"),
-    ("data/items.json", "[\n  { \"name\": \"tea\", \"net\": { \"amount\": 3 } },\n  { \"name\": \"mug\", \"net\": { \"amount\": 8 } }\n]\n"),
-    ("shop/users.py", "from shop.text import capitalise\n\n\ndef greet(user):\n    return f'Hello {capitalise(user)}'\n"),
+    (
+        "shop/stock.py",
+        "import json\nimport pathlib\n\nITEMS = json.loads(pathlib.Path('data/items.json').read_text())\n\n\ndef find_item(name):\n    return next(item for item in ITEMS if item['name'] == name)\n",
+    ),
+    (
+        "data/items.json",
+        "[\n  { \"name\": \"tea\", \"net\": { \"amount\": 3 } },\n  { \"name\": \"mug\", \"net\": { \"amount\": 8 } }\n]\n",
+    ),
+    (
+        "shop/users.py",
+        "from shop.text import capitalise\n\n\ndef greet(user):\n    return f'Hello {capitalise(user)}'\n",
+    ),
     ("shop/text.py", "def capitalise(word):\n    return word[0].upper() + word[1:]\n"),
-    ("shop/report.py", "from shop.rates import SHIPPING\n\n\ndef report(total):\n    print(f'{total + SHIPPING:.2f}')\n"),
+    (
+        "shop/report.py",
+        "from shop.rates import SHIPPING\n\n\ndef report(total):\n    print(f'{total + SHIPPING:.2f}')\n",
+    ),
     ("README.md", "# shop\n"),
     ("style.css", "body { color: black }\n"),
 ];
@@ -53,11 +95,19 @@ const IN_JAVASCRIPT: &[Bug] = &[
     ("src/price.mjs", "export function priceOf", "export function priceFor"),
     ("src/price.mjs", "import { TAX } from './rates.mjs';\n", ""),
     ("src/rates.mjs", "export const TAX = 0.19;", "export const VAT = 0.19;"),
-    ("src/rates.mjs", "export const SHIPPING = 4;", "export const SHIPPING = { eu: 4 };\nSHIPPING.eu.total.amount += 1;"),
+    (
+        "src/rates.mjs",
+        "export const SHIPPING = 4;",
+        "export const SHIPPING = { eu: 4 };\nSHIPPING.eu.total.amount += 1;",
+    ),
     ("src/stock.mjs", "item.name === name", "item.title === name"),
     ("src/stock.mjs", "../data/items.json", "../data/products.json"),
     ("data/items.json", "\"name\": \"mug\", \"net\":", "\"name\": \"mug\", \"gross\":"),
-    ("data/items.json", "\"name\": \"tea\", \"net\": { \"amount\": 3 } },", "\"name\": \"tea\", \"net\": { \"amount\": 3 }"),
+    (
+        "data/items.json",
+        "\"name\": \"tea\", \"net\": { \"amount\": 3 } },",
+        "\"name\": \"tea\", \"net\": { \"amount\": 3 }",
+    ),
     ("data/items.json", "\"name\": \"mug\"", "\"name\": \"cup\""),
     ("src/user.mjs", "capitalise(user)", "capitalize(user)"),
     ("src/user.mjs", "return `Hello", "throw new Error('greet is not ready yet');\n  return `Hello"),
@@ -311,14 +361,19 @@ fn lanes_are_told_in_the_order_of_the_timeline_nothing_twice_and_nothing_lost() 
 
 /// Words that no grouping takes for one another's variant.
 const WORDS: [&str; 40] = [
-    "apple", "river", "stone", "cloud", "train", "house", "piano", "glass", "bread", "light", "chair", "horse", "plant",
-    "radio", "smoke", "table", "voice", "watch", "zebra", "angle", "beach", "crown", "dance", "eagle", "flame", "grape",
-    "honey", "ivory", "jewel", "knife", "lemon", "mango", "night", "ocean", "paper", "queen", "robot", "sugar", "tiger",
-    "umbra",
+    "apple", "river", "stone", "cloud", "train", "house", "piano", "glass", "bread", "light", "chair", "horse",
+    "plant", "radio", "smoke", "table", "voice", "watch", "zebra", "angle", "beach", "crown", "dance", "eagle",
+    "flame", "grape", "honey", "ivory", "jewel", "knife", "lemon", "mango", "night", "ocean", "paper", "queen",
+    "robot", "sugar", "tiger", "umbra",
 ];
 
 fn note() -> Note {
-    Note { kind: Kind::DebuggerStop, description: String::new(), origin: Origin::default(), details: serde_json::json!({}) }
+    Note {
+        kind: Kind::DebuggerStop,
+        description: String::new(),
+        origin: Origin::default(),
+        details: serde_json::json!({}),
+    }
 }
 
 /// One look: what it tells, in its own order, and how much of each lane.
@@ -394,7 +449,10 @@ fn a_session_is_told_once_what_others_changed_in_its_files_and_what_broke() {
     let told = news("ada").unwrap();
     assert_eq!(told, "session bob changed a.py (#4), which you changed before");
     assert_eq!(news("ada"), None, "once");
-    watch(&workspace, vec![said(&workspace, "File \"a.py\", line 2, in total\nNameError: name 'prise' is not defined")]);
+    watch(
+        &workspace,
+        vec![said(&workspace, "File \"a.py\", line 2, in total\nNameError: name 'prise' is not defined")],
+    );
     let told = news("ada").unwrap();
     assert!(told.starts_with("new error in the app: "), "{told}");
     assert!(told.contains(", likely because of #4 (Edit): a.py:2"), "{told}");

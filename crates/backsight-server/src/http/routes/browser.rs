@@ -25,7 +25,7 @@ use crate::place;
 use crate::reply::FEWEST_TOKENS;
 
 /// A name that no checkpoint has, or whose baseline is gone.
-const CHECKPOINT: &[Code] = &[Code::CheckpointNotFound, Code::BaselineNotFound];
+pub(super) const CHECKPOINT: &[Code] = &[Code::CheckpointNotFound, Code::BaselineNotFound];
 /// Something is kept in the store, which is made if need be.
 const KEPT: &[Code] = &[Code::WorkspaceRefused, Code::DiskFull];
 
@@ -171,7 +171,7 @@ fn changes(workspace: &Workspace, input: ChangesInput) -> Result<Changes> {
     workspace.browser_changes(&client(asking)?, &ask)
 }
 
-fn client(client: Option<String>) -> Result<String> {
+pub(super) fn client(client: Option<String>) -> Result<String> {
     let client = client.unwrap_or_else(|| "default".to_owned());
     match is_name(&client) {
         true => Ok(client),
@@ -179,7 +179,7 @@ fn client(client: Option<String>) -> Result<String> {
     }
 }
 
-fn usage(message: &str) -> Error {
+pub(super) fn usage(message: &str) -> Error {
     Error::new(Code::Usage, message)
 }
 

@@ -55,7 +55,10 @@ impl Run<'_> {
         let (reader, writer) = io::pipe().map_err(|error| Error::io("make a pipe", error))?;
         let also = writer.try_clone().map_err(|error| Error::io("make a pipe", error))?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.directory).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+            .args(arguments)
+            .current_dir(self.directory)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(writer).stderr(also).process_group(0);
         let child = command.spawn().map_err(|error| not_started(program, self.directory, &error))?;
         // The pipe ends when the last program that holds it is gone, so this process must not.

@@ -53,8 +53,7 @@ impl Share {
         if !lies_in || fs::symlink_metadata(&to).is_ok() {
             return Ok(());
         }
-        put_directory(&from, &to, self.by, linked)
-            .map_err(|error| Error::io(format!("share `{}`", self.path), error))
+        put_directory(&from, &to, self.by, linked).map_err(|error| Error::io(format!("share `{}`", self.path), error))
     }
 }
 

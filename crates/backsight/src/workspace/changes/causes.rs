@@ -371,7 +371,8 @@ mod tests {
 
     #[test]
     fn places_are_found_in_what_programs_say() {
-        let traceback = "Traceback:\n  File \"/srv/app.py\", line 3, in main\n  File \"/srv/cart.py\", line 24, in total\nKeyError";
+        let traceback =
+            "Traceback:\n  File \"/srv/app.py\", line 3, in main\n  File \"/srv/cart.py\", line 24, in total\nKeyError";
         assert_eq!(places_in(traceback), [("/srv/cart.py".to_owned(), 24), ("/srv/app.py".to_owned(), 3)]);
         let stack = "TypeError: no\n    at total (http://localhost:5173/src/Cart.jsx:19:7)\n    at src/api.ts:4";
         let expected = [("http://localhost:5173/src/Cart.jsx".to_owned(), 19), ("src/api.ts".to_owned(), 4)];

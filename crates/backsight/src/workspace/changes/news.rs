@@ -40,11 +40,19 @@ impl Workspace {
         };
         let files = self.changed_by_others(opened, since, newest, session)?;
         let error = match browser.is_some_and(|browser| browser.has_news(&key)) {
-            true => self.new_error(opened, &key, since, newest)?,
+            true => self.new_error(opened, &key, false)?,
             false => None,
         };
         let told: Vec<String> = files.into_iter().chain(error).collect();
         Ok((!told.is_empty()).then(|| told.join("; ")))
+    }
+
+    /// What broke in the app since a client last looked, in one line; its place stays where it is.
+    pub fn app_news(&self, client: &str) -> Result<Option<String>> {
+        match self.store_path()? {
+            Some(_) => self.new_error(self.opened()?, client, true),
+            None => Ok(None),
+        }
     }
 
     /// Where a client was last told, which is now.
@@ -81,9 +89,12 @@ impl Workspace {
             (None, Some(tool)) if tool != "external" => tool.clone(),
             _ => "the user or another program".to_owned(),
         };
-        let named: Vec<String> = found.iter().rev().take(PATHS).map(|(path, step)| {
-            format!("{path} ({})", step.snapshot.sequence_number)
-        }).collect();
+        let named: Vec<String> = found
+            .iter()
+            .rev()
+            .take(PATHS)
+            .map(|(path, step)| format!("{path} ({})", step.snapshot.sequence_number))
+            .collect();
         let more = if found.len() > PATHS { format!(" and {} more", found.len() - PATHS) } else { String::new() };
         let who = if found.iter().any(|(_, step)| step.snapshot.origin.session != last.snapshot.origin.session) {
             "others".to_owned()
@@ -94,9 +105,10 @@ impl Workspace {
     }
 
     /// `new error in the app: TypeError ... @ src/Cart.jsx:19, likely because of #12 (Edit)`.
-    fn new_error(&self, opened: &Opened, key: &str, since: Seq, until: Seq) -> Result<Option<String>> {
-        let ask = Ask { severity: Filter::ErrorsOnly, max_tokens: Some(ROOM), ..Ask::default() };
+    fn new_error(&self, opened: &Opened, key: &str, peek: bool) -> Result<Option<String>> {
+        let ask = Ask { severity: Filter::ErrorsOnly, max_tokens: Some(ROOM), peek, ..Ask::default() };
         let app = self.browser_changes(key, &ask)?;
+        let (since, until) = (opened.timeline.latest_before(app.from)?, opened.timeline.latest_seq()?);
         let window = super::Window { since, until, unrecorded: Vec::new(), on_disk: Vec::new() };
         let troubles = self.troubles(&app)?;
         let because = troubles.first().map(|trouble| self.because(opened, trouble, &window)).transpose()?;

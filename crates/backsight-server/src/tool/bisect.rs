@@ -1,0 +1,111 @@
+//! Finds the step since which a command fails.
+
+use std::time::Duration;
+
+use backsight::report::{BisectRun, Bisected};
+use backsight::request::Bisect;
+use backsight_core::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Call, Definition, Effect, one_or_many, paths};
+use crate::reply::Draft;
+
+pub struct BisectSteps;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// recorded program and arguments; exit 0 good, 125 skip, else bad
+    #[serde(deserialize_with = "one_or_many")]
+    command: Vec<String>,
+    /// default: the oldest step
+    good: Option<String>,
+    /// default: the latest
+    bad: Option<String>,
+    /// unrecorded directories it needs, such as node_modules
+    #[serde(default, deserialize_with = "one_or_many")]
+    share: Vec<String>,
+    #[schemars(skip)]
+    #[serde(default, deserialize_with = "one_or_many")]
+    copy: Vec<String>,
+    #[schemars(skip)]
+    jobs: Option<u8>,
+    #[schemars(skip)]
+    timeout_ms: Option<u64>,
+    #[schemars(skip)]
+    session: Option<String>,
+}
+
+impl Definition for BisectSteps {
+    const NAME: &'static str = "bisect";
+    const TITLE: &'static str = "Which step broke it";
+    const DESCRIPTION: &'static str = "Bisect: find which edit, step or change broke a test, build or script. Runs a \
+        command of the workspace on copies of recorded steps, never on the workspace's files.";
+    const EFFECT: Effect = Effect::Runs;
+    const OUTPUT: &'static [(&'static str, &'static str)] = &[
+        ("step", "string"),
+        ("tool", "string"),
+        ("session", "string"),
+        ("title", "string"),
+        ("good", "string"),
+        ("bad", "string"),
+        ("among", "array"),
+        ("files", "array"),
+        ("runs", "array"),
+        ("output", "string"),
+        ("left_out", "integer"),
+        ("shared_changed", "array"),
+    ];
+    type Arguments = Arguments;
+
+    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
+        let Arguments { command, good, bad, share, copy, jobs, timeout_ms, session } = arguments;
+        let request = Bisect {
+            good,
+            bad,
+            command,
+            directory: None,
+            share: paths(&share)?,
+            copy: paths(&copy)?,
+            jobs: jobs.map_or(1, usize::from),
+            timeout: timeout_ms.map(Duration::from_millis),
+            origin: call.plain_origin(session),
+        };
+        let found = call.workspace.agent_bisect(&request)?;
+        let found = call.workspace.shortened(found)?;
+        Ok(drafted(&found))
+    }
+}
+
+fn drafted(answer: &Bisected) -> Draft {
+    let found = answer.found.as_deref();
+    let origin = found.map(|found| &found.snapshot.origin);
+    let run = |run: &BisectRun| format!("{} {:?} ({})", run.step, run.verdict, run.because).to_lowercase();
+    let step = found.map(|found| found.snapshot.sequence_number.to_string());
+    let draft = Draft::new(answer.summary.clone())
+        .maybe("step", step.clone())
+        .maybe("tool", origin.and_then(|origin| origin.tool.clone()))
+        .maybe("session", origin.and_then(|origin| origin.session.clone()))
+        .maybe("title", found.and_then(|found| found.title.clone()))
+        .fact("good", answer.good.to_string())
+        .fact("bad", answer.bad.to_string())
+        .maybe("left_out", (answer.left_out > 0).then_some(answer.left_out))
+        .maybe("output", last_lines(&answer.output))
+        .list("among", answer.among.iter().map(ToString::to_string).collect(), None)
+        .list("files", found.iter().flat_map(|found| &found.files).map(ToString::to_string).collect(), None)
+        .list("shared_changed", answer.shared_changed.iter().map(ToString::to_string).collect(), None)
+        .list("runs", answer.runs.iter().map(run).collect(), None);
+    match step {
+        Some(step) => draft.more("files_revert", json!({ "refs": [step] })).untrusted(),
+        None => draft.untrusted(),
+    }
+}
+
+/// The end of what the command said.
+fn last_lines(output: &str) -> Option<String> {
+    let last: Vec<&str> = output.lines().rev().take(4).collect();
+    let text: Vec<&str> = last.into_iter().rev().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    (!text.is_empty()).then(|| text.join(" | "))
+}
