@@ -64,8 +64,8 @@ impl Checkout {
         let count = wanted.len();
         self.remove(wanted.iter().filter(|(_, node)| node.is_none()).map(|(path, _)| path))?;
         for (path, node) in &wanted {
-            if let Some(Node::Directory { mode }) = node {
-                self.make_directory(path, *mode)?;
+            if let Some(node @ Node::Directory { mode, .. }) = node {
+                self.make_directory(path, *node, *mode)?;
             }
         }
         let with_blob = |(path, node): (&'_ RelPath, &Option<Node>)| Some((path.clone(), (*node)?, (*node)?.blob()?));
@@ -111,7 +111,7 @@ impl Checkout {
     }
 
     /// Directories can be written to by this user whatever their mode says: the next tree has to be put into them.
-    fn make_directory(&mut self, path: &RelPath, mode: u16) -> Result<()> {
+    fn make_directory(&mut self, path: &RelPath, node: Node, mode: u16) -> Result<()> {
         let place = self.root.join(path.as_path());
         let mode = (mode | 0o700) & 0o777;
         let make = || -> io::Result<()> {
@@ -124,7 +124,7 @@ impl Checkout {
             place.set_mode(mode)
         };
         make().map_err(|error| Error::io(format!("make `{}`", place.display()), error))?;
-        self.written.insert(path.clone(), Written { node: Node::Directory { mode }, stamp: None });
+        self.written.insert(path.clone(), Written { node, stamp: None });
         Ok(())
     }
 

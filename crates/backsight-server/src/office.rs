@@ -260,17 +260,25 @@ impl Office {
     /// A line when the app has errors that this client has not seen; once, until it has looked.
     fn app_news(&self, workspace: &Workspace, client: &str, tool: &str, moves: bool) -> Option<String> {
         let browser = workspace.browser_if_used()?;
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if moves || told.len() > CLIENTS {
-            told.remove(client);
-        }
-        let is_news = tool != LOOK && browser.has_news(client) && browser.coverage().attached;
-        (is_news && told.insert(client.to_owned())).then(|| APP_NEWS.to_owned())
+        let is_news = tool != LOOK && browser.has_news(client) && browser.coverage().attached && tells(workspace);
+        let is_first = {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if moves || told.len() > CLIENTS {
+                told.remove(client);
+            }
+            is_news && told.insert(client.to_owned())
+        };
+        is_first.then(|| workspace.app_news(client).ok().flatten().unwrap_or_else(|| APP_NEWS.to_owned()))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Seen>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether agents are told what they did not ask for.
+fn tells(workspace: &Workspace) -> bool {
+    workspace.config_get("tell_agents").is_ok_and(|setting| setting.value == "true")
 }
 
 /// Whether a process exists; where that cannot be seen, it may.
