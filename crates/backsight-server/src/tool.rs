@@ -340,6 +340,7 @@ impl Tool {
             description: D::DESCRIPTION,
             effect: D::EFFECT,
             waits: match (D::GROUP, D::EFFECT) {
+                (Group::Files, Effect::Runs) => Waits::ForDebugger,
                 (Group::Files, _) => Waits::ForDisk,
                 (_, Effect::Stops) => Waits::ForEnd,
                 (Group::Browser, _) => Waits::ForBrowser,
@@ -521,7 +522,7 @@ mod tests {
             (
                 "runs writes reaches",
                 "browser_attach debug_launch debug_attach debug_control debug_disconnect breakpoint_set evaluate \
-                snapshot_create step_and_diff snapshot_on",
+                snapshot_create step_and_diff snapshot_on bisect",
             ),
         ];
         let said = |tool: &Tool| {
@@ -539,7 +540,8 @@ mod tests {
             let found = reviewed.iter().find(|(_, names)| names.split_whitespace().any(|name| name == tool.name));
             let (columns, _) = found.unwrap_or_else(|| panic!("`{}` was not reviewed", tool.name));
             assert_eq!(*columns, said(&tool), "{}", tool.name);
-            assert_eq!(tool.waits == Waits::ForDisk, tool.group == Group::Files, "{}", tool.name);
+            let is_quick = tool.group == Group::Files && !tool.effect.runs_programs();
+            assert_eq!(tool.waits == Waits::ForDisk, is_quick, "{}", tool.name);
         }
     }
 

@@ -124,7 +124,7 @@ fn categories_and_severities_can_be_chosen() {
     assert!(errors["console"]["warnings"].is_null() && errors["network"]["failures"].is_array(), "{errors}");
     assert_snapshot!(app.fixture.run("changes --include consoles"), @r"
     ---- stderr
-    error: invalid value 'consoles' for '--include <CATEGORY>': it is one of console, network, websocket and actions
+    error: invalid value 'consoles' for '--include <WHAT>': it is one of console, network, websocket, actions, files and debug
 
     For more information, try '--help'.
     ---- exit 2

@@ -29,6 +29,8 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "unknown" => "detect",
         "continuity" => "state",
         "blame" => "a.txt",
+        // Good before the second snapshot.
+        "bisect" => "-- sh -c 'test $BACKSIGHT_STEP -lt 2'",
         "show" | "ls" | "patch" | "diff" | "restore" | "pin" | "unpin" => "@",
         "cat" => "@ a.txt",
         "revert" => "'#2'",

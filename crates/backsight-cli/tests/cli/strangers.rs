@@ -31,6 +31,7 @@ fn lines() -> Vec<(&'static str, &'static str, String)> {
         ("patch", "patch @"),
         ("diff", "diff @"),
         ("blame", "blame a.txt"),
+        ("bisect", "bisect -- true"),
         ("revert", "revert @"),
         ("restore", "restore @"),
         ("undo", "undo"),

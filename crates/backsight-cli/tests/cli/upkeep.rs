@@ -212,6 +212,9 @@ fn config_lists_reads_and_changes() {
     # a capture that would have to store more bytes than this is refused
     max_new_bytes = 20GB
 
+    # agents are told with their next call or hook what others changed in files of theirs, and what broke in the app
+    tell_agents = true
+
     # what is done about unknown changes: strict refuses, warn lists them, auto-integrate records them first
     unknown_change_strategy = warn
     ---- exit 0
@@ -232,7 +235,7 @@ fn a_bad_setting_is_refused() {
     assert_snapshot!(fixture.run("config get colour"), @r"
     ---- stderr
     error: no setting is called `colour`
-    hint: the settings are any_root, app_checkpoints, disk_budget, enable_unknown_change_detection, exclude, exclude_from_checking, keep_all_checkpoints, keep_count, keep_days, max_checkpoint_age, max_file_size, max_files, max_new_bytes, unknown_change_strategy
+    hint: the settings are any_root, app_checkpoints, disk_budget, enable_unknown_change_detection, exclude, exclude_from_checking, keep_all_checkpoints, keep_count, keep_days, max_checkpoint_age, max_file_size, max_files, max_new_bytes, tell_agents, unknown_change_strategy
     ---- exit 2
     ");
     assert_snapshot!(fixture.run("config set max_file_size huge"), @r"

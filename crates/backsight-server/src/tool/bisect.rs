@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use backsight::report::{BisectRun, Bisected};
+use backsight::report::{BisectRun, Bisected, FoundStep};
 use backsight::request::Bisect;
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, one_or_many, paths};
+use super::{Call, Definition, Effect, Needs, one_or_many, paths};
 use crate::reply::Draft;
 
 pub struct BisectSteps;
@@ -44,19 +44,18 @@ impl Definition for BisectSteps {
     const DESCRIPTION: &'static str = "Bisect: find which edit, step or change broke a test, build or script. Runs a \
         command of the workspace on copies of recorded steps, never on the workspace's files.";
     const EFFECT: Effect = Effect::Runs;
+    /// It is callable at any time; what broke in the app is what leads to it.
+    const NEEDS: Needs = Needs::App;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("step", "string"),
-        ("tool", "string"),
-        ("session", "string"),
-        ("title", "string"),
+        ("by", "string"),
         ("good", "string"),
         ("bad", "string"),
         ("among", "array"),
         ("files", "array"),
         ("runs", "array"),
         ("output", "string"),
-        ("left_out", "integer"),
-        ("shared_changed", "array"),
+        ("notes", "array"),
     ];
     type Arguments = Arguments;
 
@@ -81,26 +80,37 @@ impl Definition for BisectSteps {
 
 fn drafted(answer: &Bisected) -> Draft {
     let found = answer.found.as_deref();
-    let origin = found.map(|found| &found.snapshot.origin);
     let run = |run: &BisectRun| format!("{} {:?} ({})", run.step, run.verdict, run.because).to_lowercase();
     let step = found.map(|found| found.snapshot.sequence_number.to_string());
     let draft = Draft::new(answer.summary.clone())
         .maybe("step", step.clone())
-        .maybe("tool", origin.and_then(|origin| origin.tool.clone()))
-        .maybe("session", origin.and_then(|origin| origin.session.clone()))
-        .maybe("title", found.and_then(|found| found.title.clone()))
+        .maybe("by", found.and_then(by))
         .fact("good", answer.good.to_string())
         .fact("bad", answer.bad.to_string())
-        .maybe("left_out", (answer.left_out > 0).then_some(answer.left_out))
         .maybe("output", last_lines(&answer.output))
         .list("among", answer.among.iter().map(ToString::to_string).collect(), None)
         .list("files", found.iter().flat_map(|found| &found.files).map(ToString::to_string).collect(), None)
-        .list("shared_changed", answer.shared_changed.iter().map(ToString::to_string).collect(), None)
+        .list("notes", notes(answer), None)
         .list("runs", answer.runs.iter().map(run).collect(), None);
     match step {
         Some(step) => draft.more("files_revert", json!({ "refs": [step] })).untrusted(),
         None => draft.untrusted(),
     }
+}
+
+/// `Edit, session ada: fix the cart`.
+fn by(found: &FoundStep) -> Option<String> {
+    let origin = &found.snapshot.origin;
+    let session = origin.session.as_deref().map(|session| format!("session {session}"));
+    let who: Vec<String> = origin.tool.iter().cloned().chain(session).collect();
+    let title = found.title.as_deref().map(|title| format!(": {title}")).unwrap_or_default();
+    (!who.is_empty()).then(|| format!("{}{title}", who.join(", ")))
+}
+
+fn notes(answer: &Bisected) -> Vec<String> {
+    let left_out = (answer.left_out > 0).then(|| format!("{} steps in between expired", answer.left_out));
+    let changed = answer.shared_changed.iter().map(|path| format!("the command wrote to the shared file {path}"));
+    left_out.into_iter().chain(changed).collect()
 }
 
 /// The end of what the command said.

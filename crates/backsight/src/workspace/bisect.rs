@@ -101,7 +101,7 @@ impl Workspace {
             if opened.files.find(&step.tree, None, share.path())?.is_some() {
                 let (path, step) = (share.path(), step.snapshot.sequence_number);
                 let message = format!("`{path}` is recorded in {step}, so every step has its own and it is not shared");
-                return Err(Error::new(Code::Usage, message).with_hint("leave it out of `--share` and `--copy`"));
+                return Err(Error::new(Code::InvalidPath, message).with_hint("leave it out of `--share` and `--copy`"));
             }
         }
         Ok(())

@@ -29,6 +29,9 @@ const PATHS: usize = 4;
 const UNRECORDED: usize = 8;
 /// What of the caller's tokens the files and the debugger may have at most, in parts of a hundred: an error comes first.
 const SHARE: usize = 40;
+/// What a row and a reason take, about.
+const A_ROW: usize = 45;
+const A_REASON: usize = 60;
 
 /// What can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
@@ -113,7 +116,10 @@ impl Workspace {
         let has = |topic: Topic| topics.is_empty() || topics.contains(&topic);
         let wanted = Wanted { files: has(Topic::Files), debug: has(Topic::Debug) };
         let is_app = topics.is_empty() || !categories.is_empty();
-        let room = ask.max_tokens.map(|room| room * (100 - if wanted.files || wanted.debug { SHARE } else { 0 }) / 100);
+        let room = match ask.max_tokens {
+            Some(room) if wanted.files || wanted.debug => Some(room - self.for_other_lanes(client, room)?),
+            room => room,
+        };
         let asked = Ask { include: categories, max_tokens: room, ..ask.clone() };
         let mut app = self.browser_changes(client, &asked)?;
         if !is_app {
@@ -129,6 +135,18 @@ impl Workspace {
             fit(&mut answer, most);
         }
         Ok(answer)
+    }
+
+    /// Tokens of an answer that the files, the debugger and reasons may need: what there is to tell of them, and no more than
+    /// their share.
+    fn for_other_lanes(&self, client: &str, room: usize) -> Result<usize> {
+        if self.store_path()?.is_none() {
+            return Ok(0);
+        }
+        let newest = self.opened()?.timeline.latest_seq()?;
+        let told = self.places().get(client).map_or(Seq(0), |place| place.seq);
+        let rows = usize::try_from(newest.0.saturating_sub(told.0)).unwrap_or(usize::MAX).min(SHOWN);
+        Ok((rows * A_ROW + A_REASON).min(room / 100 * SHARE))
     }
 
     /// The rows of the window; moves the client's place as the app's answer moved it.

@@ -200,8 +200,12 @@ fn caches_are_shared_and_what_is_written_to_a_link_is_told() {
     let answer = scene.workspace.bisect(&with(script, &["modules", "build"], &[])).unwrap();
     let spoiled = scene.text("build/out") != "built";
     assert_eq!(answer.shared_changed, if spoiled { paths(&["build/out"]) } else { Vec::new() });
-    let recorded = scene.workspace.bisect(&with("true", &["a"], &[])).unwrap_err();
-    assert_eq!(recorded.code(), Code::Usage);
+    let no_directory = scene.workspace.bisect(&with("true", &["a"], &[])).unwrap_err();
+    assert_eq!(no_directory.code(), Code::PathNotFound);
+    scene.write("recorded/file", "x");
+    scene.workspace.track().unwrap();
+    let recorded = scene.workspace.bisect(&with("true", &["recorded"], &[])).unwrap_err();
+    assert_eq!(recorded.code(), Code::InvalidPath);
     assert_eq!(scene.workspace.bisect(&with("true", &["nowhere"], &[])).unwrap_err().code(), Code::PathNotFound);
 }
 

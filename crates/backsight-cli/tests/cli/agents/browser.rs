@@ -150,13 +150,13 @@ fn errors_in_the_app_are_news_once_until_the_agent_looks() {
     let news = |answer: Value| answer["news"].as_str().unwrap_or_default().to_owned();
     assert_eq!(news(agent.ok("workspace_status", json!({}))), "");
     report(&fixture, "console", errors(&["it broke"]));
-    assert_eq!(news(agent.ok("workspace_status", json!({}))), "the app has new errors: see get_changes_since");
+    assert_eq!(news(agent.ok("workspace_status", json!({}))), "new error in the app: it broke; see get_changes_since");
     report(&fixture, "console", errors(&["it broke again"]));
     assert_eq!(news(agent.ok("workspace_status", json!({}))), "", "it was told and has not looked");
     assert_eq!(news(agent.ok("get_changes_since", json!({}))), "");
     assert_eq!(news(agent.ok("workspace_status", json!({}))), "");
     report(&fixture, "console", errors(&["and again"]));
-    assert!(news(agent.ok("files_track", json!({}))).contains("new errors"));
+    assert!(news(agent.ok("files_track", json!({}))).contains("new error"));
     assert_eq!(news(only_files.ok("workspace_status", json!({}))), "", "it has no tool to look with");
     // What is recorded about the app is nobody's news about files.
     let rows = agent.ok("history_query", json!({ "kind": "first_error" }));

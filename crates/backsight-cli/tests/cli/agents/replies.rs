@@ -2,6 +2,7 @@
 //! the object costs a model about as much as the text, since some clients show a model only the object.
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::size::tokens;
 use crate::fixture::Fixture;
 
 /// A call of each tool that succeeds, in an order in which they can; those of the debugger after a program is paused.
-const CALLS: [(&str, &str); 43] = [
+const CALLS: [(&str, &str); 44] = [
     ("workspace_status", r#"{"verify": true}"#),
     ("files_track", r#"{"description": "start"}"#),
     ("files_changes", r##"{"from": "#1"}"##),
@@ -24,6 +25,7 @@ const CALLS: [(&str, &str); 43] = [
     ("files_undo", "{}"),
     ("files_redo", "{}"),
     ("history_query", "{}"),
+    ("bisect", r#"{"command": ["./check"]}"#),
     ("milestone_create", r#"{"title": "first"}"#),
     ("milestone_list", r#"{"ref": "first"}"#),
     ("workspace_reset", r#"{"reason": "a test"}"#),
@@ -82,6 +84,8 @@ impl Drop for Waiting {
 #[test]
 fn every_tool_declares_what_its_answers_hold() {
     let fixture = workspace();
+    fixture.write("check", "#!/bin/sh\n! grep -q '# edited' shop.py\n");
+    std::fs::set_permissions(fixture.root().join("check"), std::fs::Permissions::from_mode(0o755)).unwrap();
     fixture.done("track -m before");
     fixture.write("shop.py", &format!("{}# edited\n", fixture.read("shop.py")));
     // The client checks every answer against the schema; the first one is that of debug_launch.

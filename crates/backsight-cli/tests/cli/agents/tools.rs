@@ -26,7 +26,7 @@ enum Reviewed {
 
 use Reviewed::*;
 
-const REVIEWED: [(&str, Reviewed); 45] = [
+const REVIEWED: [(&str, Reviewed); 46] = [
     ("workspace_status", Looks),
     ("files_track", Adds),
     ("files_changes", Looks),
@@ -37,6 +37,7 @@ const REVIEWED: [(&str, Reviewed); 45] = [
     ("files_undo", WritesFiles),
     ("files_redo", WritesFiles),
     ("history_query", Looks),
+    ("bisect", RunsPrograms),
     ("milestone_create", Adds),
     ("milestone_list", Looks),
     ("workspace_reset", Adds),

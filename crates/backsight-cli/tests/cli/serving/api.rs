@@ -158,6 +158,15 @@ fn looking() -> Vec<Deed> {
         get("diff", "/api/diff?from=1&to=now&paths=a.txt&max_file_bytes=3", "diff 1 now --max-file-bytes 3 -- a.txt"),
         get("diffStat", "/api/diff/stat?from=1&to=@", "diff 1 @ --stat"),
         get("blame", "/api/blame?path=a.txt", "blame a.txt"),
+        of(
+            ("found", "found"),
+            post(
+                "bisect",
+                "/api/bisect",
+                r#"{"command": ["sh", "-c", "test $BACKSIGHT_STEP -lt 3"]}"#,
+                "bisect -- sh -c 'test $BACKSIGHT_STEP -lt 3'",
+            ),
+        ),
         get("blame", "/api/blame?path=a.txt&ref=3&start_line=2&end_line=2", "blame a.txt 3 -L 2,2"),
     ]
 }
@@ -297,7 +306,8 @@ fn app() -> Vec<Deed> {
             "checkpoint create session_start",
         ),
         get("checkpointList", "/api/browser/checkpoints", ""),
-        post("browserChanges", "/api/browser/changes", r#"{"client": "twin"}"#, "changes --client twin"),
+        post("browserChanges", "/api/browser/changes", r#"{"client": "other"}"#, ""),
+        get("changes", "/api/changes?client=twin", "changes --client twin"),
         get("browserHealth", "/api/browser/health", "health"),
         post(
             "checkpointDelete",

@@ -40,6 +40,9 @@ fn no_path_in_a_request_escapes_the_workspace() {
             ("/api/restore", json!({ "ref": "1", "paths": [path] })),
             ("/api/revert", json!({ "refs": ["2"], "paths": [path] })),
             ("/api/known", json!({ "paths": [path] })),
+            ("/api/bisect", json!({ "command": ["true"], "share": [path] })),
+            ("/api/bisect", json!({ "command": ["true"], "copy": [path] })),
+            ("/api/bisect", json!({ "command": ["true"], "directory": path })),
             ("/api/unknown/check", json!({ "paths": [path] })),
             ("/api/unknown/handle", json!({ "paths": [path] })),
             ("/api/milestones/export-git", json!({ "range": "1", "branch": "b", "repository": path })),
@@ -68,8 +71,8 @@ fn every_field_that_holds_a_path_is_in_the_list_above() {
             takes += usize::from(schema != Value::Null && schema.to_string().contains("src/main.rs"));
         }
     }
-    // Ten that read and eleven that write; a new one belongs into the test above.
-    assert_eq!(takes, 21, "operations that take paths");
+    // Ten that read and twelve that write; a new one belongs into the test above.
+    assert_eq!(takes, 22, "operations that take paths");
 }
 
 #[test]

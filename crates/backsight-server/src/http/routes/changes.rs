@@ -13,15 +13,15 @@ use serde::Deserialize;
 use super::browser::{CHECKPOINT, client, usage};
 use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE, Who};
 use crate::ask::Question;
-use crate::http::operation::Operation;
+use crate::http::endpoint::Endpoint;
 use crate::reply::FEWEST_TOKENS;
 
 /// How a search can fail: the ends are not what they are called, the command cannot be run or was ended.
 const SEARCH: &[Code] = &[Code::InvalidRange, Code::ProgramNotFound, Code::PathNotFound, Code::Cancelled];
 
-pub fn operations() -> Vec<Operation> {
+pub fn operations() -> Vec<Endpoint> {
     vec![
-        Operation::get(
+        Endpoint::get(
             "/api/changes",
             "changes",
             "What changed since a checkpoint, or since this client last asked, in all lanes, and because of what",
@@ -29,7 +29,7 @@ pub fn operations() -> Vec<Operation> {
         )
         .fails(&[CHECKPOINT, &[Code::Cancelled], LOOK, WRITE])
         .quotes(),
-        Operation::post("/api/bisect", "bisect", "Find the step since which a command fails", bisect)
+        Endpoint::post("/api/bisect", "bisect", "Find the step since which a command fails", bisect)
             .fails(&[REFERENCE, SEARCH, PATH, WRITE])
             .quotes(),
     ]

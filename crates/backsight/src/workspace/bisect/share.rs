@@ -34,7 +34,7 @@ pub(super) fn of(request: &Bisect, root: &Path) -> Result<Vec<Share>> {
     let all = shared.chain(request.copy.iter().map(|path| (path, By::Copy)));
     let check = |(path, by): (&RelPath, By)| match fs::symlink_metadata(root.join(path.as_path())) {
         Ok(found) if found.is_dir() => Ok(Share { path: path.clone(), by }),
-        Ok(_) => Err(Error::new(Code::Usage, format!("`{path}` is not a directory, so it cannot be shared"))),
+        Ok(_) => Err(Error::new(Code::PathNotFound, format!("`{path}` is not a directory, so it cannot be shared"))),
         Err(_) => Err(Error::new(Code::PathNotFound, format!("there is no directory `{path}` to share"))),
     };
     all.map(check).collect()
