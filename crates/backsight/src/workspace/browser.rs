@@ -302,13 +302,11 @@ impl Workspace {
     /// Forgets a named checkpoint, also one that cannot be read any more.
     pub fn delete_checkpoint(&self, name: &str) -> Result<Deleted> {
         match self.browser()?.delete_checkpoint(name) {
-            Ok(_) => {
-                self.keep(KeptKind::Checkpoint, &[], &[name])?;
-                self.keep(KeptKind::CheckpointRow, &[], &[name])?;
-            }
+            Ok(_) => self.keep(KeptKind::Checkpoint, &[], &[name])?,
             Err(error) if self.forget_damaged(KeptKind::Checkpoint, name)? => drop(error),
             Err(error) => return Err(error),
         }
+        self.keep(KeptKind::CheckpointRow, &[], &[name])?;
         Ok(Deleted { deleted: name.to_owned() })
     }
 

@@ -333,7 +333,7 @@ fn lanes_are_told_in_the_order_of_the_timeline_nothing_twice_and_nothing_lost() 
         workspace.changes("one", &[], &Ask::default()).unwrap();
         let (mut happened, mut told) = (Vec::new(), Vec::new());
         let mut told_in_lanes = (0, 0);
-        for turn in 0..40 {
+        for (turn, word) in WORDS.iter().enumerate() {
             match dice.roll(4) {
                 0 => {
                     edit(&scene, &workspace, By::Agent("ada"), "a", &format!("turn {turn}\n"));
@@ -344,8 +344,8 @@ fn lanes_are_told_in_the_order_of_the_timeline_nothing_twice_and_nothing_lost() 
                     happened.push(format!("row {}", workspace.note(&stop).unwrap().sequence_number));
                 }
                 2 => {
-                    watch(&workspace, vec![said(&workspace, &format!("Error: number {} is wrong", WORDS[turn]))]);
-                    happened.push(format!("error {}", WORDS[turn]));
+                    watch(&workspace, vec![said(&workspace, &format!("Error: number {word} is wrong"))]);
+                    happened.push(format!("error {word}"));
                 }
                 _ => told.extend(look(&workspace, &mut told_in_lanes)),
             }
