@@ -22,6 +22,7 @@ mod search;
 mod several;
 mod size;
 mod story;
+mod told;
 mod tools;
 mod unread;
 
