@@ -101,6 +101,8 @@ pub struct Quirks {
     pub calls_begin_with: Vec<String>,
     /// What it evaluates never runs code unless it begins with one of those.
     pub evaluates_purely: bool,
+    /// It counts hits in another way than is asked for (`10`, `>= 10`, `% 10`), so they are counted here.
+    pub miscounts_hits: bool,
 }
 
 /// Where a program's output is found.
@@ -181,6 +183,7 @@ impl Default for Quirks {
             address_at: None,
             calls_begin_with: Vec::new(),
             evaluates_purely: false,
+            miscounts_hits: false,
         }
     }
 }
@@ -333,6 +336,7 @@ fn lldb() -> Adapter {
         quirks: Quirks {
             synthetic: texts(&["[raw]"]),
             first_threads_old: true,
+            miscounts_hits: true,
             exceptions: filters(&[("all", &["cpp_throw"]), ("uncaught", &["cpp_throw"])]),
             walker: Walker::Lldb,
             runs_code: false,

@@ -119,6 +119,9 @@ pub struct Node {
     /// How many elements, characters or bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
+    /// Hashes of runs of elements of a list that was not captured whole, each of as many: they tell which elements changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<u32>,
     /// Which object it is, where the debugger tells: equal within a process means the same object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
@@ -170,7 +173,8 @@ impl Variable {
 impl Node {
     /// A value with what is inside it.
     pub fn new(kind: impl Into<String>, text: impl Into<String>, inside: Inside) -> Self {
-        Node { kind: kind.into(), text: text.into(), hash: None, partial: false, length: None, identity: None, inside }
+        let (kind, text) = (kind.into(), text.into());
+        Node { kind, text, hash: None, partial: false, length: None, runs: Vec::new(), identity: None, inside }
     }
 
     /// A value with nothing inside.
@@ -186,6 +190,11 @@ impl Node {
     /// The same with its number of elements, characters or bytes.
     pub fn with_length(self, length: u64) -> Self {
         Node { length: Some(length), ..self }
+    }
+
+    /// The same with hashes of its runs of elements.
+    pub fn with_runs(self, runs: Vec<u32>) -> Self {
+        Node { runs, ..self }
     }
 
     /// The same with what tells it from other objects.

@@ -7,6 +7,7 @@ mod elements;
 mod fit;
 mod frames;
 pub(crate) mod preview;
+mod runs;
 pub(crate) mod scalar;
 mod values;
 mod variables;
@@ -21,6 +22,7 @@ use crate::capture::{Capture, Scope};
 use crate::report::{SnapshotDiff, Summary, Warning};
 
 pub(crate) use fit::{fitting, fold};
+pub(crate) use runs::run_of;
 
 /// How many tokens an answer may take when nothing else is said.
 pub const DEFAULT_TOKENS: usize = 1_500;

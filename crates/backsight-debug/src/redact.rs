@@ -36,6 +36,9 @@ impl Work<'_> {
     fn node(&mut self, node: &mut Node, name: Option<Name>) {
         self.text(node, name);
         node.hash = node.hash.map(|hash| self.redactor.salted(hash));
+        for run in &mut node.runs {
+            *run = self.redactor.salted(u64::from(*run)) as u32;
+        }
         let pair = named_pair(node);
         match &mut node.inside {
             Inside::Fields(children) | Inside::Entries(children) => {

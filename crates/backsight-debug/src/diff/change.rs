@@ -1,5 +1,6 @@
 //! What a comparison finds, before any of it is chosen or put into words.
 
+use super::runs::Span;
 use crate::capture::{Node, Scope};
 
 /// Everything two captures differ in. The nodes are those of the captures.
@@ -28,6 +29,8 @@ pub(crate) struct Change<'a> {
     pub(crate) place: Place<'a>,
     /// What.
     pub(crate) what: What<'a>,
+    /// Which elements, where they were not captured.
+    pub(crate) spans: Vec<Span>,
 }
 
 /// The variable and the frame in which something changed.

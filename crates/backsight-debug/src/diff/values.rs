@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::align::{self, Step as Aligned};
 use super::change::{Change, Found, Name, Place, What, Why};
 use super::elements::{self, Windows};
+use super::runs::{self, Span};
 use super::scalar::{is_nan, without_addresses, without_any_address};
 use crate::capture::{Inside, Node};
 use crate::path::{self, Step};
@@ -70,8 +71,27 @@ impl<'a> Walk<'a> {
     }
 
     fn emit(&mut self, name: Name<'a>, what: What<'a>) {
+        self.emit_at(name, what, Vec::new());
+    }
+
+    fn emit_at(&mut self, name: Name<'a>, what: What<'a>, spans: Vec<Span>) {
         let Walk { path, depth, place, .. } = self;
-        self.found.changes.push(Change { path: path.clone(), name, depth: *depth, place: *place, what });
+        self.found.changes.push(Change { path: path.clone(), name, depth: *depth, place: *place, what, spans });
+    }
+
+    /// The elements that changed and were not captured: without those of which a change was told.
+    fn unseen_elements(&self, from: usize, old: &Node, new: &Node) -> Vec<Span> {
+        let told = self.found.changes[from..].iter().filter(|change| change.depth > self.depth);
+        let indices: Vec<(u64, bool)> = told
+            .filter_map(|change| {
+                let rest = change.path.get(self.path.len()..)?.strip_prefix('[')?;
+                let index = rest.split(']').next()?.parse().ok()?;
+                let own = change.depth == self.depth + 1;
+                Some((index, own && matches!(change.what, What::Removed(_, None))))
+            })
+            .collect();
+        let is_told = |span: &Span| span.count() == 1 && indices.iter().any(|(index, gone)| span.holds(*index, *gone));
+        runs::spans(old, new).into_iter().filter(|span| !is_told(span)).collect()
     }
 
     fn both(&mut self, name: Name<'a>, old: &'a Node, new: &'a Node) {
@@ -134,12 +154,15 @@ impl<'a> Walk<'a> {
         if own == Difference::Unknown || (hidden && own == Difference::None) {
             self.found.not_compared.push(self.path.clone());
         } else if self.found.changes.len() > before.0 {
-            // What is inside explains it, unless more elements went or came than were seen to.
-            if own == Difference::Is(Why::Unseen) && !self.explains_length(before.0, old, new) {
-                self.emit(name, What::Modified(old, new, Why::Unseen));
+            // What is inside explains it, unless elements changed that were not seen to, or more went or came.
+            let spans = self.unseen_elements(before.0, old, new);
+            let is_unseen = own == Difference::Is(Why::Unseen);
+            if is_unseen && (!spans.is_empty() || !self.explains_length(before.0, old, new)) {
+                self.emit_at(name, What::Modified(old, new, Why::Unseen), spans);
             }
         } else if let Difference::Is(why) = own {
-            self.emit(name, What::Modified(old, new, why));
+            let spans = self.unseen_elements(before.0, old, new);
+            self.emit_at(name, What::Modified(old, new, why), spans);
         } else if before == self.counts() {
             // A container with nothing in it is a value of its own.
             self.found.unchanged += 1;

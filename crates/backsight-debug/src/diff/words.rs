@@ -3,6 +3,7 @@
 use super::Comparison;
 use super::change::{Change, Name, What, Why};
 use super::preview::preview;
+use super::runs;
 use super::scalar::{self, Delta, clipped};
 use crate::capture::{Capture, Inside, Node};
 use crate::report::{DiffEntry, SnapshotDiff};
@@ -65,7 +66,13 @@ pub(super) fn entry(change: &Change<'_>) -> DiffEntry {
             entry.type_changed = other.map(|other| other.kind.clone());
         }
         What::Modified(old, new, why) => {
-            let delta = modified(old, new, why);
+            let mut delta = modified(old, new, why);
+            if why == Why::Unseen && !change.spans.is_empty() {
+                let length =
+                    delta.note.as_deref().and_then(|note| note.split_once(", length")).map(|(_, length)| length);
+                let length = length.map(|length| format!(", length{length}")).unwrap_or_default();
+                delta.note = Some(format!("changed at {}, not captured{length}", runs::words(&change.spans)));
+            }
             (entry.old_value, entry.new_value, entry.note) = (Some(delta.old), Some(delta.new), delta.note);
         }
     }

@@ -133,14 +133,14 @@ impl Breakpoints {
     }
 
     /// Keeps back those whose conditions the debugger would ignore: pausing every time is not what was asked for.
-    pub(crate) fn keep_back(&mut self, debugger: &str, can: &types::Capabilities) {
+    pub(crate) fn keep_back(&mut self, debugger: &str, can: &types::Capabilities, counts: bool) {
         for breakpoint in &mut self.list {
             let request = &breakpoint.request;
             let lacks = [
                 (request.condition.is_some() && !can.supports_conditional_breakpoints, "conditions"),
                 (request.log_message.is_some() && !can.supports_log_points, "log messages"),
             ];
-            if request.hit_count.is_some() && !can.supports_hit_conditional_breakpoints {
+            if request.hit_count.is_some() && !counts {
                 breakpoint.counted.get_or_insert(0);
             }
             if let Some((_, what)) = lacks.iter().find(|(lacks, _)| *lacks) {
@@ -484,7 +484,7 @@ mod tests {
         let mut breakpoints = Breakpoints::default();
         let request = BreakpointRequest { hit_count: Some("3".to_owned()), ..BreakpointRequest::line("a.go", 3) };
         let id = breakpoints.add(request, Purpose::Pause).unwrap();
-        breakpoints.keep_back("delve", &types::Capabilities::default());
+        breakpoints.keep_back("delve", &types::Capabilities::default(), false);
         assert!(breakpoints.counts_here());
         assert_eq!(
             breakpoints.in_file(Path::new("a.go")),

@@ -212,7 +212,13 @@ impl Engine {
         }
         let body = self.ask("stackTrace", arguments, PATIENCE).await?;
         self.still(paused)?;
-        let (frames, _) = types::list::<StackFrame>(body, "stackFrames");
+        let (mut frames, _) = types::list::<StackFrame>(body, "stackFrames");
+        for frame in &mut frames {
+            // What debugpy adds to the frame where an exception is.
+            if let Some(plain) = frame.name.strip_suffix(" (Current frame)") {
+                frame.name = plain.to_owned();
+            }
+        }
         let frames = Arc::new(frames);
         // Who answers with more than was asked for has answered for more.
         let good_for = if frames.len() as u64 > u64::from(levels) { frames.len() as u32 } else { levels };

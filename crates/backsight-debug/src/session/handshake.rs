@@ -98,15 +98,21 @@ async fn configure(engine: &Engine) -> Result<()> {
     if !waits {
         set_exceptions(engine).await?;
     }
-    if engine.capabilities().supports_configuration_done_request {
+    let can = engine.capabilities();
+    if can.supports_configuration_done_request {
         engine.ask("configurationDone", json!({}), PATIENCE).await?;
+    } else if can.exception_breakpoint_filters.is_empty() {
+        // To a debugger that has no word for it this request says that everything was told. It may not know it.
+        let _ = engine.connection.request("setExceptionBreakpoints", json!({ "filters": [] }), PATIENCE).await;
     }
     Ok(())
 }
 
 /// What the debugger would ignore is kept back, or done here.
 fn keep_back(engine: &Engine) {
-    engine.breakpoints().keep_back(&engine.adapter.name, &engine.capabilities());
+    let can = engine.capabilities();
+    let counts = can.supports_hit_conditional_breakpoints && !engine.adapter.quirks.miscounts_hits;
+    engine.breakpoints().keep_back(&engine.adapter.name, &can, counts);
     if engine.breakpoints().counts_here() {
         engine.see_stops_first();
     }

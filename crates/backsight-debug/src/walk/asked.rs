@@ -28,8 +28,8 @@ const DEEPEST: u32 = 200;
 const MOST_THREADS: usize = 64;
 
 /// How many requests are sent beyond what is told, only to hash values, and how long they may take in all.
-const HASH_REQUESTS: usize = 600;
-const HASH_TIME: Duration = Duration::from_millis(80);
+const HASH_REQUESTS: usize = 1_000;
+const HASH_TIME: Duration = Duration::from_millis(200);
 /// So many of them before it is looked whether there is time for more.
 const HASH_AT_ONCE: usize = 64;
 /// Longer lists are hashed in memory or not at all.
@@ -298,8 +298,8 @@ impl FrameWalk<'_> {
             let Ok(body) = answer else { continue };
             let text = types::read::<types::Evaluated>(body).result;
             let address = text.split_whitespace().next().and_then(|number| number.parse().ok());
-            if let Some((hash, length)) = address.and_then(|address| memory::read(process, address, form)) {
-                tree.learn(slot, hash, length);
+            if let Some(read) = address.and_then(|address| memory::read(process, address, form)) {
+                tree.learn(slot, read);
             }
         }
     }

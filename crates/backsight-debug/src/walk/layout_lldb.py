@@ -45,7 +45,7 @@ class Memory:
         if size > MOST_BYTES:
             raise TooLong()
         self.reads += 1
-        if self.reads & 1023 == 0 and self.deadline is not None and time.monotonic() > self.deadline:
+        if self.reads & 1023 == 0 and self.deadline is not None and time.thread_time() > self.deadline:
             raise TooMuch()
         first, last = address // BLOCK, (address + size - 1) // BLOCK
         if first == last:
@@ -101,11 +101,12 @@ class Held:
 
 class Plan:
     """How values of a type are hashed: runs of plain bytes, parts that lead elsewhere, or a container."""
-    __slots__ = ('name', 'size', 'runs', 'parts', 'held', 'own', 'partial', 'polymorphic')
+    __slots__ = ('name', 'size', 'runs', 'parts', 'held', 'own', 'rows', 'partial', 'polymorphic')
 
     def __init__(self, name, size):
         self.name, self.size, self.runs, self.parts = name, size, [], []
-        self.held = self.own = None
+        # `rows` hashes a plain array once more, for its runs.
+        self.held = self.own = self.rows = None
         self.partial = self.polymorphic = False
 
     def is_plain(self):
@@ -241,7 +242,10 @@ class Layouts:
         inner = self.plan(kind.GetArrayElementType())
         count = plan.size // inner.size if inner.size else 0
         if inner.is_plain() and inner.runs == [(0, inner.size)]:
-            return plan.run(0, plan.size)
+            places = lambda address: range(address, address + plan.size, max(1, inner.size))
+            plan.runs = [(0, plan.size)]
+            plan.rows = lambda digest, address: digest.many(inner, places(address), True)
+            return None
         plan.own = lambda digest, address: digest.many(inner, [address + at * inner.size for at in range(count)], True)
         return None
 
@@ -726,6 +730,15 @@ class Layouts:
             return None
 
 
+def run_of(length):
+    """How many elements are hashed at once, so that there are not too many hashes."""
+    return max(1, -(-length // 1024))
+
+
+def cut_in_runs(data, size):
+    return [zlib.crc32(data[at:at + size]) for at in range(0, len(data), max(1, size))]
+
+
 def between(memory, start, end):
     return memory.word(start), memory.word(end)
 
@@ -760,18 +773,24 @@ def following(memory, node):
 
 
 class Digest:
-    """A hash of one value and everything it leads to; `partial` says that it is not of everything."""
+    """A hash of one value and everything it leads to; `partial` says that it is not of everything. Time is that of this thread: a
+    machine that is busy with other things makes the clock run, but not the work."""
 
     def __init__(self, layouts, deadline, budget):
         self.layouts, self.memory, self.deadline, self.budget = layouts, layouts.memory, deadline, budget
         self.partial, self.above, self.memo, self.spent = False, {}, {}, 0
+        # Hashes of runs of elements of the list that is hashed; those of lists inside it are none of it.
+        self.runs = None
 
     def root(self, kind, address):
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 6000))
         self.memory.deadline = self.deadline
         try:
-            return self.of(self.layouts.plan(kind), address)
+            plan = self.layouts.plan(kind)
+            if plan.rows is not None:
+                return hash((7, plan.rows(self, address)))
+            return self.of(plan, address)
         except Unreadable:
             self.partial = True
             return 0
@@ -782,7 +801,7 @@ class Digest:
     def spend(self, count=1):
         before = self.spent
         self.spent += count
-        if self.spent > self.budget or before // 256 != self.spent // 256 and time.monotonic() > self.deadline:
+        if self.spent > self.budget or before // 256 != self.spent // 256 and time.thread_time() > self.deadline:
             raise TooMuch()
 
     def of(self, plan, address):
@@ -831,12 +850,23 @@ class Digest:
 
     def many(self, inner, places, ordered):
         """Values of one type. Plain ones that lie one after the other are one piece of memory."""
+        outermost, run = self.runs is None, run_of(len(places))
+        runs = self.runs = [] if outermost else self.runs
         if isinstance(places, range) and inner.is_plain() and inner.runs == [(0, inner.size)]:
-            return zlib.crc32(self.memory.read(places.start, len(places) * inner.size)) if len(places) else 0
+            data = self.memory.read(places.start, len(places) * inner.size) if len(places) else b''
+            if outermost:
+                runs += cut_in_runs(data, run * inner.size)
+            return zlib.crc32(data)
         self.spend(len(places) // 4)
-        result = 0
-        for place in places:
-            result = hash((result, self.of(inner, place)))
+        result, part = 0, 0
+        for at, place in enumerate(places, 1):
+            one = self.of(inner, place)
+            result = hash((result, one))
+            if outermost:
+                part = hash((part, one))
+                if at % run == 0 or at == len(places):
+                    runs.append(part & 0xffffffff)
+                    part = 0
         return result
 
     def pointed(self, address, plan, kind):

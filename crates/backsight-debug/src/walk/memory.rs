@@ -4,6 +4,7 @@
 use std::os::unix::fs::FileExt;
 
 use crate::dap::process::children_of;
+use crate::diff::run_of;
 use crate::hash;
 
 /// More than this is not read.
@@ -14,8 +15,19 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(super) enum Form {
     /// An address and a count of elements of this size.
     Counted(u64),
-    /// So many bytes.
-    Plain(u64),
+    /// So many bytes, of elements of this size.
+    Plain(u64, u64),
+}
+
+/// What was read of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    /// Of all of it.
+    pub(super) hash: u64,
+    /// How many elements it has, if it says so itself.
+    pub(super) count: Option<u64>,
+    /// Hashes of runs of elements.
+    pub(super) runs: Vec<u32>,
 }
 
 impl Form {
@@ -33,31 +45,33 @@ impl Form {
             "complex128" => 16,
             _ => return None,
         };
-        Some(if bounds.is_empty() { Form::Counted(size) } else { Form::Plain(size.checked_mul(length)?) })
+        Some(if bounds.is_empty() { Form::Counted(size) } else { Form::Plain(size.checked_mul(length)?, size) })
     }
 }
 
-/// The hash of a value at an address, and how many elements it has if it says so itself.
+/// The hash of a value at an address.
 #[cfg(target_os = "linux")]
-pub(super) fn read(process: i32, address: u64, form: Form) -> Option<(u64, Option<u64>)> {
+pub(super) fn read(process: i32, address: u64, form: Form) -> Option<Read> {
     let memory = std::fs::File::open(format!("/proc/{process}/mem")).ok()?;
-    let (start, bytes, count) = match form {
-        Form::Plain(bytes) => (address, bytes, None),
+    let (start, bytes, count, size) = match form {
+        Form::Plain(bytes, size) => (address, bytes, None, size),
         Form::Counted(size) => {
             let mut head = [[0; 8]; 2];
             memory.read_exact_at(head.as_flattened_mut(), address).ok()?;
             let [start, count] = head.map(u64::from_le_bytes);
-            (start, count.checked_mul(size)?, Some(count))
+            (start, count.checked_mul(size)?, Some(count), size)
         }
     };
     let mut content = vec![0; usize::try_from(bytes).ok().filter(|_| bytes <= MOST_BYTES)?];
     memory.read_exact_at(&mut content, start).ok()?;
-    Some((hash::bytes(&content), count))
+    let run = run_of(bytes / size.max(1)).checked_mul(size).and_then(|run| usize::try_from(run).ok())?;
+    let runs = content.chunks(run.max(1)).map(|run| hash::bytes(run) as u32).collect();
+    Some(Read { hash: hash::bytes(&content), count, runs })
 }
 
 /// Other systems do not let a program be read like this.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn read(_: i32, _: u64, _: Form) -> Option<(u64, Option<u64>)> {
+pub(super) fn read(_: i32, _: u64, _: Form) -> Option<Read> {
     None
 }
 
@@ -79,7 +93,7 @@ mod tests {
     #[test]
     fn only_plain_elements_are_hashed_as_bytes() {
         assert_eq!(Form::of_go("[]int", 5), Some(Form::Counted(8)));
-        assert_eq!(Form::of_go("[4]int32", 4), Some(Form::Plain(16)));
+        assert_eq!(Form::of_go("[4]int32", 4), Some(Form::Plain(16, 4)));
         assert_eq!(Form::of_go("string", 9), Some(Form::Counted(1)));
         for kind in ["[]string", "[]*int", "map[string]int", "main.T", "[", "[]", ""] {
             assert_eq!(Form::of_go(kind, 1), None, "{kind}");
@@ -94,10 +108,12 @@ mod tests {
         let header = [text.as_ptr() as u64, text.len() as u64];
         let own = std::process::id() as i32;
         let expected = hash::bytes(text.as_bytes());
-        assert_eq!(read(own, header.as_ptr() as u64, Form::Counted(1)), Some((expected, Some(27))));
-        assert_eq!(read(own, text.as_ptr() as u64, Form::Plain(27)), Some((expected, None)));
-        assert_eq!(read(own, 8, Form::Plain(8)), None);
-        assert_eq!(read(own, text.as_ptr() as u64, Form::Plain(u64::MAX)), None);
-        assert_eq!(read(-1, 0, Form::Plain(1)), None);
+        let told =
+            |address: u64, form: Form| read(own, address, form).map(|read| (read.hash, read.count, read.runs.len()));
+        assert_eq!(told(header.as_ptr() as u64, Form::Counted(1)), Some((expected, Some(27), 27)));
+        assert_eq!(told(text.as_ptr() as u64, Form::Plain(27, 1)), Some((expected, None, 27)));
+        assert_eq!(told(8, Form::Plain(8, 1)), None);
+        assert_eq!(told(text.as_ptr() as u64, Form::Plain(u64::MAX, 1)), None);
+        assert_eq!(read(-1, 0, Form::Plain(1, 1)), None);
     }
 }

@@ -79,6 +79,9 @@ pub(super) struct ToldNode {
     partial: u8,
     #[serde(rename = "n", default)]
     pub length: Option<u64>,
+    /// Hashes of runs of elements.
+    #[serde(rename = "r", default)]
+    runs: Vec<u32>,
     #[serde(rename = "i", default)]
     identity: Option<String>,
     #[serde(rename = "f", default)]
@@ -157,6 +160,7 @@ impl ToldNode {
         let mut node = Node::new(std::mem::take(&mut self.kind), std::mem::take(&mut self.text), Inside::Leaf);
         (node.hash, node.length, node.identity) = (hash, self.length, self.identity.take());
         node.partial = self.partial != 0;
+        node.runs = std::mem::take(&mut self.runs);
         let (inside, seen) = self.inside();
         // Where it is is filled in when all paths are known.
         node.inside = if seen { Inside::SeeAt(String::new()) } else { inside };

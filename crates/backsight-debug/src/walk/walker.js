@@ -221,6 +221,8 @@
     }
     return [high | 0, low | 0];
   };
+  // How many elements are hashed at once, so that there are not too many hashes.
+  const runOf = (length) => (length <= 1024 ? 1 : (length - 1 - ((length - 1) % 1024)) / 1024 + 1);
   const add = (one, other) => [(one[0] + other[0]) | 0, (one[1] + other[1]) | 0];
   const hex = (hash) => (hash[0] >>> 0).toString(16).padStart(8, '0') + (hash[1] >>> 0).toString(16).padStart(8, '0');
 
@@ -230,6 +232,8 @@
     constructor(deadline) {
       this.deadline = deadline;
       this.memo = new Map();
+      // Hashes of runs of elements of long lists.
+      this.runs = new Map();
       this.total = 0;
       this.missing = 0;
     }
@@ -326,13 +330,25 @@
     list(hash, value, part) {
       const length = value.length;
       hash = mix(hash, length);
-      const quick = length > 64 ? this.quick(value, length) : null;
-      if (quick !== null) return add(hash, quick);
+      const size = runOf(length), runs = [];
+      const quick = length > 64 ? this.quick(value, length, runs, size) : null;
+      if (quick !== null) {
+        this.runs.set(value, runs);
+        return add(hash, quick);
+      }
+      runs.length = 0;
+      let run = start;
       for (let at = 0; at < length; at++) {
         const found = descriptor(value, at);
         const one = found === undefined ? mix(start, 7) : 'value' in found ? part(found.value) : mix(start, 8);
         hash = mix(mix(hash, one[0]), one[1]);
+        run = mix(mix(run, one[0]), one[1]);
+        if ((at + 1) % size === 0 || at + 1 === length) {
+          runs.push(run[0] >>> 0);
+          run = start;
+        }
       }
+      if (length > 12) this.runs.set(value, runs);
       return hash;
     }
     bytes(hash, value) {
@@ -349,9 +365,16 @@
     }
     // A long list of numbers or short texts, without a descriptor for each. While a program is paused loops are slow, so
     // where V8 says that there are only numbers they are hashed as bytes.
-    quick(value, length) {
-      const known = native.ofNumbers(value);
-      if (known !== null) return [known | 0, length];
+    quick(value, length, runs, size) {
+      const known = native.ofNumbers(value, size);
+      if (known !== null) {
+        let sum = start;
+        for (let at = 0; at < known.length; at++) {
+          runs.push(known[at] >>> 0);
+          sum = mix(sum, known[at] | 0);
+        }
+        return sum;
+      }
       if (length > 100000) throw new TooMuch();
       const step = length < 128 ? 1 : (length - (length % 64)) / 64;
       let texts = false;
@@ -362,7 +385,7 @@
         if (kind === 'string') texts = true;
         else if (kind !== 'number') return null;
       }
-      let high = start[0], low = start[1];
+      let high = start[0], low = start[1], total = start;
       for (let at = 0; at < length; at++) {
         const one = value[at];
         if (typeof one === 'number') {
@@ -379,7 +402,15 @@
         } else {
           return null;
         }
+        // What came before is in it, so it differs from the first change on: a run of its own begins anew.
+        if ((at + 1) % size === 0 || at + 1 === length) {
+          runs.push(high >>> 0);
+          total = mix(mix(total, high), low);
+          high = start[0];
+          low = start[1];
+        }
       }
+      [high, low] = total;
       return [high | 0, low | 0];
     }
   }
@@ -514,6 +545,8 @@
           inner.push([at, told(descriptor(list, at), `[${at}]`)]);
         }
         this.sampled(path, length, inner.length, 'elements');
+        const runs = this.prints.runs.get(value);
+        if (runs !== undefined && inner.length < length && node.h !== undefined) node.r = runs;
       }
       // What has both is told as one list of fields, whose names lead to elements and entries all the same.
       if (others.length === 0) node[form] = inner;

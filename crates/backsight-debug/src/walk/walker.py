@@ -114,6 +114,8 @@ HASH_SECONDS, BULK_SECONDS = 0.12, 0.8
 # What one expression may be made of, make in bytes, and take in seconds.
 EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
+# So many hashes tell which elements of a list changed, and so many those of all lists.
+MOST_RUNS, MOST_RUNS_IN_ALL = 1024, 65536
 # What the interpreter itself keeps in a module and in a class.
 OF_MODULES = ('__builtins__', '__loader__', '__spec__', '__cached__', '__file__', '__warningregistry__', '__path__')
 OF_CLASSES = ('__dict__', '__weakref__', '__module__', '__qualname__', '__doc__', '__abstractmethods__', '_abc_impl')
@@ -460,6 +462,8 @@ class Fingerprints:
         self.bulk = BULK_SECONDS if work > 0 else 0
         self.memo = {}
         self.memo_unread = {}
+        # Hashes of runs of elements of long lists, by the identity of the list.
+        self.runs = {}
         self.kept = []
         self.total = 0
         self.deadline = deadline
@@ -570,6 +574,9 @@ class Fingerprints:
                 result, lowest = self.node(part)
                 parts.append(result)
                 low = min(low, lowest)
+            if length > HEAD + TAIL:
+                run = run_of(length)
+                self.keep_runs(value, [hash(tuple(parts[at:at + run])) & 0xffffffff for at in range(0, length, run)])
             return self.with_fields(value, cls, hash((own, length, hash(tuple(parts)))), low)
         if base is dict:
             own = hash((own, self.order(value, cls)))
@@ -710,7 +717,15 @@ class Fingerprints:
         # From Python 3.12 on a class of the program may have code that gives its bytes.
         if sys.version_info >= (3, 12) and not kinds_of(base.__iter__(value)) <= PLAIN_KINDS:
             return None
-        return marshalled(lambda at, end: base.__getitem__(value, slice(at, end)), length)
+        runs = marshalled(lambda at, end: base.__getitem__(value, slice(at, end)), length, run_of(length))
+        if runs is None:
+            return None
+        self.keep_runs(value, runs)
+        return hash(tuple(runs))
+
+    def keep_runs(self, value, runs):
+        if sum(map(len, self.runs.values())) < MOST_RUNS_IN_ALL:
+            self.runs[id(value)] = runs
 
     def quick_keys(self, keys, values, entries):
         """Large dictionaries and sets of plain values likewise, in the order of their keys, which are all numbers or all texts."""
@@ -720,7 +735,8 @@ class Fingerprints:
         if kinds_of(keys) not in ({id(int)}, {id(str)}) or not kinds_of(values) <= PLAIN_KINDS:
             return None
         ordered = sorted(entries())
-        return marshalled(lambda at, end: ordered[at:end], length)
+        runs = marshalled(lambda at, end: ordered[at:end], length, 16384)
+        return None if runs is None else hash(tuple(runs))
 
 
 def code_hash(code):
@@ -737,14 +753,16 @@ def kinds_of(values):
     return set(map(id, map(type, values)))
 
 
-def marshalled(part, length):
-    result = 0
+def marshalled(part, length, run):
     try:
-        for at in range(0, length, 16384):
-            result = crc32(marshal_bytes(part(at, at + 16384), 2), result)
+        return [crc32(marshal_bytes(part(at, at + run), 2)) for at in range(0, length, run)]
     except ValueError:
         return None
-    return result
+
+
+def run_of(length):
+    """How many elements are hashed at once, so that there are not too many hashes."""
+    return max(1, -(-length // MOST_RUNS))
 
 
 def is_array(cls):
@@ -1046,6 +1064,9 @@ class Walk:
             length = base.__len__(value)
             node['e'] = [[at, child(base.__getitem__(value, at), '[%d]' % at)] for at in chosen_of(length)]
             self.sampled(path, length, len(node['e']), 'elements')
+            runs = self.fingerprints.runs.get(id(value))
+            if runs is not None and node.get('h') is not None:
+                node['r'] = runs
         elif base is dict:
             length = dict.__len__(value)
             node['m'] = []

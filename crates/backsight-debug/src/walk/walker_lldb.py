@@ -198,7 +198,7 @@ class Walk:
         self.head, self.tail = config['head'], config['tail']
         self.started = time.monotonic()
         self.deadline = self.started + config['ms'] / 1000.0
-        self.hash_deadline = self.started + (min(config['ms'] / 2000.0, HASH_SECONDS) if config.get('hash', True) else -1.0)
+        self.hash_deadline = time.thread_time() + (min(config['ms'] / 2000.0, HASH_SECONDS) if config.get('hash', True) else -1.0)
         self.layouts = layouts_of(config['process'])
         self.incomplete = []
         self.count = self.late = self.cut = 0
@@ -319,15 +319,18 @@ class Walk:
 
     def hash(self, value, node, path):
         """The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole."""
-        address, started = address_of(value), time.monotonic()
+        address, started = address_of(value), time.thread_time()
         left = self.hash_deadline - started
-        if address is not None and left > 0:
+        if address is not None and left > 0 and time.monotonic() < self.deadline:
             # One value takes at most half of what is left, so that something is left for the next.
             digest = Digest(self.layouts, started + min(left / 2, HASH_SECONDS_OF_ONE), HASH_PER_VALUE)
             try:
                 node['h'] = '%x' % (digest.root(value.GetType(), address) & 0xffffffffffffffff)
                 if digest.partial:
                     node['p'] = 1
+                length = node.get('n', 0)
+                if digest.runs and self.head + self.tail < length and len(digest.runs) == -(-length // run_of(length)):
+                    node['r'] = digest.runs
                 return
             except (TooMuch, RecursionError):
                 pass

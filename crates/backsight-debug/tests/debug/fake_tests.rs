@@ -77,6 +77,24 @@ fn every_order_of_the_opening_works() {
     }
 }
 
+/// A debugger that has no `configurationDone` takes the exceptions for the end of what it is told, also where it has none.
+#[test]
+fn a_debugger_without_a_word_for_the_end_of_the_beginning_starts() {
+    let fake = Fake::start(|wire, message| {
+        match command(message) {
+            "initialize" => wire.reply(message, json!({})),
+            "setExceptionBreakpoints" => {
+                wire.reply(message, json!({}));
+                wire.stop("entry");
+            }
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    });
+    let (_session, outcome) = fake.attach().unwrap();
+    assert!(is_stopped(&outcome), "{outcome:?}");
+}
+
 #[test]
 fn junk_and_single_bytes_do_not_matter() {
     let fake = Fake::start(|wire, message| {

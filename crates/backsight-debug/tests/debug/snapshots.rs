@@ -362,6 +362,32 @@ fn what_was_not_compared_is_named_whatever_there_is_of_it() {
     assert_eq!((more.summary.not_compared, more.not_compared), (40, vec!["v (40 values)".to_owned()]));
 }
 
+/// What was not captured of a long list is known by hashes of runs of its elements.
+#[test]
+fn which_elements_of_a_long_list_changed_is_told() {
+    let long = |runs: Vec<u32>, length: u64, hash: u64| {
+        let ends = (0..8).chain(length - 4..length).map(|index| (index, int(0))).collect();
+        sampled(length, ends).with_hash(hash).with_runs(runs)
+    };
+    let same = || (0..100).collect::<Vec<u32>>();
+    let mut two = same();
+    (two[40], two[41], two[77]) = (900, 901, 902);
+    let diff = of(long(same(), 100, 1), long(two, 100, 2));
+    assert_eq!(only(&diff).3, Some("changed at [40..41], [77], not captured"));
+    let mut grown = same();
+    grown.insert(50, 900);
+    let diff = of(long(same(), 100, 1), long(grown, 101, 2));
+    assert_eq!(only(&diff).3, Some("changed at [50], not captured, length 100 -> 101"));
+    let blocks = |changed: usize| (0..1000).map(|block| if block == changed { 9_999 } else { block as u32 }).collect();
+    let diff = of(long(blocks(2000), 1_000_000, 1), long(blocks(500), 1_000_000, 2));
+    assert_eq!(diff.modified.len(), 1, "runs of another number than is agreed on say nothing: {diff:#?}");
+    let blocks = |changed: u64| {
+        (0..1_000_000u64.div_ceil(977)).map(|block| if block == changed { 9_999_999 } else { block as u32 }).collect()
+    };
+    let diff = of(long(blocks(5000), 1_000_000, 1), long(blocks(500), 1_000_000, 2));
+    assert_eq!(only(&diff).3, Some("changed at [488500..489476], not captured"));
+}
+
 /// There may be time to hash an element in one capture and not in the other.
 #[test]
 fn an_element_with_a_hash_is_not_another_than_one_without() {

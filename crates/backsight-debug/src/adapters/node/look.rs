@@ -52,12 +52,17 @@ const PREPARE: &str = "(() => {
     const { set } = typed, buffer = getOwnPropertyDescriptor(typed, 'buffer').get, sum = get('zlib').crc32;
     const usable = packed && sum && isNative(Int32Array) && isNative(Float64Array) && isNative(Uint8Array) && isNative(apply)
         && isNative(set) && isNative(buffer);
-    const ofNumbers = (list) => {
+    const ofNumbers = (list, run) => {
         const form = usable ? packed(list) : 0;
         if (form === 0) return null;
-        const numbers = form === 1 ? new Int32Array(list.length) : new Float64Array(list.length);
+        const { length } = list, size = form === 1 ? 4 : 8, runs = [];
+        const numbers = form === 1 ? new Int32Array(length) : new Float64Array(length);
         apply(set, numbers, [list]);
-        return sum(new Uint8Array(apply(buffer, numbers, [])));
+        const bytes = apply(buffer, numbers, []);
+        for (let at = 0; at < length; at += run) {
+            runs[runs.length] = sum(new Uint8Array(bytes, at * size, (at + run > length ? length - at : run) * size));
+        }
+        return runs;
     };
     const ofBytes = (bytes) => {
         try {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::super::memory::Form;
+use super::super::memory::{Form, Read};
 use super::step;
 use crate::adapters::Quirks;
 use crate::capture::{Inside, Node, Safety};
 use crate::dap::types;
+use crate::diff::run_of;
 use crate::hash::Hash;
 
 /// The longest text of a value.
@@ -35,6 +36,10 @@ struct Slot {
     /// Of the whole value, and how long that is, read where it lies.
     whole: Option<(u64, Option<u64>)>,
     state: State,
+    /// Of runs of elements, read where they lie.
+    runs: Vec<u32>,
+    /// How many elements are told.
+    shown: u64,
     /// Only hashed.
     hidden: bool,
     /// What is inside it is only hashed.
@@ -90,6 +95,8 @@ impl<'a> Tree<'a> {
             variable,
             identity: None,
             whole: None,
+            runs: Vec::new(),
+            shown: 0,
             state,
             hidden,
             shut: false,
@@ -98,6 +105,7 @@ impl<'a> Tree<'a> {
         self.slots.push(slot);
         let slot = self.slots.len() - 1;
         if let Some(parent) = parent.and_then(|parent| self.slots.get_mut(parent)) {
+            parent.shown += u64::from(!hidden);
             parent.children.push(slot);
         }
         Some(slot)
@@ -263,9 +271,10 @@ impl<'a> Tree<'a> {
         told.collect()
     }
 
-    pub(super) fn learn(&mut self, slot: usize, hash: u64, length: Option<u64>) {
+    pub(super) fn learn(&mut self, slot: usize, read: Read) {
         if let Some(slot) = self.slots.get_mut(slot) {
-            slot.whole = Some((hash, length));
+            slot.whole = Some((read.hash, read.count));
+            slot.runs = read.runs;
         }
     }
 
@@ -338,7 +347,8 @@ impl<'a> Tree<'a> {
         };
         let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
         let hash = (!told && !digest.unreached).then_some(digest.hash);
-        Node { kind, text, hash, partial: digest.partial, length, identity, inside }
+        let runs = if digest.unreached { Vec::new() } else { self.runs(known) };
+        Node { kind, text, hash, partial: digest.partial, length, runs, identity, inside }
     }
 
     /// A hash of all that is known of a value and everything inside it. The debugger's text of a value is not the value: it
@@ -389,6 +399,28 @@ impl<'a> Tree<'a> {
             sum = sum.wrapping_add(named.number(inner.hash).finish());
         }
         Digest { hash: own.number(length.unwrap_or_default()).number(sum).finish(), partial, unreached }
+    }
+
+    /// Hashes of runs of elements of a list that is not told whole.
+    fn runs(&self, known: &Slot) -> Vec<u32> {
+        let Some(length) = known.variable.indexed_variables.filter(|length| *length > known.shown) else {
+            return Vec::new();
+        };
+        if !known.runs.is_empty() {
+            return known.runs.clone();
+        }
+        let mut elements: Vec<(u64, u64)> = Vec::new();
+        for child in &known.children {
+            let Some(Label::Index(index)) = self.slots.get(*child).map(|slot| &slot.label) else { return Vec::new() };
+            elements.push((*index, self.digest(*child, 0).hash));
+        }
+        elements.sort_unstable();
+        if elements.len() as u64 != length {
+            return Vec::new();
+        }
+        let hashes: Vec<u64> = elements.into_iter().map(|(_, hash)| hash).collect();
+        let run = hashes.chunks(run_of(length) as usize);
+        run.map(|run| run.iter().fold(Hash::default(), |hash, one| hash.number(*one)).finish() as u32).collect()
     }
 
     fn inside(&self, known: &Slot) -> Inside {

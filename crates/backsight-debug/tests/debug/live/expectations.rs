@@ -200,6 +200,14 @@ pub fn control_and_breakpoints(subject: &Subject, ways: Ways) {
     assert_eq!(stopped(go_on(&session)).breakpoints, [counted.id.as_str()]);
     assert_eq!(at(&capture(&session, 0), "i").text, "9");
     session.remove_breakpoint(&counted.id).unwrap();
+    let every = BreakpointRequest { hit_count: Some("% 100".to_owned()), ..subject.at("LOOP") };
+    let every = session.set_breakpoint(every).unwrap();
+    let passed = [(); 2].map(|()| {
+        assert_eq!(stopped(go_on(&session)).breakpoints, [every.id.as_str()]);
+        at(&capture(&session, 0), "i").text.parse::<u64>().unwrap()
+    });
+    assert_eq!(passed[1] - passed[0], 100, "every hundredth, in every debugger");
+    session.remove_breakpoint(&every.id).unwrap();
     let conditional = BreakpointRequest { condition: Some("i == 700".to_owned()), ..subject.at("LOOP") };
     let set = session.set_breakpoint(conditional).unwrap();
     assert!(set.bound, "{set:?}");

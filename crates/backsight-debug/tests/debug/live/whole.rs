@@ -236,3 +236,81 @@ outer();
     assert_eq!(diff.not_compared, ["counter"]);
     assert!(render::compact(&diff).contains("1 modified, 1 not compared"), "{}", render::compact(&diff));
 }
+
+/// Which element of a long list changed is told, in every language, whatever the elements are.
+#[test]
+fn the_element_that_changed_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let python_source = "def work():
+    numbers = list(range(500))
+    records = [{'n': n} for n in range(500)]
+    here = 1  # BEFORE
+    numbers[300] = -1
+    records[200]['n'] = -1
+    here = 2  # AFTER
+    return numbers, records, here
+work()
+";
+    let script_source = "function work() {
+  const numbers = Array.from({ length: 500 }, (_, n) => n);
+  const records = Array.from({ length: 500 }, (_, n) => ({ n }));
+  numbers[0] = 0; // BEFORE
+  numbers[300] = -1;
+  records[200].n = -1;
+  return [numbers, records]; // AFTER
+}
+work();
+";
+    let go_source = "package main
+
+func main() {
+\tnumbers := make([]int, 500)
+\trecords := make([]string, 500)
+\tprintln(len(numbers)) // BEFORE
+\tnumbers[300] = -1
+\trecords[200] = \"other\"
+\tprintln(len(records)) // AFTER
+}
+";
+    let cpp_source = "#include <string>
+#include <vector>
+int main() {
+  std::vector<int> numbers(500);
+  std::vector<std::string> records(500, \"text\");
+  int plain[500] = {0};
+  numbers[0] = 0; // BEFORE
+  numbers[300] = -1; records[200] = \"other\"; plain[300] = 1;
+  return plain[1]; // AFTER
+}
+";
+    let rust_source = "fn stop() {}
+fn main() {
+    let mut numbers: Vec<u32> = (0..500).collect();
+    let mut records: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+    stop(); // BEFORE
+    numbers[300] = 9;
+    records[200].push('x');
+    stop(); // AFTER
+    println!(\"{} {}\", numbers.len(), records.len());
+}
+";
+    let python = Subject { runtime: Some(super::python::python()), ..script(written(&folder, "a.py", python_source)) };
+    let javascript = script(written(&folder, "a.js", script_source));
+    let (one, other, third) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let go = go::built(written(&one, "a.go", go_source), one.path());
+    let cpp = compiled(written(&other, "a.cpp", cpp_source), other.path(), "g++", &["-g", "-O0"]);
+    let rust = compiled(written(&third, "a.rs", rust_source), third.path(), "rustc", &["-g", "--edition", "2024"]);
+    let rust = Subject { rust_sysroot: sysroot(), ..rust };
+    for (name, subject) in [("python", python), ("node", javascript), ("go", go), ("c++", cpp), ("rust", rust)] {
+        let (_session, _, diff) = change(&subject, 1);
+        for (path, place) in [("numbers", "[300]"), ("records", "[200]"), ("plain", "[300]")] {
+            let Some(entry) = diff.modified.iter().find(|entry| entry.path == path) else {
+                assert!(path == "plain" && name != "c++", "{name} {path}: {diff:#?}");
+                continue;
+            };
+            let note = entry.note.as_deref().unwrap_or_default();
+            assert_eq!(note, format!("changed at {place}, not captured"), "{name}: {diff:#?}");
+        }
+    }
+}
