@@ -113,6 +113,9 @@ pub struct Node {
     /// Of the whole value, also of what was cut or not expanded, as far as the debugger could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<u64>,
+    /// Where there was too much for a hash of all of it: a hash of what is nearest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<u64>,
     /// Something inside has a state that nobody can read, so that an equal hash does not mean that nothing changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -174,7 +177,17 @@ impl Node {
     /// A value with what is inside it.
     pub fn new(kind: impl Into<String>, text: impl Into<String>, inside: Inside) -> Self {
         let (kind, text) = (kind.into(), text.into());
-        Node { kind, text, hash: None, partial: false, length: None, runs: Vec::new(), identity: None, inside }
+        Node {
+            kind,
+            text,
+            hash: None,
+            near: None,
+            partial: false,
+            length: None,
+            runs: Vec::new(),
+            identity: None,
+            inside,
+        }
     }
 
     /// A value with nothing inside.

@@ -36,6 +36,7 @@ impl Work<'_> {
     fn node(&mut self, node: &mut Node, name: Option<Name>) {
         self.text(node, name);
         node.hash = node.hash.map(|hash| self.redactor.salted(hash));
+        node.near = node.near.map(|near| self.redactor.salted(near));
         for run in &mut node.runs {
             *run = self.redactor.salted(u64::from(*run)) as u32;
         }

@@ -340,7 +340,7 @@ fn of_unseen(old: &Node, new: &Node) -> Difference {
     if without_any_address(&old.text) != without_any_address(&new.text) {
         return Difference::Is(Why::Text);
     }
-    if differ(&old.hash, &new.hash) || differ(&old.length, &new.length) {
+    if differ(&old.hash, &new.hash) || differ(&old.near, &new.near) || differ(&old.length, &new.length) {
         return Difference::Is(Why::Deeper);
     }
     if agree(&old.hash, &new.hash) && !old.partial && !new.partial { Difference::None } else { Difference::Unknown }

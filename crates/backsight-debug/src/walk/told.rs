@@ -74,6 +74,9 @@ pub(super) struct ToldNode {
     text: String,
     #[serde(rename = "h", default)]
     hash: Option<String>,
+    /// A hash of what is nearest, where there was too much.
+    #[serde(rename = "g", default)]
+    near: Option<String>,
     /// The hash says nothing of something inside.
     #[serde(rename = "p", default)]
     partial: u8,
@@ -159,6 +162,7 @@ impl ToldNode {
         let hash = self.hash.take().and_then(|hash| u64::from_str_radix(&hash, 16).ok());
         let mut node = Node::new(std::mem::take(&mut self.kind), std::mem::take(&mut self.text), Inside::Leaf);
         (node.hash, node.length, node.identity) = (hash, self.length, self.identity.take());
+        node.near = self.near.take().and_then(|near| u64::from_str_radix(&near, 16).ok());
         node.partial = self.partial != 0;
         node.runs = std::mem::take(&mut self.runs);
         let (inside, seen) = self.inside();

@@ -110,7 +110,9 @@ POINTER = 8 if sys.maxsize > 1 << 32 else 4
 VIEW_LIMIT = 1 << 26
 HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
 # For values that are walked one by one; and beside it for long lists of plain ones, which are hashed as bytes.
-HASH_SECONDS, BULK_SECONDS = 0.12, 0.8
+HASH_SECONDS, BULK_SECONDS = 0.08, 0.8
+# Of a value that is too much to hash what is nearest to it is hashed: so deep, and of so many values.
+SHALLOW_DEPTH, SHALLOW_COUNT, SHALLOW_IN_ALL = 2, 2000, 10000
 # What one expression may be made of, make in bytes, and take in seconds.
 EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
@@ -464,6 +466,8 @@ class Fingerprints:
         self.memo_unread = {}
         # Hashes of runs of elements of long lists, by the identity of the list.
         self.runs = {}
+        self.shallow = False
+        self.near = 0
         self.kept = []
         self.total = 0
         self.deadline = deadline
@@ -493,9 +497,27 @@ class Fingerprints:
             self.total += self.count
         return '%x' % (result & 0xffffffffffffffff)
 
+    def nearest(self, value):
+        """Of what is too much: a hash of what is nearest to it, and which objects are beyond. How far that goes does not depend on
+        time, so that another hash means a change. What is beyond is not read."""
+        if self.near > SHALLOW_IN_ALL:
+            return None
+        self.count, self.stack, self.shallow = 0, {}, True
+        try:
+            result, _ = self.node(value)
+        except (TooMuch, RecursionError, RuntimeError):
+            return None
+        finally:
+            self.shallow = False
+            self.near += self.count
+        return '%x' % (result & 0xffffffffffffffff)
+
     def node(self, value):
         self.count += 1
-        if self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 256 == 0 and (self.late() or worked() > self.enough_of_this):
+        if self.shallow:
+            if self.count > SHALLOW_COUNT:
+                raise TooMuch()
+        elif self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 256 == 0 and (self.late() or worked() > self.enough_of_this):
             raise TooMuch()
         cls = type(value)
         base = base_of(cls)
@@ -536,7 +558,10 @@ class Fingerprints:
         if self.stack and (built_in(cls, type) or cls is types.ModuleType):
             # What refers to a class or a module is not another value when those change.
             return hash((own, key)), 1 << 30
-        if key in self.memo:
+        if self.shallow and len(self.stack) >= SHALLOW_DEPTH:
+            # Of memory a new object is made each time it is asked for.
+            return hash((own, 0 if view_of(value, cls) is not None else key)), 1 << 30
+        if key in self.memo and not self.shallow:
             self.unread += self.memo_unread.get(key, ())
             return self.memo[key], 1 << 30
         if key in self.stack:
@@ -550,7 +575,7 @@ class Fingerprints:
         finally:
             del self.stack[key]
         # What refers to something above it is another value when reached from elsewhere.
-        if low >= position and not built_in(cls, type):
+        if low >= position and not built_in(cls, type) and not self.shallow:
             self.memo[key] = result
             if len(self.unread) > unread:
                 self.memo_unread[key] = self.unread[unread:unread + 1]
@@ -616,8 +641,8 @@ class Fingerprints:
     def beside_fields(self, value, cls):
         """What is known of a value that is not in its fields."""
         if cls is types.FunctionType:
-            given = (value.__defaults__, value.__kwdefaults__)
-            return hash((code_hash(value.__code__), self.node(given)[0]))
+            given = self.node(value.__defaults__)[0], self.node(value.__kwdefaults__)[0]
+            return hash((code_hash(value.__code__), given))
         if built_in(cls, type):
             return hash((id(value), sum(self.method(name, part) for name, part in list(CLASS_DICT(value).items()))))
         if among(cls, GENERATORS):
@@ -679,6 +704,9 @@ class Fingerprints:
             self.unread.append(name_of(cls))
         if 'O' not in view.format:
             return 0
+        if self.shallow:
+            # A list of them is made anew each time, so it says nothing which one it is.
+            return 0
         listed = static(cls, 'tolist')
         if type(listed) is not types.MethodDescriptorType or view.format != 'O':
             self.unread.append('array of ' + view.format)
@@ -696,7 +724,7 @@ class Fingerprints:
 
     def beside(self, work, *given):
         """Does what is quick for what it does without taking time from the rest, as long as there is time for such work."""
-        if self.bulk <= 0:
+        if self.bulk <= 0 or self.shallow:
             return None
         begun = worked()
         try:
@@ -994,6 +1022,7 @@ class Walk:
         """The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole."""
         node['h'] = self.fingerprints.of(value)
         if node['h'] is None:
+            node['g'] = self.fingerprints.nearest(value)
             self.unhashed.append((path, node))
         if node['h'] is None or self.fingerprints.unread:
             node['p'] = 1

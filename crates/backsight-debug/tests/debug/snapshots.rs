@@ -216,6 +216,10 @@ fn what_was_not_looked_into_is_changed_inside_unchanged_or_unknown() {
     assert!(render::markdown(&unknown).contains("Not compared, may have changed inside: `v`."));
     let partial = || Node { partial: true, ..closed("Order").with_hash(1) };
     assert_eq!(of(partial(), partial()).not_compared, ["v"], "the hash is not of everything");
+    let near = |near: u64| Node { near: Some(near), partial: true, ..closed("Order") };
+    assert_eq!(counts(&of(near(1), near(2))), (0, 0, 1, 0), "what is nearest to it changed");
+    assert_eq!(of(near(1), near(1)).not_compared, ["v"]);
+    assert_eq!(of(near(1), closed("Order").with_hash(1)).not_compared, ["v"], "two hashes of different things");
     let leaf = || Node { partial: true, ..text("short") };
     assert_eq!(of(leaf(), leaf()).not_compared, ["v"]);
     let inner = |hash: u64| object("Order", vec![("customer", closed("Customer").with_hash(hash))]).with_hash(hash);

@@ -348,7 +348,7 @@ impl<'a> Tree<'a> {
         let identity = known.identity.clone().or_else(|| variable.memory_reference.clone());
         let hash = (!told && !digest.unreached).then_some(digest.hash);
         let runs = if digest.unreached { Vec::new() } else { self.runs(known) };
-        Node { kind, text, hash, partial: digest.partial, length, runs, identity, inside }
+        Node { kind, text, hash, near: None, partial: digest.partial, length, runs, identity, inside }
     }
 
     /// A hash of all that is known of a value and everything inside it. The debugger's text of a value is not the value: it
