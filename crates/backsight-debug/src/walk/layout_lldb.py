@@ -37,7 +37,7 @@ class Memory:
     def __init__(self, process):
         self.process, self.blocks = process, {}
         # While there is a deadline, reading ends with it.
-        self.deadline, self.reads = None, 0
+        self.deadline, self.wall, self.reads = None, None, 0
 
     def read(self, address, size):
         if size <= 0:
@@ -45,7 +45,7 @@ class Memory:
         if size > MOST_BYTES:
             raise TooLong()
         self.reads += 1
-        if self.reads & 1023 == 0 and self.deadline is not None and time.thread_time() > self.deadline:
+        if self.reads & 1023 == 0 and self.is_late():
             raise TooMuch()
         first, last = address // BLOCK, (address + size - 1) // BLOCK
         if first == last:
@@ -59,6 +59,10 @@ class Memory:
         if data is None:
             raise Unreadable()
         return data
+
+    def is_late(self):
+        """By the work that was done, and by the clock, which is patient: the machine may be busy with other things."""
+        return self.deadline is not None and (time.thread_time() > self.deadline or time.monotonic() > self.wall)
 
     def exact(self, address, size):
         error = lldb.SBError()
@@ -776,8 +780,8 @@ class Digest:
     """A hash of one value and everything it leads to; `partial` says that it is not of everything. Time is that of this thread: a
     machine that is busy with other things makes the clock run, but not the work."""
 
-    def __init__(self, layouts, deadline, budget):
-        self.layouts, self.memory, self.deadline, self.budget = layouts, layouts.memory, deadline, budget
+    def __init__(self, layouts, deadline, wall, budget):
+        self.layouts, self.memory, self.deadline, self.wall, self.budget = layouts, layouts.memory, deadline, wall, budget
         self.partial, self.above, self.memo, self.spent = False, {}, {}, 0
         # Hashes of runs of elements of the list that is hashed; those of lists inside it are none of it.
         self.runs = None
@@ -785,7 +789,7 @@ class Digest:
     def root(self, kind, address):
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 6000))
-        self.memory.deadline = self.deadline
+        self.memory.deadline, self.memory.wall = self.deadline, self.wall
         try:
             plan = self.layouts.plan(kind)
             if plan.rows is not None:
@@ -801,7 +805,7 @@ class Digest:
     def spend(self, count=1):
         before = self.spent
         self.spent += count
-        if self.spent > self.budget or before // 256 != self.spent // 256 and time.thread_time() > self.deadline:
+        if self.spent > self.budget or before // 256 != self.spent // 256 and self.memory.is_late():
             raise TooMuch()
 
     def of(self, plan, address):

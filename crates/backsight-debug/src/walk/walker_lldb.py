@@ -13,7 +13,7 @@ import lldb
 TEXT_LIMIT = 400
 WHOLE_MAP = 48
 # How many values are hashed for one that is told, and how long it may take for all of them.
-HASH_PER_VALUE, HASH_SECONDS, HASH_SECONDS_OF_ONE = 400000, 1.0, 0.25
+HASH_PER_VALUE, HASH_SECONDS, HASH_SECONDS_OF_ONE, HASH_WALL = 400000, 1.0, 0.25, 1.5
 MOST_NAMED = 3
 SCALARS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc::string::String$|&(mut )?str$|alloc::borrow::Cow<str)')
@@ -199,6 +199,7 @@ class Walk:
         self.started = time.monotonic()
         self.deadline = self.started + config['ms'] / 1000.0
         self.hash_deadline = time.thread_time() + (min(config['ms'] / 2000.0, HASH_SECONDS) if config.get('hash', True) else -1.0)
+        self.hash_wall = self.started + min(config['ms'] / 2000.0, HASH_WALL)
         self.layouts = layouts_of(config['process'])
         self.incomplete = []
         self.count = self.late = self.cut = 0
@@ -321,9 +322,9 @@ class Walk:
         """The hash of all of it; where that is not to be had, or not of all, the value is told as not known whole."""
         address, started = address_of(value), time.thread_time()
         left = self.hash_deadline - started
-        if address is not None and left > 0 and time.monotonic() < self.deadline:
+        if address is not None and left > 0 and time.monotonic() < self.hash_wall:
             # One value takes at most half of what is left, so that something is left for the next.
-            digest = Digest(self.layouts, started + min(left / 2, HASH_SECONDS_OF_ONE), HASH_PER_VALUE)
+            digest = Digest(self.layouts, started + min(left / 2, HASH_SECONDS_OF_ONE), self.hash_wall, HASH_PER_VALUE)
             try:
                 node['h'] = '%x' % (digest.root(value.GetType(), address) & 0xffffffffffffffff)
                 if digest.partial:
