@@ -3,6 +3,7 @@
 //!
 //! It prints one table and writes the same with every single time to `bench/result.json` in the target directory.
 
+mod because;
 mod browser;
 mod debug;
 mod diff;
@@ -101,12 +102,14 @@ enum Work {
     Memory,
     Browser,
     Debug,
+    Because,
+    Bisect,
 }
 
 impl Work {
     /// Whether it is done on the ordinary tree.
     fn needs_tree(self) -> bool {
-        !matches!(self, Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug)
+        !matches!(self, Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug | Work::Because)
     }
 }
 
@@ -150,6 +153,11 @@ fn measure_all(options: &Options) -> Result<ExitCode> {
     }
     if options.wants(Work::Debug) {
         debug::measure(&place.work.join("debug"), options.rounds, &mut table)?;
+    }
+    if options.wants(Work::Because) {
+        let workspace = place.work.join("because");
+        let backsight = Backsight { binary: binary.clone(), home: place.home()?, workspace };
+        because::measure(&backsight, options.rounds, &mut table)?;
     }
     if options.wants(Work::History) {
         let workspace = place.work.join("history");
@@ -199,8 +207,9 @@ fn measure_tree(options: &Options, place: &Place, binary: &Path, table: &mut Tab
             Work::Revert => bench.revert()?,
             Work::Many => bench.many()?,
             Work::Server => bench.server(options.calls)?,
+            Work::Bisect => bench.bisect()?,
             // Measured elsewhere.
-            Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug => {}
+            Work::Diff | Work::History | Work::Memory | Work::Browser | Work::Debug | Work::Because => {}
         }
     }
     *table = bench.table;

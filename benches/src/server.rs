@@ -93,6 +93,23 @@ impl Connection {
         }
     }
 
+    /// Posts a body to an address of the API.
+    pub fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
+        let body = body.to_string();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n",
+            self.authority,
+            self.token,
+            body.len()
+        );
+        self.writer.write_all((head + &body).as_bytes())?;
+        match self.answer()? {
+            (200, text) => Ok(serde_json::from_str(&text)?),
+            (status, text) => Err(format!("`{path}` answered {status}: {text}").into()),
+        }
+    }
+
     fn answer(&mut self) -> Result<(u16, String)> {
         let mut status = 0;
         let mut length = None;
