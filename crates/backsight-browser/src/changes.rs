@@ -547,7 +547,13 @@ pub(crate) fn just_lost(telemetry: &Telemetry, now: Timestamp) -> Option<Gap> {
 pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
     let in_order = matches!(ending.close_code, Some(1000 | 1001));
     let by_page = ending.by == Some(Side::Page) && ending.close_code.is_none_or(|code| code < 3000);
-    !(by_page || ending.reconnected && in_order)
+    // Servers end event streams whenever they like, since every browser connects again.
+    !(by_page || ending.reconnected && (in_order || is_stream(ending)))
+}
+
+/// Whether it was an event stream and no socket.
+pub(crate) fn is_stream(ending: &DisconnectionEntry) -> bool {
+    ending.url.starts_with("http")
 }
 
 /// `1 request(s) without an answer (GET /api/slow for 12 s)`
@@ -588,12 +594,15 @@ impl Verdict<'_> {
 
     fn summary(&self, severity: Severity, frame: &Frame<'_>) -> String {
         let (network, websocket) = (self.network, self.websocket);
+        let endings = || websocket.disconnections.iter().filter(|ending| matters(ending));
+        let lost = |is_it: &dyn Fn(&DisconnectionEntry) -> bool| endings().filter(|ending| is_it(ending)).count();
         let parts = [
             (self.console.errors.new, "new console error(s)"),
             (self.console.errors.again, "console error(s) again"),
             (network.failures.len(), "network failure(s)"),
             (websocket.errors.iter().filter(|error| !error.recovered).count(), "websocket error(s)"),
-            (websocket.disconnections.iter().filter(|ending| matters(ending)).count(), "websocket disconnection(s)"),
+            (lost(&|ending| !is_stream(ending)), "websocket disconnection(s)"),
+            (lost(&is_stream), "event stream(s) lost"),
             (self.console.warnings.new, "new console warning(s)"),
             (self.console.warnings.again, "console warning(s) again"),
             (network.still_failing.len(), "endpoint(s) still failing"),

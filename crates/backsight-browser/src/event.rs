@@ -19,7 +19,7 @@ pub enum Category {
     Console,
     /// Requests, told when they are over.
     Network,
-    /// The life of WebSockets.
+    /// The life of WebSockets and event streams.
     Websocket,
     /// What the user did.
     Actions,
@@ -235,7 +235,7 @@ impl Request {
     }
 }
 
-/// Something happened to a WebSocket.
+/// Something happened to a WebSocket, or to an event stream, whose address begins with `http`.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Socket {
     /// When.

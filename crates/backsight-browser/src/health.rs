@@ -5,7 +5,7 @@ use backsight_core::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{TEXT_BYTES, matters};
+use crate::changes::{TEXT_BYTES, is_stream, matters};
 use crate::report::{Changes, Coverage, Gap, Severity};
 
 /// Reasons listed at most.
@@ -98,7 +98,8 @@ fn reasons(changes: &Changes) -> Vec<String> {
     for ending in websocket.iter().flat_map(|websocket| &websocket.disconnections).filter(|ending| matters(ending)) {
         let back = if ending.reconnected { ", connected again" } else { "" };
         let why = if ending.close_reason.is_empty() { String::new() } else { format!(": {}", ending.close_reason) };
-        reasons.push(format!("socket {} disconnected{back}{why}{}", ending.url, times(ending.count)));
+        let what = if is_stream(ending) { "event stream" } else { "socket" };
+        reasons.push(format!("{what} {} disconnected{back}{why}{}", ending.url, times(ending.count)));
     }
     for waits in network.iter().flat_map(|network| &network.pending) {
         let times = times(waits.count);

@@ -89,7 +89,7 @@ struct Losses {
     misread: u64,
     /// Messages of sessions of which nothing is known.
     unclaimed: u64,
-    told: [u64; 7],
+    told: [u64; 9],
 }
 
 /// An answer, with what was asked.
@@ -542,6 +542,8 @@ impl<'a> Epoch<'a> {
             ("sockets that were open for too long to be remembered", counts.sockets_forgotten),
             ("pages that came and went before they were watched", self.targets.unheard()),
             ("or more console messages of before the attach, of which a page keeps 1,000,", counts.histories_cut),
+            ("or more requests of before the attach, of which a page keeps 250,", counts.earlier_missing),
+            ("or more messages of the browser of before the attach, of which it keeps 1,000,", counts.log_cut),
         ];
         for ((what, count), told) in lost.into_iter().zip(&mut self.losses.told) {
             if count > *told {

@@ -19,6 +19,7 @@ mod replays;
 mod requests;
 mod sessions;
 mod sockets;
+mod streams;
 pub(super) mod wire;
 
 use std::collections::HashMap;
@@ -41,6 +42,7 @@ use self::replays::{Histories, Replayed};
 use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
+use self::streams::Streams;
 use crate::amend::Amendment;
 use crate::event::{ActionKind, Event, Level};
 use crate::signs::Sign;
@@ -122,6 +124,10 @@ pub struct Counts {
     pub bodies_skipped: u64,
     /// Requests before the attach of which nobody knows how they ended.
     pub earlier_unknown: u64,
+    /// Requests before the attach for which a page's timeline had no room: so many at least.
+    pub earlier_missing: u64,
+    /// Messages of the browser before the attach that it did not keep.
+    pub log_cut: u64,
     /// Source maps that did not come in time, were too large, or could not be read.
     pub maps_missed: u64,
     /// Targets that had said more before the attach than browsers keep to tell again.
@@ -142,6 +148,7 @@ pub struct Translator {
     announcements: Announcements,
     requests: Requests,
     sockets: Sockets,
+    streams: Streams,
     earlier: Earlier,
     maps: Maps,
 }
@@ -361,11 +368,27 @@ impl Translator {
         let mut context = context!(self, session, now, told);
         match name {
             "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
-            "responseReceived" => self.requests.received(&mut context, read(params)?),
+            "responseReceived" => {
+                let received = read(params)?;
+                self.streams.received(&mut context, &received);
+                self.requests.received(&mut context, received);
+            }
+            "eventSourceMessageReceived" => self.streams.said(&mut context, &read(params)?),
             "responseReceivedExtraInfo" => self.requests.received_extra(&mut context, read(params)?),
             "requestServedFromCache" => self.requests.cached(&mut context, read(params)?),
-            "loadingFinished" => self.requests.finished(&mut context, read(params)?),
-            "loadingFailed" => self.requests.failed(&mut context, read(params)?),
+            "loadingFinished" => {
+                let finished: flight::Finished<'_> = read(params)?;
+                self.streams.finished(&mut context, &finished.request_id);
+                self.requests.finished(&mut context, finished);
+            }
+            "loadingFailed" => {
+                let failed: flight::Failed<'_> = read(params)?;
+                match self.streams.failed(&mut context, &failed) {
+                    // The stream tells it; it was answered well.
+                    true => self.requests.finished(&mut context, failed.into_finished()),
+                    false => self.requests.failed(&mut context, failed),
+                }
+            }
             "webSocketFrameReceived" => {
                 if console::may_be_a_compilers(params.get()) {
                     self.voices.compiled(&mut context, &read(params)?);
@@ -455,6 +478,7 @@ impl Translator {
         self.requests.navigated(session, &frame.loader_id, now);
         let mut context = context!(self, session, now, told);
         self.sockets.navigated(&mut context, &left);
+        self.streams.gone(&mut context, session);
         if is_page && address != "about:blank" {
             page::went(&mut context, ActionKind::Navigate, address);
         }
@@ -492,6 +516,7 @@ impl Translator {
         let mut context = context!(self, ended.unwrap_or_default(), now, &mut told);
         self.requests.tick(&mut context, ended);
         self.earlier.tick(&mut context, ended);
+        ended.into_iter().for_each(|session| self.streams.gone(&mut context, session));
         let mut said = self.announcements.tick(&mut context, &mut self.requests, &self.sockets, ended);
         said.extend(self.voices.tick(now, ended));
         said.extend(self.sockets.tick(now, ended));

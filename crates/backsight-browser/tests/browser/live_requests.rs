@@ -30,6 +30,9 @@ fn site() -> Site {
         ("/signal", never()),
         ("/given-up", never()),
         ("/hangs", never()),
+        ("/silent", never()),
+        ("/events", Answer::new(200, "text/event-stream", "data: hello\n\n")),
+        ("/style.css", Answer::new(404, "text/html", "no").with("X-Content-Type-Options", "nosniff")),
     ])
 }
 
@@ -109,6 +112,55 @@ fn what_goes_wrong_in_silence_is_told() {
     assert_eq!(network.failures.iter().find(|failure| failure.count != 1), None, "each is told once");
     assert!(network.pending.iter().all(|entry| entry.age_ms >= 3_000), "{:?}", network.pending);
     assert_eq!(changes.console.unwrap().errors, [], "the failures say it all");
+}
+
+#[test]
+fn streams_and_withheld_answers_are_told() {
+    let site = site();
+    let browser = Browser::start();
+    let (mut driver, session) = open(&browser, &site.url("/"));
+    let lane = lane(browser.port);
+    let style = "Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '/style.css' })";
+    let image = format!("Object.assign(new Image(), {{ src: '{}' }})", site.elsewhere("/gone.png"));
+    let script = format!(
+        "new EventSource('/silent'); new EventSource('/events'); document.head.append({style}); document.body.append({image});"
+    );
+    driver.evaluate(&session, &script);
+    let changes = until(&lane, "all of it", |network| {
+        let failed = |path: &&str| ended(&network.failures, path).is_some();
+        ["/style.css", "/gone.png"].iter().all(failed)
+            && network.pending.iter().any(|entry| entry.path.ends_with("/silent"))
+    });
+    let network = changes.network.unwrap();
+    for path in ["/style.css", "/gone.png"] {
+        let failure = ended(&network.failures, path).unwrap();
+        assert_eq!((failure.status, failure.count), (404, 1), "{path}");
+    }
+    assert_eq!(changes.console.unwrap().errors, [], "the failures say it all");
+    let streams = changes.websocket.unwrap();
+    let lost = &streams.disconnections[0];
+    assert!(lost.url.ends_with("/events") && lost.close_reason.contains("ended the event stream"), "{lost:?}");
+    assert!(streams.total_new >= 3, "open, a message, ended: {}", streams.total_new);
+}
+
+#[test]
+fn requests_of_before_the_attach_that_the_page_did_not_keep_are_a_gap() {
+    let site = Site::serve(&[("/", Answer::page("")), ("/a", Answer::new(200, "text/plain", "a"))]);
+    let browser = Browser::start();
+    let (mut driver, session) = open(&browser, &site.url("/"));
+    let script = "window.count = 0; (async () => {
+        while (count < 330) count += await fetch('/a?' + count).then((a) => a.text()).then(() => 1, () => 0);
+    })(); 1";
+    driver.evaluate(&session, script);
+    wait_for("the requests", || (driver.evaluate(&session, "count === 330") == true).then_some(()));
+    let lane = lane(browser.port);
+    let changes = wait_for("the gap", || {
+        let is_cut = |changes: &Changes| changes.gap.iter().any(|gap| gap.reason.contains("of which a page keeps 250"));
+        Some(since_start(&lane)).filter(is_cut)
+    });
+    assert_eq!(changes.severity, Severity::Unknown, "{}", changes.summary);
+    let told = changes.network.unwrap().total_new;
+    assert!((200..=251).contains(&told), "what it kept is told: the page and up to 250 more, not {told}");
 }
 
 #[test]

@@ -46,6 +46,35 @@ fn a_socket_that_could_not_connect_and_is_open_now_has_recovered() {
 }
 
 #[test]
+fn an_event_stream_that_is_lost_is_a_warning_until_it_is_open_again() {
+    let app = App::watched();
+    let stream = |id: &str, event| match app.happened(id, event) {
+        Event::Websocket(socket) => {
+            app.record(Event::Websocket(Socket { url: "http://localhost:3000/events".to_owned(), ..socket }))
+        }
+        _ => unreachable!(),
+    };
+    let ended = |by| SocketEvent::Close { code: None, reason: "ended".to_owned(), by: Some(by) };
+    stream("1", SocketEvent::Open);
+    stream("1", SocketEvent::Message { sent: false, bytes: 5 });
+    let open = app.changes();
+    assert_eq!(open.severity, Severity::Clean);
+    assert_eq!(open.websocket.unwrap().total_new, 2, "messages are counted");
+    stream("1", ended(Side::Server));
+    let lost = app.changes();
+    assert_eq!((lost.severity, lost.summary.as_str()), (Severity::Warning, "1 event stream(s) lost"));
+    stream("2", SocketEvent::Open);
+    assert_eq!(app.changes().severity, Severity::Clean, "it is open again");
+    stream("2", ended(Side::Server));
+    stream("3", SocketEvent::Open);
+    let again = app.changes();
+    assert_eq!(again.severity, Severity::Clean, "browsers connect again by themselves");
+    assert!(again.websocket.unwrap().disconnections[0].reconnected);
+    stream("3", ended(Side::Page));
+    assert_eq!(app.changes().severity, Severity::Clean, "the page closed it");
+}
+
+#[test]
 fn a_lost_dev_server_is_told_as_long_as_it_is_lost_and_its_chatter_is_not() {
     let app = App::watched();
     let vite = |id: &str, event| match app.happened(id, event) {

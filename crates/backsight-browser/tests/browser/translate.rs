@@ -16,6 +16,7 @@ mod order;
 mod requests;
 mod sockets;
 mod states;
+mod streams;
 
 /// A translator, its clock, and what it told.
 pub struct Desk {

@@ -44,7 +44,9 @@ fn play_on(translator: Translator, recording: &str, timeline: Timeline<'_>) -> D
     desk.wait(100);
     while desk.commands.iter().any(|command| command.2 == "Runtime.evaluate") {
         let answer = match timeline {
-            Some(entries) => Ok(json!({ "result": { "type": "string", "value": Value::from(entries).to_string() } })),
+            Some(entries) => {
+                Ok(json!({ "result": { "type": "string", "value": json!({ "entries": entries }).to_string() } }))
+            }
             None => Err("not recorded"),
         };
         desk.answer("Runtime.evaluate", answer);

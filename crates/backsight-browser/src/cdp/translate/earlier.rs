@@ -1,6 +1,6 @@
 //! What was requested before anybody watched: the page's own performance timeline, together with the failed loads the
-//! browser replays. Neither is whole: the timeline knows no methods and hides foreign answers, the replay knows failures
-//! only.
+//! browser replays. Neither is whole: the timeline knows no methods, hides foreign answers and ends when it is full, the
+//! replay knows failures only. What is known to be missing is counted.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("../earlier.js");
 const WAIT_MS: i64 = 2_000;
 /// As many of them wait in one session; more are told at once. Browsers replay a thousand.
 const MAX_WAITING: usize = 2_000;
-/// Entries of a timeline that are looked at; each is compared with what failed.
+/// Entries of a timeline that are looked at, as many as the script tells; each is compared with what failed.
 const MAX_ENTRIES: usize = 5_000;
 /// How long they wait for their reasons.
 const REASON_MS: i64 = 250;
@@ -52,6 +52,15 @@ pub struct FailedLoad {
     /// Whether it was replayed.
     pub backfilled: bool,
     page: Option<String>,
+}
+
+/// What the script gives back.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Timeline {
+    entries: Vec<TimelineEntry>,
+    /// At least so many that are not among them.
+    missing: u64,
 }
 
 #[derive(Deserialize)]
@@ -135,8 +144,7 @@ impl Earlier {
 
     /// Asks the page of a session for its timeline.
     pub fn ask(&self, context: &mut Context<'_>, session: &Session) {
-        let mut params =
-            serde_json::json!({ "expression": SCRIPT, "returnByValue": true, "silent": true, "timeout": 1_000 });
+        let mut params = serde_json::json!({ "expression": SCRIPT, "returnByValue": true, "awaitPromise": true, "silent": true, "timeout": 1_000 });
         if let (Some(world), Some(params)) = (session.world, params.as_object_mut()) {
             params.insert("contextId".to_owned(), world.into());
         }
@@ -147,8 +155,12 @@ impl Earlier {
 
     /// The timeline, or that there is none.
     pub fn answered(&mut self, context: &mut Context<'_>, answer: Option<&RawValue>) {
-        let mut entries = answer.and_then(entries).unwrap_or_default();
-        context.counts.earlier_unknown += entries.len().saturating_sub(MAX_ENTRIES) as u64;
+        let Timeline { mut entries, missing } = answer.and_then(timeline).unwrap_or_default();
+        let missing = missing.saturating_add(entries.len().saturating_sub(MAX_ENTRIES) as u64);
+        // What a page did while it was watched was told then, and when it was not watched is told as a gap.
+        if context.replays.is_first_watch(context.sessions.target_id(context.session)) {
+            context.counts.earlier_missing = context.counts.earlier_missing.saturating_add(missing);
+        }
         entries.truncate(MAX_ENTRIES);
         entries.iter_mut().for_each(|entry| entry.url = address(&entry.url));
         // Entries without an answer are the likelier owners of a failure.
@@ -266,7 +278,7 @@ fn with_reasons(failed: Vec<FailedLoad>) -> Vec<FailedLoad> {
     loads
 }
 
-fn entries(answer: &RawValue) -> Option<Vec<TimelineEntry>> {
+fn timeline(answer: &RawValue) -> Option<Timeline> {
     let evaluated: Evaluated = serde_json::from_str(answer.get()).ok()?;
     serde_json::from_str(&evaluated.result.value?).ok()
 }

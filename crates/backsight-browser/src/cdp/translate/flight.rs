@@ -21,6 +21,8 @@ const MAX_FAILURE_BODY: f64 = 1024.0 * 1024.0;
 
 /// How long a failed answer waits for the end of its body, which a page that does not read it never causes.
 const REFUSED_MS: i64 = 500;
+/// How long a refusal that only the network saw waits for the page's side of it.
+const WITHHELD_MS: i64 = 1_000;
 /// How long another answer waits for it.
 const OPEN_MS: i64 = 3_000;
 
@@ -132,11 +134,26 @@ pub struct Failed<'a> {
     #[serde(default, borrow, rename = "type")]
     pub kind: Cow<'a, str>,
     #[serde(default, borrow)]
-    error_text: Cow<'a, str>,
+    pub error_text: Cow<'a, str>,
     #[serde(default)]
-    canceled: bool,
+    pub canceled: bool,
     blocked_reason: Option<String>,
     cors_error_status: Option<CorsError>,
+}
+
+impl<'a> Received<'a> {
+    /// The address, if it is an event stream that begins.
+    pub fn stream(&self) -> Option<&str> {
+        let is_stream = self.kind == "EventSource" && self.response.status == 200;
+        Some(&*self.response.url).filter(|_| is_stream && self.response.mime_type == "text/event-stream")
+    }
+}
+
+impl<'a> Failed<'a> {
+    /// The same as the end of something that was whole so far.
+    pub fn into_finished(self) -> Finished<'a> {
+        Finished { request_id: self.request_id, timestamp: self.timestamp, encoded_data_length: 0.0 }
+    }
 }
 
 #[derive(Deserialize)]
@@ -169,6 +186,9 @@ pub struct Flight {
     pub extras: usize,
     /// The network said 304 where the page was told 200.
     pub not_modified: bool,
+    /// The status with which the network refused it, and since when that is known. Of answers that the browser itself
+    /// does not let through, because of their type or their origin, nothing else is told.
+    refused: Option<(u16, Timestamp)>,
     /// It came from memory.
     pub cached: bool,
     /// The body that came back.
@@ -333,6 +353,7 @@ impl Flight {
             expected_extras: 0,
             extras: 0,
             not_modified: false,
+            refused: None,
             cached: false,
             body: Body::Unasked,
             due: now,
@@ -384,6 +405,14 @@ impl Flight {
         });
     }
 
+    /// The network saw an answer of this status.
+    pub fn received_extra(&mut self, status: i64, now: Timestamp) {
+        self.extras += 1;
+        self.not_modified |= status == 304;
+        let status = u16::try_from(status).ok().filter(|status| (400..1000).contains(status));
+        self.refused = status.map(|status| (status, now));
+    }
+
     /// The answer was to ask elsewhere: the hop that is over.
     pub fn redirected(&mut self, redirect: &Response<'_>, next: &Hop, page: Option<String>) -> Option<Request> {
         let previous = self.hop.take();
@@ -424,7 +453,7 @@ impl Flight {
         let hop = self.hop.as_ref()?;
         let streams = self.response.as_ref().is_some_and(|answer| answer.mime == "text/event-stream");
         let phase = match (&self.response, hop.kind.as_str()) {
-            (_, "eventsource" | "ping" | "cspviolationreport") => Phase::Held,
+            (_, "ping" | "cspviolationreport") => Phase::Held,
             _ if streams => Phase::Held,
             (Some(_), _) => Phase::Answered,
             (None, _) => Phase::Unanswered,
@@ -443,6 +472,7 @@ impl Flight {
                 _ => self.due <= now,
             },
             (None, Some(left)) => left <= now,
+            (None, None) if self.is_withheld() => self.refused.is_some_and(|(_, at)| now.0 - at.0 >= WITHHELD_MS),
             (None, None) => self.is_open(now) && !matches!(self.body, Body::Asked { until } if until > now),
         }
     }
@@ -456,7 +486,12 @@ impl Flight {
 
     /// Whether an answer came that is still to be told.
     pub fn waits(&self) -> bool {
-        self.end.is_some() || self.response.is_some() && !self.told
+        self.end.is_some() || self.is_withheld() || self.response.is_some() && !self.told
+    }
+
+    /// Whether it was refused and nothing but the network says so.
+    fn is_withheld(&self) -> bool {
+        self.refused.is_some() && self.response.is_none() && self.hop.is_some()
     }
 
     /// Whether it was answered with a failure, whose words say why.
@@ -526,6 +561,8 @@ impl Flight {
             request.status = if self.not_modified { 304 } else { answer.status };
             request.url.clone_from(&answer.url);
             request.mime = Some(answer.mime.to_ascii_lowercase()).filter(|mime| !mime.is_empty());
+        } else if let Some((status, _)) = self.refused {
+            request.status = status;
         }
         // What a cache or a worker answers says nothing about how fast the server is.
         let is_aside = self.cached || answered.is_some_and(|answer| answer.cached || answer.service_worker);

@@ -46,6 +46,8 @@ enum Waiting {
     Blocked { url: String, console: Console },
     /// A request that a content security policy blocks, of which browsers say nothing else when a script fetches it.
     Policy(FailedLoad),
+    /// A request for this address that failed: its answer was no style or script because it was none at all.
+    Refused { url: String, console: Console },
     /// A socket with this address.
     Socket { url: String, console: Console },
     /// Another message or request that names the same address.
@@ -152,6 +154,10 @@ impl Announcements {
             context.counts.folded += 1;
             return None;
         }
+        if let Some(count) = entry.not_shown() {
+            context.counts.log_cut += count;
+            return None;
+        }
         let url = entry.url.as_deref().unwrap_or_default();
         let identity = Hash::new().with(entry.source.as_bytes()).with(entry.text.as_bytes()).with(url.as_bytes());
         let backfilled = context.first_time("log", entry.timestamp, identity)?;
@@ -181,6 +187,12 @@ impl Announcements {
         } else if entry.text.starts_with("Fetch API cannot load") && entry.text.contains("Content Security Policy") {
             // The policy itself said so.
             context.counts.folded += 1;
+        } else if entry.text.starts_with("Refused to ")
+            && let Some(url) = quoted(&entry.text)
+        {
+            let url = address(url);
+            let known = requests.has_failed(&url);
+            self.fold_or_hold(context, requests, known, Waiting::Refused { url, console });
         } else if entry.text.starts_with("WebSocket connection to '")
             && let Some(url) = quoted(&entry.text)
         {
@@ -278,6 +290,7 @@ impl Announcements {
             Waiting::Blocked { url, .. } => requests.knows_address(url),
             // A blocked request that is told takes the reason with it.
             Waiting::Policy(load) => !requests.has_reason(&load.url),
+            Waiting::Refused { url, .. } => requests.has_failed(url),
             Waiting::Socket { url, .. } => sockets.has_failed(url),
             Waiting::Issue { url, .. } => self.is_told(requests, url),
         }
@@ -295,7 +308,10 @@ impl Announcements {
                 Event::Network(load.into_request())
             }
             Waiting::Load(load) => Event::Network(load.into_request()),
-            Waiting::Blocked { console, .. } | Waiting::Socket { console, .. } | Waiting::Issue { console, .. } => {
+            Waiting::Blocked { console, .. }
+            | Waiting::Refused { console, .. }
+            | Waiting::Socket { console, .. }
+            | Waiting::Issue { console, .. } => {
                 self.remember(&console.message);
                 Event::Console(console)
             }
@@ -311,6 +327,12 @@ impl Announcements {
 }
 
 impl LogEntry<'_> {
+    /// How many older entries the browser has thrown away, which it says before it tells the others again.
+    fn not_shown(&self) -> Option<u64> {
+        let count = self.text.strip_suffix(" log entries are not shown.").filter(|_| self.source == "other")?;
+        count.parse().ok()
+    }
+
     fn console(&self, time: Timestamp, backfilled: bool, page: Option<String>) -> Console {
         let level = match (&*self.source, &*self.level) {
             ("violation" | "recommendation", _) | (_, "verbose") => Level::Debug,

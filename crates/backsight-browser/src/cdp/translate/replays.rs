@@ -113,6 +113,11 @@ impl Replays {
         }
     }
 
+    /// Whether a target is watched for the first time, as far as is remembered.
+    pub fn is_first_watch(&self, target: &str) -> bool {
+        self.watched.get(target).is_none_or(|times| times.len() == 1)
+    }
+
     /// Whether something ended while its target was watched, so that it was told then.
     pub fn was_watched(&self, target: &str, time: Timestamp) -> bool {
         self.watched

@@ -149,8 +149,7 @@ impl Requests {
             return;
         }
         let flight = self.flight(context, &id);
-        flight.extras += 1;
-        flight.not_modified |= extra.status_code == 304;
+        flight.received_extra(extra.status_code, context.now);
         self.settle(context, &id);
     }
 
@@ -246,6 +245,11 @@ impl Requests {
         let url = address(url);
         let under_way = |flight: &Flight| flight.hop.as_ref().is_some_and(|hop| hop.url == url);
         self.failed.iter().any(|failed| *failed == url) || self.flights.values().any(under_way)
+    }
+
+    /// Whether a request for this address failed lately, and was told.
+    pub fn has_failed(&self, url: &str) -> bool {
+        self.failed.iter().any(|failed| failed == url)
     }
 
     /// A content security policy says why it is about to block an address.

@@ -7,11 +7,16 @@ use serde_json::{Value, json};
 use super::{Desk, finished, plain, received, sent};
 
 fn timeline(entries: &[(&str, &str, u16, i64)]) -> Value {
+    full_timeline(entries, 0)
+}
+
+/// One that had no room for some more.
+fn full_timeline(entries: &[(&str, &str, u16, i64)], missing: u64) -> Value {
     let entries: Vec<Value> = entries
         .iter()
         .map(|(url, kind, status, end)| json!({ "url": url, "kind": kind, "status": status, "end": end, "duration": 12.5 }))
         .collect();
-    json!({ "result": { "type": "string", "value": Value::from(entries).to_string() } })
+    json!({ "result": { "type": "string", "value": json!({ "entries": entries, "missing": missing }).to_string() } })
 }
 
 fn failed_load(url: &str, text: &str, timestamp: f64) -> Value {
@@ -88,6 +93,30 @@ fn the_timeline_is_read_in_the_isolated_world_when_there_is_one() {
     blank.attach("W", "worker", "http://app/w.js");
     blank.wait(100);
     assert!(blank.commands.is_empty(), "an empty page has no past");
+}
+
+#[test]
+fn requests_for_which_a_timeline_had_no_room_are_counted_once() {
+    let mut desk = Desk::page();
+    desk.wait(100);
+    desk.answer("Runtime.evaluate", Ok(full_timeline(&[("http://app/ok", "fetch", 200, 999_000)], 33)));
+    assert_eq!(desk.translator.counts().earlier_missing, 33);
+    // Those who come again have seen them, or are told since when nobody watched.
+    let mut again = Desk::with(Translator::resume(plain(), desk.translator.into_replays()));
+    again.attach("P", "page", "http://app/");
+    again.wait(100);
+    again.answer("Runtime.evaluate", Ok(full_timeline(&[], 33)));
+    assert_eq!(again.translator.counts().earlier_missing, 0);
+}
+
+#[test]
+fn messages_that_the_browser_did_not_keep_are_counted_and_no_message() {
+    let mut desk = Desk::page();
+    let entry =
+        json!({ "source": "other", "level": "warning", "text": "100 log entries are not shown.", "timestamp": 0 });
+    desk.hear("P", "Log.entryAdded", json!({ "entry": entry }));
+    assert_eq!(desk.all(), Vec::<String>::new());
+    assert_eq!(desk.translator.counts().log_cut, 100);
 }
 
 #[test]

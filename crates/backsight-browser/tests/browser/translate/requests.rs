@@ -287,9 +287,9 @@ fn what_is_under_way_is_known_until_it_is_told() {
     };
     let (waits, answered, held) = ((Phase::Unanswered, false), (Phase::Answered, false), (Phase::Held, false));
     assert_eq!(under_way("Network.requestWillBeSent", sent("1", "GET", URL, "Fetch", 1.0)), Some(vec![waits]));
-    // These are held open on purpose: one says so when it is asked for, the other when it is answered.
-    let source = sent("2", "GET", URL, "EventSource", 1.0);
-    assert_eq!(under_way("Network.requestWillBeSent", source), Some(vec![waits, held]));
+    // These are held open on purpose: a beacon says so when it is asked for, a stream when it is answered.
+    let beacon = sent("2", "POST", URL, "Ping", 1.0);
+    assert_eq!(under_way("Network.requestWillBeSent", beacon), Some(vec![waits, held]));
     under_way("Network.requestWillBeSent", sent("3", "GET", URL, "Fetch", 1.0));
     let mut stream = received("3", URL, 200, false);
     stream["response"]["mimeType"] = json!("text/event-stream");

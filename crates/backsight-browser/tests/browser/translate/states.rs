@@ -145,6 +145,24 @@ fn scenarios() -> Vec<(&'static str, Vec<Message>, &'static str, RequestState)> 
             RequestState::GivenUp,
         ),
         (
+            "a style that the browser withholds, because it is none",
+            vec![start("Stylesheet"), (0, "P", FAILED, canceled("1", 11.0)), network(404)],
+            "GET http://app/api 404 stylesheet canceled",
+            RequestState::Refused,
+        ),
+        (
+            "an image from elsewhere that the browser withholds",
+            vec![start("Image"), (0, "P", FAILED, failed("1", 11.0, "net::ERR_BLOCKED_BY_ORB")), network(404)],
+            "GET http://app/api 404 image !net::ERR_BLOCKED_BY_ORB",
+            RequestState::Refused,
+        ),
+        (
+            "a worker's script of which only the network speaks",
+            vec![start("Script"), network(404)],
+            "GET http://app/api 404 script canceled",
+            RequestState::Refused,
+        ),
+        (
             "left behind by its document",
             vec![start("Fetch"), (0, "P", "Page.frameNavigated", gone)],
             "GET http://app/api 0 fetch canceled",
@@ -244,7 +262,7 @@ fn what_is_not_over_is_told_by_nobody_and_known_as_what_it_is() {
     stream["response"]["mimeType"] = "text/event-stream".into();
     assert_eq!(phase(&[start("Fetch")]), Some(Phase::Unanswered));
     assert_eq!(phase(&[start("Fetch"), (GOT, received("1", URL, 200, false))]), Some(Phase::Answered));
-    assert_eq!(phase(&[start("EventSource")]), Some(Phase::Held));
+    assert_eq!(phase(&[start("EventSource")]), Some(Phase::Unanswered), "one that never answers is no stream");
     assert_eq!(phase(&[start("Ping")]), Some(Phase::Held));
     assert_eq!(phase(&[start("Fetch"), (GOT, stream)]), Some(Phase::Held));
     assert_eq!(phase(&[start("Preflight")]), None, "the request itself tells of it");
@@ -366,7 +384,8 @@ fn a_tab_that_shows_the_browsers_error_page_says_so_once() {
     let mut desk = Desk::new();
     desk.attach("P", "page", "http://app/x");
     desk.wait(100);
-    let entry = json!([{ "url": "http://app/x", "kind": "navigation", "end": 900_000.0, "duration": 80.0, "failure": "net::ERR_CONNECTION_REFUSED" }]);
+    let entry = json!({ "url": "http://app/x", "kind": "navigation", "end": 900_000.0, "duration": 80.0, "failure": "net::ERR_CONNECTION_REFUSED" });
+    let entry = json!({ "entries": [entry] });
     desk.answer("Runtime.evaluate", Ok(json!({ "result": { "value": entry.to_string() } })));
     assert_eq!(desk.lines(), ["GET http://app/x 0 document !net::ERR_CONNECTION_REFUSED (earlier)"]);
     let frame = |loader: &str, url: &str| json!({ "frame": { "loaderId": loader, "unreachableUrl": url } });
