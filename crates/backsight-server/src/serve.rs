@@ -106,6 +106,7 @@ pub async fn serve(
     loop {
         if let Some(seat) = Seat::take(&store)? {
             let door = Door::new(Office::new(workspace));
+            watch_again(&door).await;
             let listening = Listening::start(&door, seat, options, &ending).await?;
             ready(&listening.address);
             ending.cancelled().await;
@@ -152,10 +153,18 @@ pub async fn mcp(workspace: Workspace, offer: Offer, ending: CancellationToken) 
 /// Takes the seat if it is free; else calls go to whoever has it.
 async fn take_or_join(door: &Door, store: &OwnStore) -> Result<Option<Seat>> {
     let seat = Seat::take(store)?;
-    if seat.is_none() {
-        door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new));
+    match seat {
+        None => door.set_elsewhere(find_waiting(store).await?.as_ref().and_then(Client::new)),
+        // Questions wait for it from the first one on; who cannot look has nothing to wait for.
+        Some(_) => drop(door.local(Workspace::expect_browser).await),
     }
     Ok(seat)
+}
+
+/// The browser that an earlier server watched is watched again before anybody can ask about it. What comes of it is told in
+/// the answers about the app; nothing else depends on it.
+async fn watch_again(door: &Door) {
+    drop(door.local(Workspace::attach_browser_again).await);
 }
 
 /// The same once there is a store that can be used: the user may adopt it, or allow the directory, while the agent works.
@@ -187,6 +196,7 @@ async fn lead_or_follow(door: Arc<Door>, store: OwnStore, seat: Option<Seat>, en
             }
         }
     };
+    watch_again(&door).await;
     door.set_elsewhere(None);
     let listening = Listening::start(&door, seat, &Options::default(), &ending).await?;
     ending.cancelled().await;

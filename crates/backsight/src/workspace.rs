@@ -4,6 +4,7 @@
 //! `keep` (room, checks).
 
 mod aftermath;
+mod again;
 mod agents;
 mod bisect;
 mod browser;

@@ -50,6 +50,9 @@ pub trait Listener: Send + Sync + 'static {
 pub enum Place {
     /// `ws://...`, `http://host:port`, `host:port`; on this machine.
     Url(String),
+    /// `ws://.../devtools/browser/ID`: this browser and no other that may listen there now. Once it was found, one that is
+    /// started again at the same port is it too.
+    Known(String),
     /// A debugging port.
     Port(u16),
     /// A profile directory, in which a browser says where it listens.

@@ -17,6 +17,8 @@ pub(crate) struct Finder {
     /// A browser that asks its user for permission first takes its time.
     patience: Duration,
     launched: Option<Launched>,
+    /// Whether it was found before.
+    was_open: bool,
 }
 
 /// A browser that answered.
@@ -39,7 +41,7 @@ pub(crate) enum Missing {
 
 impl Finder {
     pub(crate) fn new(place: Place, admission: Admission, patience: Duration) -> Self {
-        Finder { place, dialer: Dialer::new(admission), patience, launched: None }
+        Finder { place, dialer: Dialer::new(admission), patience, launched: None, was_open: false }
     }
 
     /// Finds it and connects.
@@ -54,6 +56,7 @@ impl Finder {
             let Endpoint { address, path } = &endpoint;
             match Connection::open(&self.dialer, *address, path, Limits::default(), self.patience).await {
                 Ok((connection, incoming)) => {
+                    self.was_open = true;
                     let address = endpoint.to_string();
                     return Ok(Opened { address, identity: endpoint.path, connection, incoming });
                 }
@@ -72,8 +75,9 @@ impl Finder {
     /// Where it may be, likeliest first; what turned out to be nowhere goes to `tried`.
     async fn endpoints(&mut self, tried: &mut Vec<String>) -> std::result::Result<Vec<Endpoint>, Missing> {
         let found = match &self.place {
-            Place::Url(url) => match Address::parse(url).map_err(Missing::Forever)? {
+            Place::Url(url) | Place::Known(url) => match Address::parse(url).map_err(Missing::Forever)? {
                 Address::Http(addresses) => discover::ask(&self.dialer, &addresses).await.map(|found| vec![found]),
+                Address::Socket(endpoint) if matches!(self.place, Place::Known(_)) && !self.was_open => Ok(vec![endpoint]),
                 // A browser that was started again has the same port and another path.
                 Address::Socket(endpoint) => match discover::ask(&self.dialer, &[endpoint.address]).await {
                     Ok(now) if now.path != endpoint.path && now.path.starts_with("/devtools/browser/") => {

@@ -18,6 +18,8 @@ pub(crate) enum KeptKind {
     Secret,
     /// What a client said of a session, by the session's id.
     Conversation,
+    /// The browser that is watched, under the store's seal.
+    Attachment,
 }
 
 impl KeptKind {
@@ -29,6 +31,7 @@ impl KeptKind {
             KeptKind::Baseline => "baseline",
             KeptKind::Secret => "secret",
             KeptKind::Conversation => "conversation",
+            KeptKind::Attachment => "attachment",
         }
     }
 }

@@ -299,6 +299,11 @@ fn refused(file: &str, what: &str, setting: &str) -> Error {
         .with_details(serde_json::json!({ "setting": setting, "file": file }))
 }
 
+/// Admits processes of this user alone, whatever the user allows agents.
+pub(super) fn own_user_only() -> Admission {
+    Admission::new(move |ours, theirs| is_ours(peer::owner(ours, theirs), theirs, "your own settings"))
+}
+
 fn is_ours(owner: Option<u32>, at: SocketAddr, file: &str) -> Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let why = match owner {

@@ -15,6 +15,7 @@ use backsight_core::{Admission, Code, Error, Result, Seq};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::again::Expected;
 use super::{Opened, Workspace};
 use crate::report::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded, Strategy,
@@ -33,6 +34,8 @@ pub(super) struct Slot {
     making: Mutex<()>,
     /// The key for pages, once it is needed.
     key: OnceLock<PageKey>,
+    /// Whether a browser of an earlier server is about to be watched again.
+    pub(super) expected: Expected,
 }
 
 /// What whoever asks for a browser may have of one.
@@ -146,11 +149,13 @@ impl Workspace {
 
     /// What happened in the app, for a client. A wait that is taken back leaves the client's place where it was.
     pub fn browser_changes(&self, client: &str, ask: &Ask) -> Result<Changes> {
+        self.shared.browser.expected.wait();
         self.browser()?.changes(client, ask, &*self.settings.cancelled)
     }
 
     /// Whether the app is well since a checkpoint; without one since `session_start` or the beginning.
     pub fn browser_health(&self, client: &str, checkpoint: Option<&str>) -> Result<Health> {
+        self.shared.browser.expected.wait();
         self.browser()?.health(client, checkpoint)
     }
 
@@ -171,6 +176,7 @@ impl Workspace {
 
     /// Who watches the app.
     pub fn browser_status(&self) -> Result<BrowserStatus> {
+        self.shared.browser.expected.wait();
         let browser = self.browser()?;
         Ok(BrowserStatus {
             browser: browser.watching(),
@@ -191,10 +197,12 @@ impl Workspace {
             origins: request.origins.clone(),
             all_pages: request.all_pages,
             admission: bounds.admission,
-            ..Attach::new(self.place_of(request, bounds.arguments)?, self.settings.clock.clone())
+            ..self.attach_to(self.place_of(request, bounds.arguments)?)
         };
+        self.shared.browser.expected.wait();
         let browser = self.browser()?;
-        browser.attach(attach)?;
+        let watching = browser.attach(attach)?;
+        self.keep_attachment(Some(&watching), &request.origins, request.all_pages)?;
         if let Some(url) = &request.open
             && let Err(error) = browser.navigate(url)
         {
@@ -203,6 +211,11 @@ impl Workspace {
             return Err(error);
         }
         self.browser_status()
+    }
+
+    /// The usual way of watching a browser.
+    pub(super) fn attach_to(&self, place: Place) -> Attach {
+        Attach::new(place, self.settings.clock.clone())
     }
 
     fn place_of(&self, request: &AttachBrowser, arguments: Vec<String>) -> Result<Place> {
@@ -238,6 +251,7 @@ impl Workspace {
     /// Stops watching the browser; one that was started here ends.
     pub fn detach_browser(&self) -> Result<BrowserStatus> {
         self.browser()?.detach();
+        self.forget_attachment()?;
         self.browser_status()
     }
 

@@ -1,6 +1,7 @@
 //! What agents see: `backsight mcp` spoken to over its pipes by a small client of our own, and by the clients and suites
 //! that others wrote. Those come from `tests/tools/install`; a test that lacks one fails and says so.
 
+mod again;
 mod allowed;
 mod browser;
 mod budget;
