@@ -77,7 +77,9 @@ impl Finder {
         let found = match &self.place {
             Place::Url(url) | Place::Known(url) => match Address::parse(url).map_err(Missing::Forever)? {
                 Address::Http(addresses) => discover::ask(&self.dialer, &addresses).await.map(|found| vec![found]),
-                Address::Socket(endpoint) if matches!(self.place, Place::Known(_)) && !self.was_open => Ok(vec![endpoint]),
+                Address::Socket(endpoint) if matches!(self.place, Place::Known(_)) && !self.was_open => {
+                    Ok(vec![endpoint])
+                }
                 // A browser that was started again has the same port and another path.
                 Address::Socket(endpoint) => match discover::ask(&self.dialer, &[endpoint.address]).await {
                     Ok(now) if now.path != endpoint.path && now.path.starts_with("/devtools/browser/") => {

@@ -1,5 +1,5 @@
-// Reports with what code WebSockets close, and whether the page closed them; the protocol does not say. Runs in the page's own world before any of its
-// scripts, takes away the function it reports through, and leaves a `WebSocket` that behaves like the original.
+// Reports with what code WebSockets close, and whether the page closed them; the protocol does not say. Runs in the page's own world, and in its
+// workers, before any of their scripts, takes away the function it reports through, and leaves a `WebSocket` that behaves like the original.
 (() => {
   const tell = globalThis.__backsightSockets;
   delete globalThis.__backsightSockets;

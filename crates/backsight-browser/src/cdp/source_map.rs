@@ -92,6 +92,13 @@ impl SourceMap {
         Some(Original { source, line: segment.source_line, column: segment.source_column })
     }
 
+    /// Whether one of its files has the name of the script at this address, as where a dev server serves each file by itself.
+    pub fn names(&self, address: &str) -> bool {
+        let last =
+            |path: &str| path.split(['?', '#']).next().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+        last(address).is_some_and(|name| self.sources.iter().any(|source| last(&source.name).as_ref() == Some(&name)))
+    }
+
     /// How much memory it takes, nearly.
     pub fn bytes(&self) -> usize {
         let names = self.sources.iter().map(|source| source.name.len() + size_of::<Source>());

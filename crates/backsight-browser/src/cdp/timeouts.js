@@ -1,12 +1,14 @@
 // Reports which requests end because the page's own time limit is over: to the protocol they look like those a user gave
-// up. Runs in the page's own world before any of its scripts and takes away the function it reports through. Nothing is
+// up. Runs in the page's own world, and in its workers, before any of their scripts and takes away the function it reports through. Nothing is
 // done to answers, promises or errors: only the addresses are looked at, and signals and requests are listened to.
 (() => {
   const tell = globalThis.__backsightTimeouts;
   delete globalThis.__backsightTimeouts;
   const Xhr = globalThis.XMLHttpRequest;
   const WATCHED = Symbol.for("backsight.watched");
-  if (typeof tell !== "function" || typeof Xhr !== "function" || Xhr[WATCHED]) return;
+  // Service workers have no such requests.
+  const Marked = typeof Xhr === "function" ? Xhr : globalThis.AbortSignal;
+  if (typeof tell !== "function" || Marked[WATCHED]) return;
 
   // Pages may change what they find; what is used later is kept from now.
   const { apply } = Reflect;
@@ -17,10 +19,10 @@
   const Signal = globalThis.AbortSignal;
   const property = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
   const reasonOf = property(Signal, "reason");
-  const limitOf = property(Xhr, "timeout");
+  const limitOf = Xhr && property(Xhr, "timeout");
   const MOST = 20; // Addresses that are remembered for a signal.
 
-  const absolute = (url) => new Address(String(url), document.baseURI).href;
+  const absolute = (url) => new Address(String(url), globalThis.document ? document.baseURI : location.href).href;
   const report = (url, limit) => tell(write({ url, limit }));
   const attempt = (work) => {
     try {
@@ -67,7 +69,7 @@
     const place = Object.getOwnPropertyDescriptor(owner, name);
     attempt(() => Object.defineProperty(owner, name, { ...place, value: watched }));
   };
-  watch(Xhr.prototype, "open", opened);
+  if (Xhr) watch(Xhr.prototype, "open", opened);
   watch(globalThis, "fetch", fetched);
-  attempt(() => Object.defineProperty(Xhr, WATCHED, { value: true }));
+  attempt(() => Object.defineProperty(Marked, WATCHED, { value: true }));
 })();

@@ -20,6 +20,7 @@ mod requests;
 mod sessions;
 mod sockets;
 mod streams;
+mod tracing;
 pub(super) mod wire;
 
 use std::collections::HashMap;
@@ -43,6 +44,7 @@ use self::requests::Requests;
 use self::sessions::Sessions;
 use self::sockets::Sockets;
 use self::streams::Streams;
+use self::tracing::Tracing;
 use crate::amend::Amendment;
 use crate::event::{ActionKind, Event, Level};
 use crate::signs::Sign;
@@ -151,6 +153,7 @@ pub struct Translator {
     streams: Streams,
     earlier: Earlier,
     maps: Maps,
+    tracing: Tracing,
 }
 
 /// The surroundings of one message, without borrowing the lanes.
@@ -191,6 +194,9 @@ impl Translator {
         self.replays.begin(&target.id, now);
         self.earlier.attached(session, &target.kind, now);
         self.histories.begin(session);
+        if self.options.source_maps && is_document(&target.kind) {
+            self.tracing.begin(session, now);
+        }
         self.sessions.attached(session, target, now);
     }
 
@@ -206,6 +212,7 @@ impl Translator {
         self.replayed.remove(session);
         self.histories.told(session);
         self.maps.detached(session);
+        self.tracing.detached(session);
         self.commands.asked.retain(|_, (asked_of, _)| asked_of != session);
         told
     }
@@ -231,7 +238,25 @@ impl Translator {
             _ => Some(()),
         };
         self.counts.malformed += u64::from(read.is_none());
+        self.trace(session, now, &mut told);
         self.mapped(session, told, now)
+    }
+
+    /// Follows asynchronous calls while new code takes effect.
+    fn trace(&mut self, session: &str, now: Timestamp, told: &mut Vec<Told>) {
+        let is_new_code = |told: &Told| match told {
+            Told::Sign(sign) => matches!(sign, Sign::HotUpdate | Sign::Reload | Sign::Build),
+            Told::Event(Event::Action(action)) => action.kind == ActionKind::Navigate,
+            _ => false,
+        };
+        let is_traced = self.options.source_maps
+            && self.sessions.get(session).is_some_and(|session| is_document(&session.target.kind));
+        if is_traced && told.iter().any(is_new_code) {
+            self.tracing.wake(&mut context!(self, session, now, told));
+        }
+        if self.tracing.is_over(now) {
+            self.tracing.rest(&mut context!(self, session, now, told));
+        }
     }
 
     /// Finishes what waited long enough; to be called every 100 ms while anything is pending.
@@ -285,7 +310,7 @@ impl Translator {
 
     /// Commands to send to a fresh session of this kind, in order, before `Runtime.runIfWaitingForDebugger`.
     pub fn greeting(kind: &str, options: &TranslateOptions) -> Vec<(&'static str, Value)> {
-        let document = matches!(kind, "page" | "iframe");
+        let document = is_document(kind);
         let limits =
             json!({ "maxTotalBufferSize": 20_000_000, "maxResourceBufferSize": 5_000_000, "maxPostDataSize": 65_536 });
         let mut commands = Vec::new();
@@ -302,10 +327,14 @@ impl Translator {
             commands.extend(page_hooks());
             commands.extend(options.mark.as_deref().map(marking));
         }
+        if !document && options.page_hooks {
+            commands.extend(worker_hooks());
+        }
         if options.source_maps {
             commands.push(("Debugger.enable", json!({ "maxScriptsCacheSize": 0 })));
             // Without this a `debugger;` would freeze the user's page.
             commands.push(("Debugger.setSkipAllPauses", json!({ "skip": true })));
+            commands.extend(document.then(|| (tracing::COMMAND, tracing::on())));
         }
         commands
     }
@@ -553,6 +582,11 @@ impl Translator {
     }
 }
 
+/// Whether a target of this kind has a document.
+fn is_document(kind: &str) -> bool {
+    matches!(kind, "page" | "iframe")
+}
+
 /// A message's contents, if they can be read.
 fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
@@ -570,6 +604,17 @@ fn page_hooks() -> [(&'static str, Value); 6] {
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
         ("Runtime.addBinding", json!({ "name": TIMEOUTS_BINDING })),
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": TIMEOUTS_SCRIPT, "runImmediately": true })),
+    ]
+}
+
+/// The same for a worker, whose scripts wait until it was greeted.
+fn worker_hooks() -> [(&'static str, Value); 4] {
+    let run = |script: &str| ("Runtime.evaluate", json!({ "expression": script, "silent": true }));
+    [
+        ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
+        run(SOCKETS_SCRIPT),
+        ("Runtime.addBinding", json!({ "name": TIMEOUTS_BINDING })),
+        run(TIMEOUTS_SCRIPT),
     ]
 }
 

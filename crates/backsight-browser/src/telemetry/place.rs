@@ -14,8 +14,10 @@ const SHOWN: usize = 200;
 /// The first place of the app's own: in the stack, in the stack that the message holds, in a compiler's words. Without one,
 /// the innermost, or the command, or the browser.
 pub(super) fn of(console: &Console) -> String {
-    let own = console.stack.iter().find(|frame| is_own(&frame.file));
-    if let Some(frame) = own {
+    let mut own = console.stack.iter().filter(|frame| is_own(&frame.file)).peekable();
+    // A frame without a line is what a tool put into the app's file.
+    let first = own.peek().copied();
+    if let Some(frame) = own.find(|frame| frame.line > 0).or(first) {
         return shown(frame, console);
     }
     if console.level >= Level::Warning {

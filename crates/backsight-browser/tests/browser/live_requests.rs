@@ -15,6 +15,11 @@ use crate::site::{Answer, Site};
 /// Longer than any test waits.
 const NEVER: Duration = Duration::from_secs(600);
 
+/// A worker that waits for answers no longer than it wants to.
+const WORKER: &str =
+    "const request = new XMLHttpRequest(); request.open('GET', '/worker-xhr'); request.timeout = 300; request.send();
+    fetch('/worker-signal', { signal: AbortSignal.timeout(300) }).catch(() => 0);";
+
 fn site() -> Site {
     let script = "const quiet = (address, options) => fetch(address, options).then(() => 0, () => 0);";
     let never = || Answer::new(200, "text/plain", "late").after(NEVER);
@@ -31,6 +36,9 @@ fn site() -> Site {
         ("/given-up", never()),
         ("/hangs", never()),
         ("/silent", never()),
+        ("/worker-xhr", never()),
+        ("/worker-signal", never()),
+        ("/worker.js", Answer::script(WORKER)),
         ("/events", Answer::new(200, "text/event-stream", "data: hello\n\n")),
         ("/style.css", Answer::new(404, "text/html", "no").with("X-Content-Type-Options", "nosniff")),
     ])
@@ -141,6 +149,23 @@ fn streams_and_withheld_answers_are_told() {
     let lost = &streams.disconnections[0];
     assert!(lost.url.ends_with("/events") && lost.close_reason.contains("ended the event stream"), "{lost:?}");
     assert!(streams.total_new >= 3, "open, a message, ended: {}", streams.total_new);
+}
+
+#[test]
+fn time_limits_of_workers_are_told() {
+    let site = site();
+    let browser = Browser::start();
+    let (mut driver, session) = open(&browser, &site.url("/"));
+    let lane = lane(browser.port);
+    driver.evaluate(&session, "new Worker('/worker.js'); 1");
+    let failed =
+        |network: &NetworkChanges, path: &str| ended(&network.failures, path).map(|entry| entry.detail.clone());
+    let changes = until(&lane, "both limits", |network| {
+        failed(network, "/worker-xhr").is_some() && failed(network, "/worker-signal").is_some()
+    });
+    let network = changes.network.unwrap();
+    assert_eq!(failed(&network, "/worker-xhr").as_deref(), Some("timed out after 300 ms"));
+    assert!(failed(&network, "/worker-signal").unwrap().starts_with("timed out"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::wire::{Hash, RemoteObject, StackTrace, cut, epoch_millis, frame, spli
 use super::{Context, Told};
 use crate::amend::Amendment;
 use crate::event::{Console, Event, Frame, Level, Speaker};
+use crate::fingerprint::frames::is_own;
 
 /// How long a rejection may be handled late without being told.
 pub const GRACE_MS: i64 = 250;
@@ -152,12 +153,12 @@ impl Voices {
         let identity = Hash::new().with(message_without_preview(details).as_bytes());
         let Some(backfilled) = context.first_time("exception", thrown.timestamp, identity) else { return };
         // Where an error was made says more than where it was thrown again.
-        let mut stack = own_frames;
-        if stack.is_empty() {
-            stack = details.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
-        }
+        let mut stack = with_own(own_frames, details.stack_trace.as_ref());
+        // A rejection without a stack is told with the page and its first line, which is nowhere; the column is that of the
+        // text which did not parse.
+        let is_placed = details.line_number > 0 || !details.text.contains("in promise");
         if stack.is_empty()
-            && let Some(url) = details.url.as_deref().filter(|url| !url.is_empty())
+            && let Some(url) = details.url.as_deref().filter(|url| !url.is_empty() && is_placed)
         {
             stack.push(frame(url, details.line_number, details.column_number, ""));
         }
@@ -261,7 +262,7 @@ fn stack(level: Level, called: &Called<'_>) -> Vec<Frame> {
         let errors = called.args.iter().filter(|argument| argument.subtype.as_deref() == Some("error"));
         let mut stacks = errors.map(|error| split_stack(error.description.as_deref().unwrap_or_default()).1);
         if let Some(frames) = stacks.find(|frames| !frames.is_empty()) {
-            return frames;
+            return with_own(frames, called.stack_trace.as_ref());
         }
     }
     let mut frames = called.stack_trace.as_ref().map(StackTrace::frames).unwrap_or_default();
@@ -269,6 +270,22 @@ fn stack(level: Level, called: &Called<'_>) -> Vec<Frame> {
         frames.truncate(1);
     }
     frames
+}
+
+/// The frames of an error; where they are of libraries alone, also those of the stack it came with, if the app is in it.
+fn with_own(mut frames: Vec<Frame>, trace: Option<&StackTrace<'_>>) -> Vec<Frame> {
+    let has_own = |frames: &[Frame]| frames.iter().any(|frame| is_own(&frame.file));
+    if has_own(&frames) {
+        return frames;
+    }
+    let traced = trace.map(StackTrace::frames).unwrap_or_default();
+    match frames.is_empty() {
+        true => traced,
+        false => {
+            frames.extend(Some(traced).filter(|traced| has_own(traced)).unwrap_or_default());
+            frames
+        }
+    }
 }
 
 /// What an exception says, beginning with its class, and the frames its text holds.

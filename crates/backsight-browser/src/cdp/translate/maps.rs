@@ -349,16 +349,21 @@ impl Maps {
         for frame in stack.iter_mut().filter(|frame| frame.line > 0) {
             let Some(script) = self.scripts.get(&frame.file) else { continue };
             let Some(Map::Ready(map)) = self.maps.get(&script.key) else { continue };
-            if let Some(original) = map.original(frame.line - 1, frame.column.saturating_sub(1)) {
-                let base = if script.address.starts_with("data:") { &frame.file } else { &script.address };
-                let file = wire::address(&source_name(base, &original.source));
-                *frame = Frame {
-                    file,
-                    line: original.line.saturating_add(1),
-                    column: original.column.saturating_add(1),
-                    function: std::mem::take(&mut frame.function),
-                };
-            }
+            let Some(original) = map.original(frame.line - 1, frame.column.saturating_sub(1)) else {
+                // What a tool put into a file of the same name is at no line that somebody wrote.
+                if map.names(&frame.file) {
+                    (frame.line, frame.column) = (0, 0);
+                }
+                continue;
+            };
+            let base = if script.address.starts_with("data:") { &frame.file } else { &script.address };
+            let file = wire::address(&source_name(base, &original.source));
+            *frame = Frame {
+                file,
+                line: original.line.saturating_add(1),
+                column: original.column.saturating_add(1),
+                function: std::mem::take(&mut frame.function),
+            };
         }
     }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::event::Frame;
+use crate::fingerprint::frames::is_own;
 
 /// The most frames that are kept of a stack: below a framework's dozens comes the app's own.
 const MAX_FRAMES: usize = 50;
@@ -70,12 +71,15 @@ pub struct Entry<'a> {
     pub value: Preview<'a>,
 }
 
-/// A `Runtime.StackTrace`; where a promise or timer was started (`parent`) is no place of the message and not read.
+/// A `Runtime.StackTrace`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StackTrace<'a> {
     #[serde(borrow)]
     pub call_frames: Vec<CallFrame<'a>>,
+    /// Where a promise, a timer or a component was made.
+    #[serde(borrow)]
+    parent: Option<Box<StackTrace<'a>>>,
 }
 
 /// A `Runtime.CallFrame`, counted from 0.
@@ -91,8 +95,20 @@ pub struct CallFrame<'a> {
 }
 
 impl StackTrace<'_> {
-    /// The frames as events have them.
+    /// The frames as events have them, and where they are of libraries alone also those in which the call was begun: where
+    /// a promise was made is no place of a message, unless there is no other.
     pub fn frames(&self) -> Vec<Frame> {
+        let mut frames = self.own_frames();
+        let mut parent = self.parent.as_deref();
+        while let Some(begun) = parent.filter(|_| !frames.iter().any(|frame| is_own(&frame.file))) {
+            frames.extend(begun.own_frames());
+            parent = begun.parent.as_deref();
+        }
+        frames.truncate(MAX_FRAMES);
+        frames
+    }
+
+    fn own_frames(&self) -> Vec<Frame> {
         let known = self.call_frames.iter().filter(|frame| !frame.url.is_empty());
         known
             .take(MAX_FRAMES)

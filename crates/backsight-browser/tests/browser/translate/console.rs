@@ -156,6 +156,55 @@ fn exceptions_without_an_object_keep_their_text() {
 }
 
 #[test]
+fn a_message_of_a_library_is_placed_where_the_app_began_it() {
+    let frame = |url: &str, line: i64| json!({ "functionName": "", "url": url, "lineNumber": line, "columnNumber": 0 });
+    let library = || frame("http://app/node_modules/.vite/deps/react-dom_client.js", 14_207);
+    let element = json!({ "description": "<li>", "callFrames": [library(), frame("http://app/src/Cart.jsx", 18)] });
+    let outer = json!({ "callFrames": [frame("http://app/src/App.jsx", 3)] });
+    let mut parent = element;
+    parent["parent"] = outer;
+    let place = |stack: Value| {
+        let mut desk = Desk::page();
+        let mut call = called("error", "no key", 1_000_001.0);
+        call["stackTrace"] = stack;
+        desk.hear("P", "Runtime.consoleAPICalled", call);
+        let Event::Console(console) = desk.events.remove(0) else { unreachable!() };
+        console.stack.into_iter().map(|frame| format!("{}:{}", frame.file, frame.line)).collect::<Vec<_>>()
+    };
+    let began = place(json!({ "callFrames": [library()], "parent": parent.clone() }));
+    assert_eq!(began.last().unwrap(), "http://app/src/Cart.jsx:19", "and no further: {began:?}");
+    let own = place(json!({ "callFrames": [frame("http://app/src/a.js", 0)], "parent": parent }));
+    assert_eq!(own, ["http://app/src/a.js:1"], "where a promise was made is no place of a message that has one");
+}
+
+#[test]
+fn asynchronous_calls_are_followed_while_new_code_takes_effect() {
+    let followed = |desk: &mut Desk| -> Vec<Value> {
+        let commands = desk.commands.drain(..).filter(|command| command.2 == "Debugger.setAsyncCallStackDepth");
+        commands.map(|command| command.3["maxDepth"].clone()).collect()
+    };
+    let options = TranslateOptions { source_maps: true, ..plain() };
+    let greeting = Translator::greeting("page", &options);
+    assert!(greeting.iter().any(|(method, _)| *method == "Debugger.setAsyncCallStackDepth"));
+    let mut desk = Desk::with(Translator::new(options));
+    desk.attach("P", "page", "http://app/");
+    desk.wait(14_000);
+    let say = |desk: &mut Desk| desk.hear("P", "Runtime.consoleAPICalled", called("log", "x", desk.now as f64));
+    say(&mut desk);
+    assert_eq!(followed(&mut desk), Vec::<Value>::new());
+    desk.wait(2_000);
+    say(&mut desk);
+    assert_eq!(followed(&mut desk), [json!(0)]);
+    let went = json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } });
+    desk.hear("P", "Page.frameNavigated", went.clone());
+    desk.hear("P", "Page.frameNavigated", went);
+    assert_eq!(followed(&mut desk), [json!(4)], "once");
+    desk.wait(16_000);
+    say(&mut desk);
+    assert_eq!(followed(&mut desk), [json!(0)]);
+}
+
+#[test]
 fn what_is_older_than_the_attach_is_marked() {
     let mut desk = Desk::page();
     desk.hear("P", "Runtime.consoleAPICalled", called("error", "before", 999_000.0));
