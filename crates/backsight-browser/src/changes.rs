@@ -606,7 +606,7 @@ impl Verdict<'_> {
             (self.console.warnings.new, "new console warning(s)"),
             (self.console.warnings.again, "console warning(s) again"),
             (network.still_failing.len(), "endpoint(s) still failing"),
-            (network.mistyped.len(), "file(s) answered with a page"),
+            (network.mistyped.len(), "answer(s) of the wrong type"),
             (network.degraded.len(), "slower endpoint(s)"),
             (network.recovered.len(), "endpoint(s) recovered"),
             (websocket.errors.iter().filter(|error| error.recovered).count(), "websocket(s) connected again"),

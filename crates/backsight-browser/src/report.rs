@@ -188,7 +188,7 @@ pub struct NetworkChanges {
     /// began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<PendingEntry>,
-    /// Images, fonts, styles and films that were answered with a page.
+    /// Images, fonts, styles and films that were answered with a page, and JSON that is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mistyped: Vec<FailureEntry>,
     /// Endpoints that failed at the checkpoint and succeed now.

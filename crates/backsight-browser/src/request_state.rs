@@ -25,7 +25,7 @@ pub enum RequestState {
     Broken,
     /// A GraphQL answer below 400 that says it failed.
     Complained,
-    /// An image, font, style or film that was answered with a page.
+    /// An image, font, style or film that was answered with a page, or JSON that is none.
     Mistaken,
 }
 
@@ -85,8 +85,23 @@ impl RequestState {
     }
 }
 
-/// Whether a page came where a part of one was asked for: dev servers answer every unknown path with their page.
+/// Whether something else came than was asked for or announced.
 fn is_mistaken(request: &Request) -> bool {
+    is_page_for_part(request) || is_broken_json(request)
+}
+
+/// Whether an answer that says it is JSON is none: cut off, or written by hand. Several values one after the other are as
+/// good as one, and some servers put something before JSON so that it cannot be run as a script.
+fn is_broken_json(request: &Request) -> bool {
+    let says_so = request.mime.as_deref().is_some_and(|mime| mime == "application/json" || mime.ends_with("+json"));
+    let Some(body) = request.response_body.as_deref().filter(|_| says_so && request.status < 300) else { return false };
+    let body = body.trim_start_matches('\u{feff}').trim_start();
+    let body = body.strip_prefix(")]}'").map_or(body, |rest| rest.trim_start_matches(','));
+    serde_json::Deserializer::from_str(body).into_iter::<serde::de::IgnoredAny>().any(|value| value.is_err())
+}
+
+/// Whether a page came where a part of one was asked for: dev servers answer every unknown path with their page.
+fn is_page_for_part(request: &Request) -> bool {
     let is_part = matches!(request.kind.as_deref(), Some("image" | "font" | "stylesheet" | "media"));
     let is_page = request.mime.as_deref() == Some("text/html");
     is_part && is_page && (200..300).contains(&request.status)
@@ -103,6 +118,24 @@ mod tests {
         request.status = 200;
         change(&mut request);
         RequestState::of(&request)
+    }
+
+    #[test]
+    fn an_answer_that_says_it_is_json_and_is_none_is_mistaken() {
+        let json = |mime: &'static str, body: &'static str| {
+            state(move |request| {
+                request.mime = Some(mime.to_owned());
+                request.response_body = Some(body.to_owned());
+            })
+        };
+        for broken in ["{\"cup\": 3,", "<html>", "{'cup': 3}", "[1, 2] and more"] {
+            assert_eq!(json("application/json", broken), RequestState::Mistaken, "{broken}");
+            assert_eq!(json("application/problem+json", broken), RequestState::Mistaken, "{broken}");
+            assert_eq!(json("text/plain", broken), RequestState::Answered, "{broken}");
+        }
+        for whole in ["{\"cup\": 3}", "", "  ", "1 2", "{}\n{}\n", ")]}',\n[1]", "\u{feff}[]"] {
+            assert_eq!(json("application/json", whole), RequestState::Answered, "{whole}");
+        }
     }
 
     #[test]

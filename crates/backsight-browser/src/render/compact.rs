@@ -90,7 +90,7 @@ fn say_network(page: &mut Page, changes: &NetworkChanges) {
     page.list("not answered", &changes.pending, |entry| {
         format!("{}x {} {} for {} ms", entry.count, safe(&entry.method), safe(&entry.path), entry.age_ms)
     });
-    page.list("answered with a page", &changes.mistyped, failure);
+    page.list("of the wrong type", &changes.mistyped, failure);
     page.list("recovered", &changes.recovered, |entry| {
         let RecoveredEntry { id: own, method, path, status, previous_status } = entry;
         format!("{}{status} {} {} was {previous_status}", id(own), safe(method), safe(path))

@@ -390,7 +390,13 @@ fn detail(request: &Request, outcome: Outcome) -> String {
         RequestState::Broken => request.failure.clone(),
         RequestState::Refused => words(request).or_else(|| request.failure.clone()),
         RequestState::Complained => words::complaint(request),
-        RequestState::Mistaken => Some("answered with a page (text/html)".to_owned()),
+        RequestState::Mistaken if request.mime.as_deref() == Some("text/html") => {
+            Some("answered with a page (text/html)".to_owned())
+        }
+        RequestState::Mistaken => {
+            let words = request.response_body.as_deref().map(words::of_body).unwrap_or_default();
+            Some(format!("says it is JSON and is none: {words}"))
+        }
         _ => None,
     };
     first_characters(&said.unwrap_or_default(), DETAIL)

@@ -86,7 +86,7 @@ fn a_picture_that_is_a_page_is_a_warning_each_time() {
             request.mime = Some("text/html".to_owned());
         }));
         let changes = app.changes();
-        assert_eq!((changes.severity, changes.summary.as_str()), (Severity::Warning, "1 file(s) answered with a page"));
+        assert_eq!((changes.severity, changes.summary.as_str()), (Severity::Warning, "1 answer(s) of the wrong type"));
         assert_eq!(changes.network.unwrap().mistyped[0].detail, "answered with a page (text/html)");
     }
 }

@@ -259,7 +259,7 @@ fn a_model_reads_everything_in_few_words() {
      5x 404 GET /api/avatar was 404
     not answered:
      2x GET /api/report for 12400 ms
-    answered with a page:
+    of the wrong type:
      14x 200 GET /img/a.png and 13 more like it: answered with a page (text/html)
     recovered:
      201 POST /api/cart was 503
