@@ -31,6 +31,7 @@ use crate::notable::Notable;
 use crate::report::{Changes, CheckpointEntry, Coverage, Gap, Severity, Waited};
 use crate::signs::{Glance, Signs};
 use crate::sources::{Source, SourceId, SourceKind, Sources};
+use crate::tabs::Tabs;
 use crate::telemetry::console::Message;
 use crate::telemetry::{Limits, Mark, Prepared, Telemetry, Teller, is_rest};
 use crate::under_way::{InFlight, UnderWay};
@@ -108,6 +109,8 @@ pub struct Ingest {
     pub source: String,
     /// What that is; a source is known by its kind and name, so that a page is never taken for a process.
     pub kind: SourceKind,
+    /// Which of several tabs that show the same page, if it says so.
+    pub tab: Option<String>,
     /// What it can see; all when there is nothing.
     pub watches: Vec<Category>,
     /// What happened; nothing is a sign of life.
@@ -141,6 +144,7 @@ struct State {
     telemetry: Telemetry,
     sources: Sources,
     reporters: HashMap<Reporter, SourceId>,
+    tabs: Tabs,
     doubles: Doubles,
     checkpoints: Checkpoints,
     baselines: BTreeMap<String, Baseline>,
@@ -178,6 +182,7 @@ impl Browser {
             telemetry: Telemetry::new(options.limits),
             sources: Sources::default(),
             reporters: HashMap::new(),
+            tabs: Tabs::default(),
             doubles: Doubles::default(),
             checkpoints: Checkpoints::default(),
             baselines: BTreeMap::new(),
@@ -349,7 +354,8 @@ impl Browser {
             }
             state.record(prepared);
         }
-        if let Some(reason) = report.ended {
+        let stays = state.tabs_stay(id, report.tab.as_deref(), report.ended.is_some(), now);
+        if let Some(reason) = report.ended.filter(|_| !stays) {
             state.sources.end(id, report.missed, &reason, now);
             state.signs.gone(reporter.1.trim_start_matches("terminal: "));
             // The end of a process takes nothing along that the browser saw: a dev server's loss least of all.
@@ -608,6 +614,18 @@ impl State {
         });
         sources.heard(id, None, now);
         (reporter, id)
+    }
+
+    /// Takes note of the tab that reports; whether another one stays when it was closed.
+    fn tabs_stay(&mut self, id: SourceId, tab: Option<&str>, has_ended: bool, now: Timestamp) -> bool {
+        match (has_ended, tab) {
+            (true, tab) => self.tabs.closed(id, tab, now),
+            (false, Some(tab)) => {
+                self.tabs.heard(id, tab, now);
+                true
+            }
+            (false, None) => true,
+        }
     }
 
     /// A page reports what its browser tells anyway.

@@ -8,7 +8,7 @@ use crate::event::Category;
 use crate::report::{Coverage, Gap};
 
 /// A page that reports by itself is taken to be there so long after it was last heard of.
-const SILENCE: i64 = 60_000;
+pub(crate) const SILENCE: i64 = 60_000;
 /// Gaps remembered.
 const GAPS: usize = 100;
 /// Sources that are missed at most; beyond it the earliest is given up, and stays a gap.

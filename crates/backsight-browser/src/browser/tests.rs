@@ -51,3 +51,23 @@ fn no_page_ends_or_begins_anything_for_another_source() {
     assert_eq!(failing(&lane), 0);
     assert_ne!(lane.lock().telemetry.load(), since);
 }
+
+#[test]
+fn a_page_is_there_while_one_of_its_tabs_is() {
+    let browser = lane();
+    let report = |tab: &str, ended: Option<&str>| {
+        let (tab, ended) = (Some(tab.to_owned()), ended.map(str::to_owned));
+        browser.ingest(Ingest { tab, ended, ..told("page http://localhost:3000", Vec::new()) });
+    };
+    report("a", None);
+    report("b", None);
+    report("a", Some("the page was closed"));
+    assert!(browser.coverage().attached, "the other tab is open");
+    report("b", Some("the page was closed"));
+    assert!(!browser.coverage().attached);
+    // A script of an earlier version speaks for all of them.
+    report("a", None);
+    let ended = Some("the page was closed".to_owned());
+    browser.ingest(Ingest { ended, ..told("page http://localhost:3000", Vec::new()) });
+    assert!(!browser.coverage().attached);
+}

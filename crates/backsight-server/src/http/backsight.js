@@ -59,6 +59,9 @@
     else schedule(PAUSE);
   };
 
+  // Tabs of one origin have one name; each says that it is closed for itself alone.
+  const TAB = Math.random().toString(36).slice(2, 12);
+
   const schedule = (pause) => {
     if (!timer) timer = later(flush, pause);
   };
@@ -72,6 +75,7 @@
   const report = (events, lost, ended) =>
     write({
       source: "page " + location.origin,
+      tab: TAB,
       watches: ["console", "network", "websocket", "actions"],
       events,
       dropped: lost,

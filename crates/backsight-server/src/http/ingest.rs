@@ -46,6 +46,8 @@ pub(super) fn router() -> Router<Shared> {
 struct Report<'a> {
     /// Who reports.
     source: Option<String>,
+    /// Which of several tabs that show the same page.
+    tab: Option<String>,
     /// What it can see.
     #[serde(default)]
     watches: BTreeSet<Category>,
@@ -175,7 +177,8 @@ pub fn understand(body: &[u8], about: &About, now: Timestamp) -> Result<Understo
     }
     let ended = report.ended.as_deref().map(label);
     let (missed, watched_by) = (report.missed, report.watched_by);
-    let ingest = Ingest { source, kind, watches, events: Vec::new(), ended, missed, watched_by };
+    let tab = report.tab.as_deref().map(label);
+    let ingest = Ingest { source, kind, tab, watches, events: Vec::new(), ended, missed, watched_by };
     let mut understood = Understood { ingest, dropped: report.dropped, rejected: 0, reasons: Vec::new() };
     let mut room = MOST;
     for (index, event) in report.events.into_iter().enumerate() {
@@ -393,6 +396,10 @@ fn operation(id: &str, summary: &str, event: Value) -> Value {
             "events": { "type": "array", "description": "What happened; nothing is a sign of life.", "items": event },
             "dropped": {
                 "type": "integer", "minimum": 0, "description": "How many events the source could not keep.",
+            },
+            "tab": {
+                "type": ["string", "null"],
+                "description": "Which of several tabs that show the same page: one that is closed ends no other.",
             },
             "watched_by": {
                 "type": ["string", "null"],
