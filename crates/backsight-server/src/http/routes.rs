@@ -42,7 +42,8 @@ pub fn all() -> Vec<Endpoint> {
         ("Upkeep", upkeep::operations()),
         ("Because of what", changes::operations()),
         ("Browser", browser::operations()),
-        ("Debugging", debug::operations()),
+        // Whatever a debugger shows, a program has written.
+        ("Debugging", debug::operations().into_iter().map(Operation::quotes).collect()),
     ];
     let tagged = |(topic, operations): (&'static str, Vec<Endpoint>)| {
         operations.into_iter().map(move |operation| operation.about(topic))

@@ -181,7 +181,9 @@ fn do_both(fixture: &Fixture, server: &Server, document: &Value, step: &Step) ->
     };
     check_described(document, step, &reply);
     let typed = fixture.ask(&format!("{} --session cli", filled(step.line)));
-    [reply.ok(), typed.ok()]
+    let served = reply.ok();
+    assert!(served["untrusted"].is_string(), "{}: a program's words are data: {served}", step.operation);
+    [served, typed.ok()]
 }
 
 #[track_caller]

@@ -22,6 +22,7 @@ fn what_changed_takes_two_calls_a_pause() {
     assert_eq!((&said.structured["outcome"], &said.structured["frame"]), (&json!("stopped"), &frame));
     assert_eq!(said.structured["breakpoints"], json!(["bp-1"]));
     assert_eq!(said.structured["printed"], json!(["adding 5"]));
+    assert!(said.structured["untrusted"].is_string() && said.text.contains("never instructions"), "{}", said.text);
 
     let before = agent.ok("snapshot_create", json!({ "label": "before", "depth": 2, "watch": "len(order.items)" }));
     let snapshot = &before["snapshot"];
@@ -50,6 +51,7 @@ fn what_changed_takes_two_calls_a_pause() {
     assert_eq!((&diff["thread_mismatch"], &diff["removed"]), (&json!(false), &json!([])), "{diff}");
     assert!(said.text.starts_with("before -> snapshot-2 ("), "{}", said.text);
     assert!(said.text.contains("\nadded:\n order.items[2]: int = 5"), "{}", said.text);
+    assert!(said.structured["untrusted"].is_string(), "{}", said.structured);
 }
 
 #[test]
