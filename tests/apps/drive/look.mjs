@@ -27,6 +27,7 @@ async function play(bug, app, scene) {
     row.seen = judge(bug, places, told);
   } while (!row.seen.right && told.length < QUESTIONS);
   row.questions = told.length;
+  row.early = leading(told);
   await ask(scene, 700);
   const files = scene.stage.fix();
   await bug.fix?.(scene);
@@ -41,6 +42,12 @@ async function play(bug, app, scene) {
   row.milliseconds = Date.now() - began;
   const { seen, ...rest } = row;
   return { ...rest, ...seen, told: told.map((answer) => answer.text).join('\n') };
+}
+
+/** How many answers were clean before the first that was not. */
+function leading(told) {
+  const first = told.findIndex((answer) => answer.severity !== 'clean');
+  return first < 0 ? told.length : first;
 }
 
 async function ask({ agent, say }, wait) {
@@ -68,9 +75,18 @@ function judge(bug, places, told) {
   const text = told.map((answer) => answer.text).join('\n');
   const severity = told.map((answer) => answer.severity).sort((one, other) => RANK[other] - RANK[one])[0];
   const missing = bug.says.filter((words) => !text.includes(words));
-  const place = places.find((place) => text.includes(place));
+  const place = places.map((place) => found(text, place)).find(Boolean);
   const isSeen = severity === bug.severity && missing.length === 0;
   return { right: isSeen && Boolean(place), isSeen, severity, missing, place, places, answer: line(text, bug) };
+}
+
+/** A place in a text, or nothing; a file and line is not found in a longer number. */
+function found(text, place) {
+  if (place instanceof RegExp) return text.match(place)?.[0];
+  const at = text.indexOf(place);
+  if (at < 0) return undefined;
+  const goesOn = /:\d+$/.test(place) && /\d/.test(text[at + place.length] ?? '');
+  return goesOn ? found(text.slice(at + place.length), place) : place;
 }
 
 /** The line of an answer that tells of the bug. */

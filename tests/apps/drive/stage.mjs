@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keep } from './keeper.mjs';
 import { until } from './until.mjs';
 
 export class Stage {
@@ -13,6 +14,7 @@ export class Stage {
   directory = join(this.#base, 'app');
 
   constructor(program, source, tools) {
+    keep('folder', this.#base);
     this.program = program;
     this.tools = tools;
     cpSync(source, this.directory, { recursive: true });
@@ -36,6 +38,7 @@ export class Stage {
   async start(name, port, words, variables = {}) {
     const options = { cwd: this.directory, env: { ...this.environment, ...variables }, stdio: 'ignore', detached: true };
     const child = spawn(this.program, ['run', '--name', name, '--', ...words], options);
+    keep('group', child.pid);
     this.#programs.set(name, child);
     child.once('exit', () => this.#programs.delete(name));
     if (port) await until(`${name} answers`, () => answers(port));

@@ -9,11 +9,12 @@ export function table(rows) {
     row.kind,
     shorten(row.answer),
     row.place ?? 'no',
+    row.questions,
     row.tokens,
     row.clean ? (row.cleanAtOnce ? 'yes' : 'yes, after a reload') : 'no',
     `${(row.milliseconds / 1000).toFixed(1)} s`,
   ]);
-  const head = ['app', 'bug', 'answer', 'place', 'tokens', 'clean after the fix', 'time'];
+  const head = ['app', 'bug', 'answer', 'place', 'questions', 'tokens', 'clean after the fix', 'time'];
   const lines = [head, head.map(() => '---'), ...cells].map((line) => `| ${line.map(escape).join(' | ')} |\n`);
   return lines.join('');
 }
@@ -34,6 +35,7 @@ export function complaints(rows, known) {
 function faultsOf(row) {
   if (row.broke) return [row.broke];
   const faults = [];
+  if (row.early) faults.push(`clean in ${row.early} of ${row.questions} answers, although the bug was there`);
   if (row.severity !== row.wanted) faults.push(`${row.severity} and not ${row.wanted}`);
   if (row.missing.length) faults.push(`not said: ${row.missing.join(', ')}`);
   if (!row.place) faults.push(`no place such as ${row.places?.[0]}`);

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { keep } from './keeper.mjs';
 import { until } from './until.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
@@ -21,6 +22,7 @@ export class User {
     const sandbox = process.getuid() === 0 ? ['--no-sandbox'] : [];
     const options = ['--headless=new', ...QUIET, ...sandbox, '--remote-debugging-port=0', `--user-data-dir=${profile}`];
     user.#child = spawn(find(), [...options, 'about:blank'], { stdio: 'ignore', detached: true });
+    keep('group', user.#child.pid);
     const file = join(profile, 'DevToolsActivePort');
     const [port, path] = await until('the browser listens', () => {
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];

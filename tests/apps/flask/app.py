@@ -2,7 +2,7 @@
 
 import os
 
-from flask import Flask, jsonify, render_template, request
+from flask import Flask, jsonify, redirect, render_template, request
 
 app = Flask(__name__)
 ORDERS = {"first": {"total": 11, "items": ["cup", "plate"]}}

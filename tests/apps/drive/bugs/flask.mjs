@@ -73,6 +73,16 @@ const BUGS = [
     after: reload,
   },
   {
+    name: 'page redirects',
+    kind: 'the page redirects to itself for ever',
+    plant: server('return render_template("index.html", order=ORDERS["first"])', 'return redirect("/")'),
+    act: reload,
+    says: ['ERR_TOO_MANY_REDIRECTS'],
+    at: () => ['GET /'],
+    severity: 'error',
+    after: ({ user, port }) => user.open(`http://127.0.0.1:${port}/`),
+  },
+  {
     name: 'Python syntax',
     kind: 'Python that does not compile',
     plant: async ({ stage, port }) => {

@@ -70,8 +70,8 @@ const BUGS = [
     kind: 'list without keys',
     plant: edit('src/Cart.jsx', '<li key={item.id}>', '<li>'),
     says: ['unique "key" prop'],
-    // React warns between two renders, so that no line of the app is on the stack; it names the component.
-    at: () => ['Check the render method of `Cart`'],
+    // React warns from its own code; where the element was made is in the asynchronous stack alone.
+    at: line('src/Cart.jsx', '<li>{item.name}'),
     severity: 'error',
   },
   {
@@ -158,7 +158,7 @@ const BUGS = [
         '<title>',
         `<meta http-equiv="Content-Security-Policy" content="connect-src ws://127.0.0.1:${ports.web} ws://127.0.0.1:${ports.live}" />\n    <title>`,
       ),
-    says: ['blocked by the content security policy'],
+    says: ['blocked by the content security policy', 'connect-src'],
     at: () => ['GET /api/items'],
     severity: 'error',
   },
@@ -201,8 +201,8 @@ const BUGS = [
     name: 'chunk',
     kind: 'dynamic import of a file that is not there',
     plant: edit('src/Stock.jsx', '  useEffect(refresh', "  useEffect(() => {\n    const path = './Chart.jsx';\n    import(path);\n  }, []);\n  useEffect(refresh"),
-    says: ['Failed to fetch dynamically imported module'],
-    at: () => ['/src/Chart.jsx'],
+    says: ['Failed to fetch dynamically imported module', '/src/Chart.jsx'],
+    at: line('src/Stock.jsx', 'import(path)'),
     severity: 'error',
   },
   {
@@ -238,6 +238,89 @@ const BUGS = [
     plant: ({ stage, ports }) => stage.edit('src/App.jsx', '<h1>Shop</h1>', `<h1>Shop</h1>\n      <iframe title="map" src="http://127.0.0.1:${ports.nobody}/map" />`),
     says: ['ERR_CONNECTION_REFUSED'],
     at: () => ['/map'],
+    severity: 'error',
+  },
+  {
+    name: 'async handler',
+    kind: 'rejection in an asynchronous event handler',
+    plant: ({ stage }) => {
+      stage.edit('src/Cart.jsx', '    const answer = await order(items);', "    const answer = await order(items);\n    if (answer.number) throw new Error('card declined');");
+      stage.edit('src/Cart.jsx', '>Buy<', '>Buy now<');
+    },
+    act: async ({ user }) => {
+      await user.sees('#buy', 'Buy now');
+      await user.click('#buy');
+    },
+    says: ['Error: card declined'],
+    at: line('src/Cart.jsx', 'card declined'),
+    severity: 'error',
+  },
+  {
+    name: '413',
+    kind: 'endpoint refuses what the page sends as too large',
+    plant: server("response.json({ ok: true, number: 7 })", "response.status(413).send('at most 10 kB')"),
+    act: click('#buy'),
+    says: ['413', 'at most 10 kB'],
+    at: () => ['POST /api/orders'],
+    severity: 'error',
+    after: click('#buy'),
+  },
+  {
+    name: '429',
+    kind: 'endpoint answers 429 and says when to come back',
+    plant: server('response.json({ cup: 3, plate: 5 })', "response.status(429).set('retry-after', '30').json({ detail: 'slow down' })"),
+    act: click('#refresh'),
+    says: ['429', 'slow down'],
+    at: () => ['GET /api/stock'],
+    severity: 'error',
+    after: click('#refresh'),
+  },
+  {
+    name: 'half JSON',
+    kind: 'JSON that does not parse',
+    plant: server('response.json({ cup: 3, plate: 5 })', "response.type('json').send('{\"cup\": 3,')"),
+    act: click('#refresh'),
+    // Nothing of the app is on the stack of a body that is parsed; the endpoint says where it came from.
+    says: ['SyntaxError', 'is none: {"cup": 3,'],
+    at: () => ['GET /api/stock'],
+    severity: 'error',
+    after: click('#refresh'),
+  },
+  {
+    name: 'IndexedDB',
+    kind: 'object store that IndexedDB does not have',
+    plant: edit('src/Stock.jsx', '  useEffect(refresh', "  useEffect(() => {\n    indexedDB.open('shop', 1).onsuccess = ({ target }) => {\n      target.result.transaction('carts');\n    };\n  }, []);\n  useEffect(refresh"),
+    says: ['NotFoundError'],
+    at: line('src/Stock.jsx', "transaction('carts')"),
+    severity: 'error',
+  },
+  {
+    name: 'formats',
+    kind: 'console.error with format specifiers and an object',
+    plant: edit('src/Stock.jsx', '  useEffect(refresh', "  useEffect(() => {\n    console.error('%s has %d left: %o', 'cup', 0, { shelf: 'B4' });\n  }, []);\n  useEffect(refresh"),
+    says: ['cup has 0 left:', 'B4'],
+    at: line('src/Stock.jsx', 'console.error'),
+    severity: 'error',
+  },
+  {
+    name: 'hydration',
+    kind: 'markup of the server that React does not expect',
+    plant: ({ stage }) => {
+      stage.edit('src/main.jsx', "import { createRoot } from 'react-dom/client';", "import { hydrateRoot } from 'react-dom/client';");
+      stage.edit('src/main.jsx', "createRoot(document.getElementById('root')).render(", "hydrateRoot(\n  document.getElementById('root'),");
+      stage.edit('index.html', '<div id="root"></div>', '<div id="root"><main><h1>Closed</h1></main></div>');
+    },
+    says: ["Hydration failed"],
+    at: line('src/App.jsx', '<img src'),
+    severity: 'error',
+  },
+  {
+    name: 'service worker',
+    kind: 'service worker that is not there, Vite answers with its page',
+    plant: edit('src/Stock.jsx', '  useEffect(refresh', "  useEffect(() => {\n    navigator.serviceWorker.register('/offline.js');\n  }, []);\n  useEffect(refresh"),
+    // Browsers give such a rejection no stack, and no place is better than the first line of the page.
+    says: ['Failed to register a ServiceWorker'],
+    at: () => [/offline\.js'\).*\(in p(?!.*@ http)/],
     severity: 'error',
   },
   {

@@ -89,8 +89,8 @@ const BUGS = [
     plant: server('href="/style.css"', 'href="/styles.css"'),
     act: reload,
     // Express answers 404 with a page, and Chromium refuses that before it tells of the answer.
-    says: ['Refused to apply style'],
-    at: () => ['/styles.css'],
+    says: ['404'],
+    at: () => ['GET /styles.css'],
     severity: 'error',
   },
   {
@@ -98,8 +98,43 @@ const BUGS = [
     kind: 'event stream that answers 503',
     plant: source('src/index.js', "load('/api/prices'", "new EventSource('/api/events');\nload('/api/prices'"),
     act: reload,
+    // Chromium drops the words of an event stream that is refused.
     says: ['503'],
     at: () => ['GET /api/events'],
+    severity: 'error',
+  },
+  {
+    name: 'silent stream',
+    kind: 'event stream that never answers',
+    plant: async (scene) => {
+      await source('src/index.js', "load('/api/prices'", "new EventSource('/api/events');\nload('/api/prices'")(scene);
+      await server("response.status(503).send('no events today')", "request.on('close', () => {})")(scene);
+    },
+    act: reload,
+    says: ['without an answer'],
+    at: () => ['GET /api/events'],
+    severity: 'warning',
+  },
+  {
+    name: 'ended stream',
+    kind: 'event stream that its server ends and does not take up again',
+    plant: async (scene) => {
+      await source('src/index.js', "load('/api/prices'", "new EventSource('/api/events');\nload('/api/prices'")(scene);
+      const once = "app.locals.once ??= response.type('text/event-stream').send('data: 1\\n\\n')";
+      await server("response.status(503).send('no events today')", once)(scene);
+    },
+    act: reload,
+    says: ['event stream'],
+    at: () => ['/api/events'],
+    severity: 'warning',
+  },
+  {
+    name: 'worker script',
+    kind: "worker whose script is not there",
+    plant: source('src/index.js', "load('/api/prices'", "new Worker('/gone.js');\nload('/api/prices'"),
+    act: reload,
+    says: ['404'],
+    at: () => ['GET /gone.js'],
     severity: 'error',
   },
 ];
