@@ -551,9 +551,9 @@ pub(crate) fn matters(ending: &DisconnectionEntry) -> bool {
     !(by_page || ending.reconnected && (in_order || is_stream(ending)))
 }
 
-/// Whether it was an event stream and no socket.
+/// Whether it was an event stream and no socket; a WebTransport has such an address too.
 pub(crate) fn is_stream(ending: &DisconnectionEntry) -> bool {
-    ending.url.starts_with("http")
+    ending.url.starts_with("http") && ending.close_reason.contains("event stream")
 }
 
 /// `1 request(s) without an answer (GET /api/slow for 12 s)`

@@ -54,7 +54,8 @@ fn an_event_stream_that_is_lost_is_a_warning_until_it_is_open_again() {
         }
         _ => unreachable!(),
     };
-    let ended = |by| SocketEvent::Close { code: None, reason: "ended".to_owned(), by: Some(by) };
+    let ended =
+        |by| SocketEvent::Close { code: None, reason: "the server ended the event stream".to_owned(), by: Some(by) };
     stream("1", SocketEvent::Open);
     stream("1", SocketEvent::Message { sent: false, bytes: 5 });
     let open = app.changes();
