@@ -202,7 +202,10 @@ impl Workspace {
         self.shared.browser.expected.wait();
         let browser = self.browser()?;
         let watching = browser.attach(attach)?;
-        self.keep_attachment(Some(&watching), &request.origins, request.all_pages)?;
+        if let Err(error) = self.keep_attachment(Some(&watching), &request.origins, request.all_pages) {
+            // It is watched all the same.
+            browser.lost(format!("the next server cannot watch this browser again: {}", error.message()));
+        }
         if let Some(url) = &request.open
             && let Err(error) = browser.navigate(url)
         {
