@@ -73,7 +73,9 @@ fn open(browser: &Browser, url: &str) -> (Driver, String) {
     let mut driver = browser.driver();
     let target = driver.open(url);
     let session = driver.attach(&target);
-    wait_for("the document", || (driver.evaluate(&session, "document.readyState") == "complete").then_some(()));
+    // The empty page of a new tab is complete at once.
+    let state = "location.protocol === 'about:' ? 'blank' : document.readyState";
+    wait_for("the document", || (driver.evaluate(&session, state) == "complete").then_some(()));
     (driver, session)
 }
 

@@ -306,8 +306,9 @@ const BUGS = [
     name: 'hydration',
     kind: 'markup of the server that React does not expect',
     plant: ({ stage }) => {
-      stage.edit('src/main.jsx', "import { createRoot } from 'react-dom/client';", "import { hydrateRoot } from 'react-dom/client';");
-      stage.edit('src/main.jsx', "createRoot(document.getElementById('root')).render(", "hydrateRoot(\n  document.getElementById('root'),");
+      const from = "import { createRoot } from 'react-dom/client';\nimport { App } from './App.jsx';\n\ncreateRoot(document.getElementById('root')).render(";
+      const to = "import { hydrateRoot } from 'react-dom/client';\nimport { App } from './App.jsx';\n\nhydrateRoot(\n  document.getElementById('root'),";
+      stage.edit('src/main.jsx', from, to);
       stage.edit('index.html', '<div id="root"></div>', '<div id="root"><main><h1>Closed</h1></main></div>');
     },
     says: ["Hydration failed"],

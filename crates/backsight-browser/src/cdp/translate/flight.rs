@@ -491,7 +491,14 @@ impl Flight {
 
     /// Whether it was refused and nothing but the network says so.
     fn is_withheld(&self) -> bool {
-        self.refused.is_some() && self.response.is_none() && self.hop.is_some()
+        self.refused.is_some() && self.response.is_none() && self.is_part()
+    }
+
+    /// Whether it is a part of a page, which the browser asks for and may withhold. What scripts ask for they also give up,
+    /// and documents may wait for a password.
+    fn is_part(&self) -> bool {
+        let is_other = |hop: &Hop| !is_script(&hop.kind) && !matches!(&*hop.kind, "document" | "eventsource");
+        self.hop.as_ref().is_some_and(is_other)
     }
 
     /// Whether it was answered with a failure, whose words say why.
@@ -561,7 +568,7 @@ impl Flight {
             request.status = if self.not_modified { 304 } else { answer.status };
             request.url.clone_from(&answer.url);
             request.mime = Some(answer.mime.to_ascii_lowercase()).filter(|mime| !mime.is_empty());
-        } else if let Some((status, _)) = self.refused {
+        } else if let Some((status, _)) = self.refused.filter(|_| self.is_part() || self.has_failed()) {
             request.status = status;
         }
         // What a cache or a worker answers says nothing about how fast the server is.

@@ -145,6 +145,12 @@ fn scenarios() -> Vec<(&'static str, Vec<Message>, &'static str, RequestState)> 
             RequestState::GivenUp,
         ),
         (
+            "given up before its refusal came",
+            vec![start("Fetch"), (0, "P", FAILED, canceled("1", 11.0)), network(404)],
+            "GET http://app/api 0 fetch canceled",
+            RequestState::GivenUp,
+        ),
+        (
             "a style that the browser withholds, because it is none",
             vec![start("Stylesheet"), (0, "P", FAILED, canceled("1", 11.0)), network(404)],
             "GET http://app/api 404 stylesheet canceled",
