@@ -43,7 +43,7 @@ pub fn all() -> Vec<Endpoint> {
         ("Because of what", changes::operations()),
         ("Browser", browser::operations()),
         // Whatever a debugger shows, a program has written.
-        ("Debugging", debug::operations().into_iter().map(Operation::quotes).collect()),
+        ("Debugging", debug::operations().into_iter().map(Endpoint::quotes).collect()),
     ];
     let tagged = |(topic, operations): (&'static str, Vec<Endpoint>)| {
         operations.into_iter().map(move |operation| operation.about(topic))
