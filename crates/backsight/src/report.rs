@@ -1,4 +1,4 @@
-//! What the library answers. These values are the wire format of the CLI's `--json` and, later, of MCP and HTTP:
+//! What the library answers. These values are the wire format of the CLI's `--json`, of MCP and of HTTP:
 //! plain data, snake_case, no behaviour beyond what reading them needs.
 
 mod bisect;
@@ -30,7 +30,7 @@ pub use debug::Exported;
 pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
-pub use row::{Event, Kind, MayHold, Origin, Row, Snapshot, SnapshotDetail};
+pub use row::{Event, Kind, MayHold, Origin, Row, RowLane, Snapshot, SnapshotDetail};
 pub use session::{
     Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart,
     SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,

@@ -34,6 +34,7 @@ mod since;
 mod track;
 mod unknown;
 mod watch;
+mod writing;
 
 pub use changes::Topic;
 
@@ -333,8 +334,7 @@ impl Workspace {
         }
         // Asked every time: another process may have died since.
         if !opened.store.is_read_only() && opened.files.needs_recovery()? {
-            let lock = self.lock(&opened.store)?;
-            match self.recover(opened, &lock) {
+            match self.holding(opened)?.recover() {
                 // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
                 Err(error) if error.code() == Code::Damaged => {}
                 // Nor does what has no room yet.
@@ -400,44 +400,6 @@ impl Workspace {
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
         let Settings { process_name, wait, cancelled, .. } = &self.settings;
         WorkspaceLock::acquire(&store.directory().join("lock"), process_name, *wait, &waiting, &**cancelled)
-    }
-
-    /// The store with the right to change it and nothing left over from a killed process.
-    fn writing(&self) -> Result<(&Opened, WorkspaceLock)> {
-        let opened = self.made()?;
-        let lock = self.lock(&opened.store)?;
-        opened.files.objects().refresh()?;
-        self.recover(opened, &lock)?;
-        Ok((opened, lock))
-    }
-
-    /// The same for making room: what cannot be recovered without room waits.
-    fn writing_without_room(&self) -> Result<(&Opened, WorkspaceLock)> {
-        let opened = self.made()?;
-        let lock = self.lock(&opened.store)?;
-        opened.files.objects().refresh()?;
-        match self.recover(opened, &lock) {
-            Err(error) if error.code() != Code::DiskFull => Err(error),
-            _ => Ok((opened, lock)),
-        }
-    }
-
-    /// Finishes what a killed process left, and records the step it could not.
-    fn recover(&self, opened: &Opened, _lock: &WorkspaceLock) -> Result<()> {
-        for mut restoration in opened.files.recover(&|note| step_in(note).map(drop))? {
-            self.record_recovered(opened, &mut restoration)?;
-        }
-        self.name_latest(opened)
-    }
-
-    /// Names the latest snapshot for other Gits, if the process that recorded it died before it could.
-    fn name_latest(&self, opened: &Opened) -> Result<()> {
-        let Some(latest) = opened.timeline.latest()? else { return Ok(()) };
-        let seq = latest.snapshot.sequence_number;
-        if opened.files.latest_named()?.is_none_or(|named| named < seq) {
-            opened.files.write_reference(seq, &latest.tree, latest.coverage_id.as_ref())?;
-        }
-        Ok(())
     }
 
     /// Patterns for our own directories where a workspace holds them, as a home directory does: a restore that took the

@@ -8,8 +8,19 @@ use serde::{Deserialize, Serialize};
 
 use super::UnknownChange;
 
+/// Which part of a workspace's state a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowLane {
+    /// The files on disk.
+    Files,
+    /// What an app said and did.
+    Browser,
+    /// The variables of a paused program.
+    Debug,
+}
+
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $variant:ident, $name:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, $lane:ident, holds_files: $holds:literal;)*) => {
         /// What a row of the timeline records.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -21,43 +32,50 @@ macro_rules! kinds {
 
             /// The name on the wire.
             pub fn as_str(self) -> &'static str { match self { $(Kind::$variant => $name,)* } }
+
+            /// Whose state it is about.
+            pub fn lane(self) -> RowLane { match self { $(Kind::$variant => RowLane::$lane,)* } }
+
+            /// Whether such a row is a step: it has a tree of files. The others are events.
+            pub fn holds_files(self) -> bool { match self { $(Kind::$variant => $holds,)* } }
         }
     };
 }
 
+// One line a kind: nothing else in the library lists the kinds of a lane.
 kinds! {
     /// Someone asked to record the files as they are, or a tool call finished.
-    Track, "track";
+    Track, "track", Files, holds_files: true;
     /// Changes nobody who asked had made: found on disk, attributed to `external`.
-    External, "external";
+    External, "external", Files, holds_files: true;
     /// Recorded by Backsight just before it changed files, so that nothing it displaced is lost.
-    Safety, "safety";
+    Safety, "safety", Files, holds_files: true;
     /// The tree was taken to an earlier state.
-    Restore, "restore";
+    Restore, "restore", Files, holds_files: true;
     /// Steps were undone, everything else kept.
-    Revert, "revert";
+    Revert, "revert", Files, holds_files: true;
     /// The newest step was taken back.
-    Undo, "undo";
+    Undo, "undo", Files, holds_files: true;
     /// The newest undo was taken back.
-    Redo, "redo";
+    Redo, "redo", Files, holds_files: true;
     /// A gapless range of snapshots was given a name.
-    Milestone, "milestone";
+    Milestone, "milestone", Files, holds_files: false;
     /// Continuity was reset, with a reason.
-    Reset, "reset";
+    Reset, "reset", Files, holds_files: false;
     /// The step that broke something was looked for.
-    Bisect, "bisect";
+    Bisect, "bisect", Files, holds_files: false;
     /// A page showed its first error.
-    FirstError, "first_error";
+    FirstError, "first_error", Browser, holds_files: false;
     /// A page recovered.
-    Recovery, "recovery";
+    Recovery, "recovery", Browser, holds_files: false;
     /// A page went elsewhere.
-    Navigation, "navigation";
+    Navigation, "navigation", Browser, holds_files: false;
     /// A debugger stopped.
-    DebuggerStop, "debugger_stop";
+    DebuggerStop, "debugger_stop", Debug, holds_files: false;
     /// The variables of a paused program were captured.
-    Capture, "capture";
+    Capture, "capture", Debug, holds_files: false;
     /// A debug session is over; its snapshots were cleared.
-    DebugEnd, "debug_end";
+    DebugEnd, "debug_end", Debug, holds_files: false;
 }
 
 /// One row of the timeline.

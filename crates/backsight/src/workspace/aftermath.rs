@@ -8,6 +8,7 @@ use backsight_core::{Code, Error, RelPath, Result, Seq};
 use backsight_files::{Change, Clearing, Restoration, Tree};
 
 use super::track::{EXTERNAL, touched};
+use super::writing::Writing;
 use super::{Opened, Workspace, step_in};
 use crate::convert::path_changes;
 use crate::report::{Kind, Origin};
@@ -18,141 +19,6 @@ use crate::timeline::{NewStep, Step};
 const LOOKS: usize = 3;
 
 impl Workspace {
-    /// Records a restore whose files stand, and forgets its journal. Answers with the row, and with what is worth knowing.
-    /// One that was given up is an error, which says what was written meanwhile.
-    pub(super) fn record_restoration(
-        &self,
-        opened: &Opened,
-        restoration: &mut Restoration,
-        step: &mut NewStep,
-    ) -> Result<(Step, Vec<String>)> {
-        if let Some(error) = restoration.given_up.take() {
-            let before = opened.timeline.latest()?.map(|latest| latest.tree);
-            return Err(with_notes(error, self.clear(opened, restoration, &step.description, before)));
-        }
-        let (row, mut notes) = self.record_step(opened, restoration, step).map_err(not_recorded)?;
-        let cleared = self.clear(opened, restoration, &step.description, Some(step.tree));
-        notes.extend(cleared.map_err(|error| not_cleared(error, row.snapshot.sequence_number))?);
-        Ok((row, notes))
-    }
-
-    /// Does the same for what a killed process left.
-    pub(super) fn record_recovered(&self, opened: &Opened, restoration: &mut Restoration) -> Result<()> {
-        let mut step = step_in(restoration.note())?;
-        let mut notes = Vec::new();
-        let mut stands = opened.timeline.latest()?.map(|latest| latest.tree);
-        if restoration.given_up.is_none() {
-            stands = Some(step.tree);
-            notes.extend(self.record_step(opened, restoration, &mut step).map_err(not_recorded)?.1);
-            opened.files.forget_cache()?;
-        }
-        notes.extend(self.clear(opened, restoration, &step.description, stands)?);
-        for message in notes {
-            self.settings
-                .report(Progress::Noted { message: format!("an interrupted {}: {message}", step.description) });
-        }
-        Ok(())
-    }
-
-    /// Appends the row, after one with what programs wrote to displaced files until now: an undo brings that back.
-    fn record_step(
-        &self,
-        opened: &Opened,
-        restoration: &mut Restoration,
-        step: &mut NewStep,
-    ) -> Result<(Step, Vec<String>)> {
-        opened.files.release_room(restoration)?;
-        let written = opened.files.clear(restoration, Clearing::Look)?;
-        let mut notes = self.record_written(opened, written, step)?;
-        let (row, warnings) = match self.append(opened, step, None) {
-            // What was displaced and is recorded makes way.
-            Err(error) if error.code() == Code::DiskFull => {
-                let late = opened.files.clear(restoration, Clearing::Remove)?;
-                notes.extend(self.record_written(opened, late, step)?);
-                self.append(opened, step, None)?
-            }
-            other => other?,
-        };
-        notes.extend(warnings);
-        Ok((row, notes))
-    }
-
-    /// Removes what a restore displaced, records first what programs wrote to it since, and forgets the restore. `stands`
-    /// is what the timeline says of the files at their paths.
-    fn clear(
-        &self,
-        opened: &Opened,
-        restoration: &mut Restoration,
-        description: &str,
-        stands: Option<Tree>,
-    ) -> Result<Vec<String>> {
-        opened.files.release_room(restoration)?;
-        let mut notes = std::mem::take(&mut restoration.unkept);
-        for look in 1..=LOOKS {
-            let clearing = if look < LOOKS { Clearing::Remove } else { Clearing::RemoveAll };
-            let written = opened.files.clear(restoration, clearing)?;
-            if written.is_empty() {
-                break;
-            }
-            notes.extend(self.record_rows(opened, written, description)?);
-        }
-        if let Some(stands) = stands {
-            self.record_return(opened, &stands, description)?;
-        }
-        notes.extend(restoration.kept.iter().map(|path| format!("`{path}` was saved since and stays as it is")));
-        let left = restoration.left.iter();
-        notes.extend(left.map(|(path, place)| format!("what stood at `{path}` for a moment is in `{place}`")));
-        opened.files.close(restoration)?;
-        Ok(notes)
-    }
-
-    fn record_written(&self, opened: &Opened, written: Vec<Change>, step: &mut NewStep) -> Result<Vec<String>> {
-        for Change { path, after, .. } in &written {
-            let blob = after.and_then(|node| node.blob());
-            step.files.iter_mut().filter(|file| file.path == *path).for_each(|file| file.before = blob);
-        }
-        self.record_rows(opened, written, &step.description)
-    }
-
-    /// Rows with what was written to displaced files. The old and the new file of one path may both have been written to:
-    /// then they are two.
-    fn record_rows(&self, opened: &Opened, mut written: Vec<Change>, description: &str) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        while !written.is_empty() {
-            let mut paths = BTreeSet::new();
-            let (now, later): (Vec<Change>, Vec<Change>) =
-                written.into_iter().partition(|change| paths.insert(change.path.clone()));
-            let seq = self.record_row(opened, &now, description)?;
-            notes.extend(now.iter().map(|change| written_note(&change.path, seq)));
-            written = later;
-        }
-        Ok(notes)
-    }
-
-    fn record_row(&self, opened: &Opened, written: &[Change], description: &str) -> Result<Seq> {
-        let Some(latest) = opened.timeline.latest()? else {
-            return Err(Error::new(Code::Damaged, "the timeline holds nothing of what a restore displaced"));
-        };
-        let tree = opened.files.edit(&latest.tree, written)?;
-        // A process that died in between had recorded it already.
-        if tree == latest.tree {
-            return Ok(latest.snapshot.sequence_number);
-        }
-        let description = format!("written during {description}");
-        let lines = opened.count_lines(written, &opened.renames(written, None));
-        let row = NewStep { tree, lines, ..self.row_after(opened, &latest, &description, written)? };
-        Ok(self.append(opened, &row, None)?.0.snapshot.sequence_number)
-    }
-
-    /// What was written to displaced files is not what stands at their paths: the latest row says again what does.
-    fn record_return(&self, opened: &Opened, stands: &Tree, description: &str) -> Result<()> {
-        let Some(latest) = opened.timeline.latest()?.filter(|latest| latest.tree != *stands) else { return Ok(()) };
-        let changes = opened.files.compare(&latest.tree, stands)?;
-        let description = format!("as it is after {description}");
-        let row = NewStep { tree: *stands, ..self.row_after(opened, &latest, &description, &changes)? };
-        self.append(opened, &row, None).map(drop)
-    }
-
     /// A row that differs from the latest in `changes`, which no known program made.
     fn row_after(&self, opened: &Opened, latest: &Step, description: &str, changes: &[Change]) -> Result<NewStep> {
         Ok(NewStep {
@@ -174,6 +40,132 @@ impl Workspace {
             pinned: false,
             details: None,
         })
+    }
+}
+
+impl Writing<'_> {
+    /// Records a restore whose files stand, and forgets its journal. Answers with the row, and with what is worth knowing.
+    /// One that was given up is an error, which says what was written meanwhile.
+    pub(super) fn record_restoration(
+        &self,
+        restoration: &mut Restoration,
+        step: &mut NewStep,
+    ) -> Result<(Step, Vec<String>)> {
+        if let Some(error) = restoration.given_up.take() {
+            let before = self.latest()?.map(|latest| latest.tree);
+            return Err(with_notes(error, self.clear(restoration, &step.description, before)));
+        }
+        let (row, mut notes) = self.record_step(restoration, step).map_err(not_recorded)?;
+        let cleared = self.clear(restoration, &step.description, Some(step.tree));
+        notes.extend(cleared.map_err(|error| not_cleared(error, row.snapshot.sequence_number))?);
+        Ok((row, notes))
+    }
+
+    /// Does the same for what a killed process left.
+    pub(super) fn record_recovered(&self, restoration: &mut Restoration) -> Result<()> {
+        let mut step = step_in(restoration.note())?;
+        let mut notes = Vec::new();
+        let mut stands = self.latest()?.map(|latest| latest.tree);
+        if restoration.given_up.is_none() {
+            stands = Some(step.tree);
+            notes.extend(self.record_step(restoration, &mut step).map_err(not_recorded)?.1);
+            self.opened.files.forget_cache()?;
+        }
+        notes.extend(self.clear(restoration, &step.description, stands)?);
+        for message in notes {
+            self.workspace
+                .settings
+                .report(Progress::Noted { message: format!("an interrupted {}: {message}", step.description) });
+        }
+        Ok(())
+    }
+
+    /// Appends the row, after one with what programs wrote to displaced files until now: an undo brings that back.
+    fn record_step(&self, restoration: &mut Restoration, step: &mut NewStep) -> Result<(Step, Vec<String>)> {
+        self.opened.files.release_room(restoration)?;
+        let written = self.opened.files.clear(restoration, Clearing::Look)?;
+        let mut notes = self.record_written(written, step)?;
+        let (row, warnings) = match self.append(step, None) {
+            // What was displaced and is recorded makes way.
+            Err(error) if error.code() == Code::DiskFull => {
+                let late = self.opened.files.clear(restoration, Clearing::Remove)?;
+                notes.extend(self.record_written(late, step)?);
+                self.append(step, None)?
+            }
+            other => other?,
+        };
+        notes.extend(warnings);
+        Ok((row, notes))
+    }
+
+    /// Removes what a restore displaced, records first what programs wrote to it since, and forgets the restore. `stands`
+    /// is what the timeline says of the files at their paths.
+    fn clear(&self, restoration: &mut Restoration, description: &str, stands: Option<Tree>) -> Result<Vec<String>> {
+        self.opened.files.release_room(restoration)?;
+        let mut notes = std::mem::take(&mut restoration.unkept);
+        for look in 1..=LOOKS {
+            let clearing = if look < LOOKS { Clearing::Remove } else { Clearing::RemoveAll };
+            let written = self.opened.files.clear(restoration, clearing)?;
+            if written.is_empty() {
+                break;
+            }
+            notes.extend(self.record_rows(written, description)?);
+        }
+        if let Some(stands) = stands {
+            self.record_return(&stands, description)?;
+        }
+        notes.extend(restoration.kept.iter().map(|path| format!("`{path}` was saved since and stays as it is")));
+        let left = restoration.left.iter();
+        notes.extend(left.map(|(path, place)| format!("what stood at `{path}` for a moment is in `{place}`")));
+        self.opened.files.close(restoration)?;
+        Ok(notes)
+    }
+
+    fn record_written(&self, written: Vec<Change>, step: &mut NewStep) -> Result<Vec<String>> {
+        for Change { path, after, .. } in &written {
+            let blob = after.and_then(|node| node.blob());
+            step.files.iter_mut().filter(|file| file.path == *path).for_each(|file| file.before = blob);
+        }
+        self.record_rows(written, &step.description)
+    }
+
+    /// Rows with what was written to displaced files. The old and the new file of one path may both have been written to:
+    /// then they are two.
+    fn record_rows(&self, mut written: Vec<Change>, description: &str) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        while !written.is_empty() {
+            let mut paths = BTreeSet::new();
+            let (now, later): (Vec<Change>, Vec<Change>) =
+                written.into_iter().partition(|change| paths.insert(change.path.clone()));
+            let seq = self.record_row(&now, description)?;
+            notes.extend(now.iter().map(|change| written_note(&change.path, seq)));
+            written = later;
+        }
+        Ok(notes)
+    }
+
+    fn record_row(&self, written: &[Change], description: &str) -> Result<Seq> {
+        let Some(latest) = self.latest()? else {
+            return Err(Error::new(Code::Damaged, "the timeline holds nothing of what a restore displaced"));
+        };
+        let tree = self.opened.files.edit(&latest.tree, written)?;
+        // A process that died in between had recorded it already.
+        if tree == latest.tree {
+            return Ok(latest.snapshot.sequence_number);
+        }
+        let description = format!("written during {description}");
+        let lines = self.opened.count_lines(written, &self.opened.renames(written, None));
+        let row = NewStep { tree, lines, ..self.workspace.row_after(self.opened, &latest, &description, written)? };
+        Ok(self.append(&row, None)?.0.snapshot.sequence_number)
+    }
+
+    /// What was written to displaced files is not what stands at their paths: the latest row says again what does.
+    fn record_return(&self, stands: &Tree, description: &str) -> Result<()> {
+        let Some(latest) = self.latest()?.filter(|latest| latest.tree != *stands) else { return Ok(()) };
+        let changes = self.opened.files.compare(&latest.tree, stands)?;
+        let description = format!("as it is after {description}");
+        let row = NewStep { tree: *stands, ..self.workspace.row_after(self.opened, &latest, &description, &changes)? };
+        self.append(&row, None).map(drop)
     }
 }
 

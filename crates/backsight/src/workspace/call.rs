@@ -8,6 +8,7 @@ use backsight_core::{Code, Error, RelPath, Result, Seq};
 use backsight_files::{Capture, Patterns};
 
 use super::track::{EXTERNAL, Recording, other_calls};
+use super::writing::Writing;
 use super::{Opened, Workspace, doubt};
 use crate::names;
 use crate::report::{Background, Begun, Call, Origin, Run, Snapshot, Tracked, UnknownChange};
@@ -46,8 +47,8 @@ impl Workspace {
     /// ```
     pub fn begin(&self, request: &request::Begin) -> Result<Begun> {
         names::check_origin(&request.origin)?;
-        let (opened, _lock) = self.writing()?;
-        self.begin_in(opened, request)
+        let writing = self.writing()?;
+        writing.begin_in(request)
     }
 
     /// Declared paths with those they lead to: who edits `AGENTS.md` edits `CLAUDE.md` where the one is a link to the
@@ -61,92 +62,6 @@ impl Workspace {
             paths.extend(real.filter(|real| !declared.contains(real)));
         }
         paths
-    }
-
-    /// The same for who holds the workspace lock.
-    pub(super) fn begin_in(&self, opened: &Opened, request: &request::Begin) -> Result<Begun> {
-        let others = other_calls(opened, None)?;
-        if others.len() >= MOST_OPEN {
-            let message = format!("{} tool calls are open, and no more are remembered", others.len());
-            return Err(Error::new(Code::Busy, message)
-                .with_hint("see them with `backsight status`; end those that are over with `backsight abandon CALL`"));
-        }
-        let origin = Origin { declared: self.through_links(&request.origin.declared), ..request.origin.clone() };
-        let request = &request::Begin { origin, ..request.clone() };
-        let last = opened.timeline.latest()?;
-        let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
-        let mut capture = self.capture(opened, last.as_ref(), &include)?;
-        let mut begun = match &last {
-            None => self.begin_first(opened, &capture, request)?,
-            Some(last) => self.begin_after(opened, last, &capture, &others, request)?,
-        };
-        let call = OpenCall { call: begun.call.clone(), start: capture.tree, coverage_id: capture.coverage_id };
-        begun.open_calls = others.into_iter().map(|other| other.call).collect();
-        self.save_cache(opened, &mut capture)?;
-        // Last: a call that nobody learned the id of must not stay open.
-        opened.timeline.open_call(&call)?;
-        Ok(begun)
-    }
-
-    fn begin_first(&self, opened: &Opened, capture: &Capture, request: &request::Begin) -> Result<Begun> {
-        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
-        let recording = Recording {
-            description: "before the first tool call",
-            origin: &origin,
-            unknown: request.unknown,
-            pinned: false,
-            call: None,
-            ran: None,
-            goes_on: None,
-            since: self.settings.now(),
-        };
-        let tracked = self.record_first(opened, capture, &recording)?;
-        Ok(Begun { warnings: tracked.warnings, ..self.opening(tracked.snapshot.sequence_number, request)? })
-    }
-
-    fn begin_after(
-        &self,
-        opened: &Opened,
-        last: &Step,
-        capture: &Capture,
-        others: &[OpenCall],
-        request: &request::Begin,
-    ) -> Result<Begun> {
-        let config = self.config()?.snapshots;
-        let (changes, unseen) = self.differing(opened, last, capture)?;
-        // What may be another call's work is told apart when that call finishes.
-        let tree = self.without_theirs(opened, capture, &changes, &[], others)?;
-        let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
-        let mut changes = opened.files.compare(&last.tree, &tree)?;
-        changes.retain(|change| !not_seen.contains(&change.path));
-        let found: Vec<UnknownChange> = if config.enable_unknown_change_detection {
-            unknown(&changes, &Patterns::new(&config.exclude_from_checking)).0
-        } else {
-            Vec::new()
-        };
-        let strategy = request.unknown.strategy.unwrap_or(config.unknown_change_strategy);
-        let decision = decide(strategy, request.unknown.force);
-        let mut warnings = Vec::new();
-        if config.enable_unknown_change_detection && !unseen.is_empty() {
-            let problem = blind(&unseen, "the tool call");
-            if decision == Decision::Refuse {
-                return Err(problem);
-            }
-            warnings.push(problem.message().to_owned());
-        }
-        let begun = match Some(decision).filter(|_| !found.is_empty()) {
-            Some(Decision::Refuse) => Err(mismatch(&found, "beginning the tool call")),
-            Some(Decision::Integrate) => {
-                let (step, more) = self.record_external(opened, capture, tree, &changes, false, None)?;
-                let seq = step.snapshot.sequence_number;
-                warnings.extend(more);
-                Ok(Begun { unknown_changes: found, integrated: Some(seq), ..self.opening(seq, request)? })
-            }
-            Some(Decision::List) | None => {
-                Ok(Begun { unknown_changes: found, ..self.opening(last.snapshot.sequence_number, request)? })
-            }
-        };
-        Ok(Begun { warnings, ..begun? })
     }
 
     fn opening(&self, based_on: Seq, request: &request::Begin) -> Result<Begun> {
@@ -164,47 +79,25 @@ impl Workspace {
     /// Finishes a tool call: what changed since it began is its step. What changed before, or outside its declared
     /// write set, is somebody else's.
     pub fn finish(&self, request: &request::Finish) -> Result<Tracked> {
-        let (opened, _lock) = self.writing()?;
-        self.finish_in(opened, request, None)
+        let writing = self.writing()?;
+        writing.finish_in(request, None)
     }
 
     /// The user is asked whether a tool call may run: what is written from now on may be the user's, until it is known
     /// when the tool ran.
     pub fn asked(&self, call: &str) -> Result<Call> {
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let mut call = self.call(opened, call)?;
         call.call.run.asked = call.call.run.asked.or_else(|| Some(self.settings.now()));
         opened.timeline.replace_call(&call)?;
         Ok(call.call)
     }
 
-    /// The same for who holds the workspace lock; `tool` replaces the one named when the call began.
-    pub(super) fn finish_in(&self, opened: &Opened, request: &request::Finish, tool: Option<&str>) -> Result<Tracked> {
-        let call = self.call(opened, &request.call)?;
-        let declared = match request.declared.is_empty() {
-            true => call.call.origin.declared.clone(),
-            false => self.through_links(&request.declared),
-        };
-        let tool = tool.map(str::to_owned).or_else(|| call.call.origin.tool.clone());
-        let origin = Origin { tool, declared, ..call.call.origin.clone() };
-        self.record(
-            opened,
-            &Recording {
-                description: &request.description,
-                origin: &origin,
-                unknown: request.unknown,
-                pinned: request.pinned,
-                since: call.call.since,
-                call: Some(&call),
-                ran: request.ran.or_else(|| doubt::unless_ended(&call.call)),
-                goes_on: request.goes_on.as_ref(),
-            },
-        )
-    }
-
     /// Gives a tool call up: nothing is recorded, and what it wrote counts like anybody's changes.
     pub fn abandon(&self, call: &str) -> Result<Call> {
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let call = self.call(opened, call)?;
         opened.timeline.close_call(&call.call.id)?;
         Ok(call.call)
@@ -216,20 +109,6 @@ impl Workspace {
             return Ok(Vec::new());
         }
         open_calls_in(self.opened()?)
-    }
-
-    /// Opens a call again whose step was just recorded, for what its command does from here on.
-    pub(super) fn go_on(
-        &self,
-        opened: &Opened,
-        call: &OpenCall,
-        background: &Background,
-        latest: &Snapshot,
-        capture: &Capture,
-    ) -> Result<()> {
-        let run = Run { asked: None, background: Some(background.clone()), ..call.call.run.clone() };
-        let open = Call { based_on: latest.sequence_number, run, ..call.call.clone() };
-        opened.timeline.open_call(&OpenCall { call: open, start: capture.tree, coverage_id: capture.coverage_id })
     }
 
     fn call(&self, opened: &Opened, id: &str) -> Result<OpenCall> {
@@ -254,6 +133,128 @@ impl Workspace {
             .with_hint("begin one with `backsight begin`; those that are open are in `backsight status`")
             .with_details(serde_json::json!({ "open_calls": open }))
         })
+    }
+}
+
+impl Writing<'_> {
+    /// The same for who holds the workspace lock.
+    pub(super) fn begin_in(&self, request: &request::Begin) -> Result<Begun> {
+        let others = other_calls(self.opened, None)?;
+        if others.len() >= MOST_OPEN {
+            let message = format!("{} tool calls are open, and no more are remembered", others.len());
+            return Err(Error::new(Code::Busy, message)
+                .with_hint("see them with `backsight status`; end those that are over with `backsight abandon CALL`"));
+        }
+        let origin =
+            Origin { declared: self.workspace.through_links(&request.origin.declared), ..request.origin.clone() };
+        let request = &request::Begin { origin, ..request.clone() };
+        let last = self.latest()?;
+        let include = request.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let mut capture = self.capture(last.as_ref(), &include)?;
+        let mut begun = match &last {
+            None => self.begin_first(&capture, request)?,
+            Some(last) => self.begin_after(last, &capture, &others, request)?,
+        };
+        let call = OpenCall { call: begun.call.clone(), start: capture.tree, coverage_id: capture.coverage_id };
+        begun.open_calls = others.into_iter().map(|other| other.call).collect();
+        self.save_cache(&mut capture)?;
+        // Last: a call that nobody learned the id of must not stay open.
+        self.opened.timeline.open_call(&call)?;
+        Ok(begun)
+    }
+
+    fn begin_first(&self, capture: &Capture, request: &request::Begin) -> Result<Begun> {
+        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+        let recording = Recording {
+            description: "before the first tool call",
+            origin: &origin,
+            unknown: request.unknown,
+            pinned: false,
+            call: None,
+            ran: None,
+            goes_on: None,
+            since: self.workspace.settings.now(),
+        };
+        let tracked = self.record_first(capture, &recording)?;
+        Ok(Begun { warnings: tracked.warnings, ..self.workspace.opening(tracked.snapshot.sequence_number, request)? })
+    }
+
+    fn begin_after(
+        &self,
+        last: &Step,
+        capture: &Capture,
+        others: &[OpenCall],
+        request: &request::Begin,
+    ) -> Result<Begun> {
+        let config = &self.config()?.snapshots;
+        let (changes, unseen) = self.workspace.differing(self.opened, last, capture)?;
+        // What may be another call's work is told apart when that call finishes.
+        let tree = self.workspace.without_theirs(self.opened, capture, &changes, &[], others)?;
+        let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
+        let mut changes = self.opened.files.compare(&last.tree, &tree)?;
+        changes.retain(|change| !not_seen.contains(&change.path));
+        let found: Vec<UnknownChange> = if config.enable_unknown_change_detection {
+            unknown(&changes, &Patterns::new(&config.exclude_from_checking)).0
+        } else {
+            Vec::new()
+        };
+        let strategy = request.unknown.strategy.unwrap_or(config.unknown_change_strategy);
+        let decision = decide(strategy, request.unknown.force);
+        let mut warnings = Vec::new();
+        if config.enable_unknown_change_detection && !unseen.is_empty() {
+            let problem = blind(&unseen, "the tool call");
+            if decision == Decision::Refuse {
+                return Err(problem);
+            }
+            warnings.push(problem.message().to_owned());
+        }
+        let begun = match Some(decision).filter(|_| !found.is_empty()) {
+            Some(Decision::Refuse) => Err(mismatch(&found, "beginning the tool call")),
+            Some(Decision::Integrate) => {
+                let (step, more) = self.record_external(capture, tree, &changes, false, None)?;
+                let seq = step.snapshot.sequence_number;
+                warnings.extend(more);
+                Ok(Begun { unknown_changes: found, integrated: Some(seq), ..self.workspace.opening(seq, request)? })
+            }
+            Some(Decision::List) | None => {
+                Ok(Begun { unknown_changes: found, ..self.workspace.opening(last.snapshot.sequence_number, request)? })
+            }
+        };
+        Ok(Begun { warnings, ..begun? })
+    }
+
+    /// The same for who holds the workspace lock; `tool` replaces the one named when the call began.
+    pub(super) fn finish_in(&self, request: &request::Finish, tool: Option<&str>) -> Result<Tracked> {
+        let call = self.workspace.call(self.opened, &request.call)?;
+        let declared = match request.declared.is_empty() {
+            true => call.call.origin.declared.clone(),
+            false => self.workspace.through_links(&request.declared),
+        };
+        let tool = tool.map(str::to_owned).or_else(|| call.call.origin.tool.clone());
+        let origin = Origin { tool, declared, ..call.call.origin.clone() };
+        self.record(&Recording {
+            description: &request.description,
+            origin: &origin,
+            unknown: request.unknown,
+            pinned: request.pinned,
+            since: call.call.since,
+            call: Some(&call),
+            ran: request.ran.or_else(|| doubt::unless_ended(&call.call)),
+            goes_on: request.goes_on.as_ref(),
+        })
+    }
+
+    /// Opens a call again whose step was just recorded, for what its command does from here on.
+    pub(super) fn go_on(
+        &self,
+        call: &OpenCall,
+        background: &Background,
+        latest: &Snapshot,
+        capture: &Capture,
+    ) -> Result<()> {
+        let run = Run { asked: None, background: Some(background.clone()), ..call.call.run.clone() };
+        let open = Call { based_on: latest.sequence_number, run, ..call.call.clone() };
+        self.opened.timeline.open_call(&OpenCall { call: open, start: capture.tree, coverage_id: capture.coverage_id })
     }
 }
 

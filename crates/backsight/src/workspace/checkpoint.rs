@@ -14,7 +14,8 @@ impl Workspace {
     /// the first one. Every snapshot makes one by itself; only the latest is kept unless the settings say otherwise.
     pub fn create_file_checkpoint(&self, reference: &str, files: &[RelPath]) -> Result<SnapshotId> {
         let since = self.settings.now();
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let step = self.resolve(opened, reference)?;
         for path in files {
             if opened.files.find(&step.tree, None, path)?.is_none() {
@@ -24,7 +25,7 @@ impl Workspace {
             }
         }
         let paths = (!files.is_empty()).then(|| files.to_vec());
-        let checkpoint = self.checkpoint_of(paths, self.elapsed(since))?;
+        let checkpoint = writing.checkpoint_of(paths, self.elapsed(since))?;
         opened.timeline.add_checkpoint(step.snapshot.sequence_number, &checkpoint)?;
         Ok(checkpoint.id)
     }
@@ -63,10 +64,11 @@ impl Workspace {
     /// Removes file checkpoints made before `older_than`, or older than the setting says. The latest one stays, and so
     /// do the snapshots. Says how many were removed.
     pub fn cleanup_old_checkpoints(&self, older_than: Option<Timestamp>) -> Result<u64> {
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let oldest = match older_than {
             Some(oldest) => oldest,
-            None => self.checkpoint_of(None, 0)?.keep.oldest,
+            None => writing.checkpoint_of(None, 0)?.keep.oldest,
         };
         opened.timeline.remove_checkpoints(oldest)
     }

@@ -6,9 +6,10 @@ use backsight_core::{Code, Error, Result, Seq};
 
 use super::call::open_calls_in;
 use super::milestone::{milestone_of, milestones_in, place};
+use super::writing::Writing;
 use super::{Opened, Workspace};
 use crate::names;
-use crate::report::{ChainProblem, CurrentState, Event, Kind, Milestone, Origin, Reset, SyncReport};
+use crate::report::{ChainProblem, CurrentState, Event, Kind, Milestone, Origin, Reset, RowLane, SyncReport};
 use crate::request;
 use crate::timeline::NewEvent;
 
@@ -81,17 +82,18 @@ impl Workspace {
                 .with_hint("`backsight continuity reset --reason \"restored from a backup\"`"));
         }
         names::check_origin(origin)?;
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let calls = open_calls_in(opened)?;
-        let before = opened.timeline.latest()?;
-        let mut now = self.capture_with(opened, before.as_ref(), &BTreeSet::new(), true)?;
+        let before = writing.latest()?;
+        let mut now = writing.capture_with(before.as_ref(), &BTreeSet::new(), true)?;
         let changes = match &before {
             Some(last) if last.tree != now.tree => opened.files.compare(&last.tree, &now.tree).unwrap_or_default(),
             _ => Vec::new(),
         };
         let differs = before.as_ref().is_none_or(|last| last.tree != now.tree);
         let integrated = if differs {
-            let (step, _) = self.record_external(opened, &now, now.tree, &changes, false, None)?;
+            let (step, _) = writing.record_external(&now, now.tree, &changes, false, None)?;
             Some(step.snapshot.sequence_number)
         } else {
             None
@@ -112,26 +114,22 @@ impl Workspace {
                 "closed_calls": calls,
             }),
         };
-        let event = self.append_event(opened, &event)?;
+        let event = writing.append_event(&event)?;
         for call in &calls {
             opened.timeline.close_call(&call.id)?;
         }
-        self.save_cache(opened, &mut now)?;
+        writing.save_cache(&mut now)?;
         Ok(Reset { event, integrated, acknowledged, closed_calls: calls })
     }
 
     /// Remembers an event of another lane in the timeline.
     pub fn note(&self, note: &request::Note) -> Result<Event> {
-        let is_lane_event = matches!(
-            note.kind,
-            Kind::FirstError | Kind::Recovery | Kind::Navigation | Kind::DebuggerStop | Kind::Capture
-        );
-        if !is_lane_event {
+        if note.kind.lane() == RowLane::Files {
             return Err(Error::new(Code::Usage, format!("a row of kind `{}` cannot be noted", note.kind.as_str()))
                 .with_hint("it is recorded by the command of that name"));
         }
         names::check_origin(&note.origin)?;
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
         let event = NewEvent {
             id: self.new_id()?,
             kind: note.kind,
@@ -140,12 +138,14 @@ impl Workspace {
             origin: Origin { declared: Vec::new(), ..note.origin.clone() },
             details: note.details.clone(),
         };
-        self.append_event(opened, &event)
+        writing.append_event(&event)
     }
+}
 
-    pub(super) fn append_event(&self, opened: &Opened, event: &NewEvent) -> Result<Event> {
-        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
-        opened.timeline.append_event(event, used)
+impl Writing<'_> {
+    pub(super) fn append_event(&self, event: &NewEvent) -> Result<Event> {
+        let used = self.opened.files.latest_named()?.unwrap_or(Seq(0));
+        self.opened.timeline.append_event(event, used)
     }
 }
 

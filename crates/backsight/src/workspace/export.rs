@@ -26,7 +26,8 @@ impl Workspace {
     /// changes: not HEAD, not the index, not the work tree, no other branch.
     pub fn export_git(&self, request: &ExportGit) -> Result<ExportedGit> {
         // Holding the lock keeps `gc` from removing what is being copied.
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let range = self.export_range(opened, &request.range)?;
         check_parents(&range.steps)?;
         held(opened, &range, request.squash)?;

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
-use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo, WorkspaceLock};
+use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo};
 
 use super::look::plain_change;
 use super::milestone::as_wholes;
 use super::track::touched;
+use super::writing::Writing;
 use super::{Opened, Workspace, doubt, shared, still_held};
 use crate::adopt::last_adopted;
 use crate::convert::{conflict, path_changes};
@@ -89,6 +90,24 @@ const BUSY: &str = "another program keeps writing to it";
 /// Why a file is left alone that no other can take the place of: it is itself a mount point.
 const MOUNTED: &str = "something is mounted there";
 
+/// Whether a plan is carried out or only made.
+pub(super) enum Under<'w> {
+    /// A dry run.
+    Look(&'w Opened),
+    /// With the workspace lock.
+    Write(Writing<'w>),
+}
+
+impl<'w> Under<'w> {
+    /// What both can read.
+    pub(super) fn opened(&self) -> &'w Opened {
+        match self {
+            Under::Look(opened) => opened,
+            Under::Write(writing) => writing.opened,
+        }
+    }
+}
+
 /// Looks at a plan before it is carried out.
 pub(super) type Observe<'a> = &'a dyn Fn(&Capture, &Plan) -> Result<()>;
 
@@ -123,8 +142,8 @@ impl Workspace {
     /// Takes the tree, or some paths of it, to what it was in a snapshot.
     pub fn restore_with(&self, request: &request::Restore) -> Result<Applied> {
         names::check_origin(&request.origin)?;
-        let opened = self.opened()?;
-        let _lock = self.lock_to_go(request.dry_run)?;
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let target = self.resolve(opened, &request.reference)?;
         let seq = target.snapshot.sequence_number;
         let latest = opened.timeline.latest()?.map_or(target.tree, |latest| latest.tree);
@@ -145,7 +164,7 @@ impl Workspace {
             doubtful: BTreeMap::new(),
             session: None,
         };
-        self.carry_out(opened, &intent, &|now, left| {
+        self.carry_out(&under, &intent, &|now, left| {
             check_selection(opened, now, &target, &request.paths)?;
             let bounds = Bounds { selection: &request.paths, left };
             opened.files.plan_restore(now, &target.tree, target.coverage_id.as_ref(), bounds)
@@ -155,8 +174,8 @@ impl Workspace {
     /// Undoes steps and keeps everything else, later edits of the same files included where they do not overlap.
     pub fn revert_steps(&self, request: &request::Revert) -> Result<Applied> {
         names::check_origin(&request.origin)?;
-        let opened = self.opened()?;
-        let _lock = self.lock_to_go(request.dry_run)?;
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let (mut steps, mut stays): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
         for reference in &request.references {
             let named = self.resolve_all(opened, reference)?;
@@ -175,7 +194,7 @@ impl Workspace {
             agreed: request.plan.as_ref(),
             origin: &request.origin,
         };
-        let mut applied = self.undo_steps(opened, Kind::Revert, steps, &request.paths, terms)?;
+        let mut applied = self.undo_steps(&under, Kind::Revert, steps, &request.paths, terms)?;
         applied.warnings.extend(stays_as_it_is(stays));
         Ok(applied)
     }
@@ -183,19 +202,19 @@ impl Workspace {
     /// Takes back the newest steps that are in effect.
     pub fn undo(&self, request: &request::Undo) -> Result<Applied> {
         names::check_origin(&request.origin)?;
-        let opened = self.opened()?;
-        let _lock = self.lock_to_go(request.dry_run)?;
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let available = stacks(&opened.timeline.outlines()?).undoable;
         check_count(available.len(), request.count, "undo")?;
         let steps = available.into_iter().take(request.count).map(|seq| step_at(opened, seq));
-        self.undo_steps(opened, Kind::Undo, steps.collect::<Result<_>>()?, &[], terms_of(request))
+        self.undo_steps(&under, Kind::Undo, steps.collect::<Result<_>>()?, &[], terms_of(request))
     }
 
     /// Brings back the steps that were taken back last.
     pub fn redo(&self, request: &request::Undo) -> Result<Applied> {
         names::check_origin(&request.origin)?;
-        let opened = self.opened()?;
-        let _lock = self.lock_to_go(request.dry_run)?;
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let available = stacks(&opened.timeline.outlines()?);
         check_count(available.redoable_steps(), request.count, "redo")?;
         let redo = available.redo(request.count);
@@ -215,12 +234,12 @@ impl Workspace {
             terms: terms_of(request),
             session: None,
         };
-        self.take_back(opened, take, &|_, _| Ok(()))
+        self.take_back(&under, take, &|_, _| Ok(()))
     }
 
     fn undo_steps(
         &self,
-        opened: &Opened,
+        under: &Under<'_>,
         kind: Kind,
         steps: Vec<Step>,
         paths: &[RelPath],
@@ -243,17 +262,19 @@ impl Workspace {
             terms,
             session: None,
         };
-        self.take_back(opened, take, &|_, _| Ok(()))
+        self.take_back(under, take, &|_, _| Ok(()))
     }
 
-    /// The workspace lock, taken before it is decided what to go back to: what is newest must still be so when it is
-    /// taken back. A dry run needs none.
-    fn lock_to_go(&self, dry_run: bool) -> Result<Option<WorkspaceLock>> {
-        if dry_run { Ok(None) } else { self.writing().map(|(_, lock)| Some(lock)) }
+    /// The right to write, taken before it is decided what to go back to: what is newest must still be so when it is
+    /// taken back. A dry run only looks.
+    pub(super) fn under(&self, dry_run: bool) -> Result<Under<'_>> {
+        let opened = self.opened()?;
+        if dry_run { Ok(Under::Look(opened)) } else { self.writing().map(Under::Write) }
     }
 
-    /// Takes steps back, or does them again, and keeps everything else. The caller holds the workspace lock.
-    pub(super) fn take_back(&self, opened: &Opened, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
+    /// Takes steps back, or does them again, and keeps everything else.
+    pub(super) fn take_back(&self, under: &Under<'_>, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
+        let opened = under.opened();
         let undoable = undoable(opened, take.kind, &take.legs)?;
         let mut include = BTreeSet::new();
         for step in &undoable {
@@ -275,7 +296,7 @@ impl Workspace {
             OnConflict::Merge => backsight_files::OnConflict::Mark,
             OnConflict::Refuse | OnConflict::Skip => backsight_files::OnConflict::Leave,
         };
-        self.carry_out(opened, &intent, &|now, left| {
+        self.carry_out(under, &intent, &|now, left| {
             let bounds = Bounds { selection: take.paths, left };
             let plan = opened.files.plan_revert(now, &undoable, bounds, policy)?;
             observe(now, &plan)?;
@@ -283,27 +304,30 @@ impl Workspace {
         })
     }
 
-    /// Plans against the disk as it is, and unless it is a dry run carries the plan out, which needs the workspace lock.
-    fn carry_out(&self, opened: &Opened, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
+    /// Plans against the disk as it is, and unless it is a dry run carries the plan out.
+    fn carry_out(&self, under: &Under<'_>, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
         // Whose work it is cannot be told, so the caller decides: the paths are named, and left or taken along as asked.
         let mut left = match intent.terms.on_conflict {
             OnConflict::Refuse | OnConflict::Skip => intent.doubtful.clone(),
             OnConflict::Merge => BTreeMap::new(),
         };
-        if intent.terms.dry_run {
-            let now = self.look_at(opened, &intent.include, true)?;
-            let plan = trusted(opened, intent, plan(&now, &left)?)?;
-            let token = self.agree(opened, intent, &plan)?;
-            refuse_conflicts(intent, &plan)?;
-            opened.files.check_plan(&plan)?;
-            return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan, &now) });
-        }
+        let writing = match under {
+            Under::Write(writing) => writing,
+            Under::Look(opened) => {
+                let now = self.look_at(opened, &intent.include, true)?;
+                let plan = trusted(opened, intent, plan(&now, &left)?)?;
+                let token = self.agree(opened, intent, &plan)?;
+                refuse_conflicts(intent, &plan)?;
+                opened.files.check_plan(&plan)?;
+                return Ok(Applied { plan: Some(token), ..report(opened, intent, &plan, &now) });
+            }
+        };
         let (mut attempts, mut busy) = (0, 0);
         // What programs wrote during attempts that were given up is stored, and told with the answer.
         let mut notes: Vec<String> = Vec::new();
         let mut raced: BTreeMap<Option<RelPath>, usize> = BTreeMap::new();
         loop {
-            let error = match self.carry_out_once(opened, intent, &|now| plan(now, &left)) {
+            let error = match writing.carry_out_once(intent, &|now| plan(now, &left)) {
                 Err(error) if error.code() == Code::Raced => error,
                 Err(error) => {
                     leave_mounted(intent, &error, &mut left).ok_or(error)?;
@@ -337,55 +361,6 @@ impl Workspace {
         }
     }
 
-    fn carry_out_once(
-        &self,
-        opened: &Opened,
-        intent: &Intent<'_>,
-        plan: &dyn Fn(&Capture) -> Result<Plan>,
-    ) -> Result<Applied> {
-        let since = self.settings.now();
-        let last = opened.timeline.latest()?;
-        let mut now = self.capture_with(opened, last.as_ref(), &intent.include, true)?;
-        let plan = trusted(opened, intent, plan(&now)?)?;
-        self.agree(opened, intent, &plan)?;
-        refuse_conflicts(intent, &plan)?;
-        let mut answer = report(opened, intent, &plan, &now);
-        // An undo of what is gone already still counts, or the steps before it could never be undone.
-        let counts = matches!(intent.kind, Kind::Undo | Kind::Redo) || intent.session.is_some();
-        if plan.changes.is_empty() && !counts {
-            self.save_cache(opened, &mut now)?;
-            return Ok(answer);
-        }
-        opened.files.check_plan(&plan)?;
-        answer.safety = Some(self.record_safety(opened, &now, &intent.description)?);
-        let result = opened.files.store_result(&now.tree, &plan)?;
-        let renames = opened.renames(&plan.changes, Some(&now));
-        let mut step = NewStep {
-            tree: result,
-            targets: intent.targets.clone(),
-            files_changed: path_changes(&plan.changes, &renames).len() as u64,
-            lines: opened.count_lines(&plan.changes, &renames),
-            coverage: coverage_after(&now, &plan),
-            files: touched(&plan.changes, false),
-            details: details(intent, &plan),
-            ..self.new_step(intent.kind, &now, &intent.description, intent.terms.origin)?
-        };
-        let note = serde_json::to_value(&step)
-            .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
-        let progress = |done, total| self.settings.report(Progress::Applying { done, total });
-        let mut restoration = opened.files.apply(&step.id, &plan, note, &progress)?;
-        step.execution_ms = Some(self.elapsed(since));
-        let (recorded, notes) = self.record_restoration(opened, &mut restoration, &mut step)?;
-        answer.snapshot = Some(recorded.snapshot);
-        answer.warnings.extend(notes);
-        match opened.files.save_cache_after(&mut now, &plan.changes, &result) {
-            // All is done; the next capture reads every file again.
-            Err(error) if error.code() == Code::DiskFull => answer.warnings.push(error.message().to_owned()),
-            other => other?,
-        }
-        Ok(answer)
-    }
-
     /// The plan's token. A plan other than the one that the caller agreed to is refused, with what changed since.
     fn agree(&self, opened: &Opened, intent: &Intent<'_>, plan: &Plan) -> Result<PlanToken> {
         let agreement = agreement(intent, plan, opened.timeline.latest_seq()?);
@@ -397,6 +372,52 @@ impl Workspace {
             })?;
         }
         Ok(agreement.token())
+    }
+}
+
+impl Writing<'_> {
+    fn carry_out_once(&self, intent: &Intent<'_>, plan: &dyn Fn(&Capture) -> Result<Plan>) -> Result<Applied> {
+        let since = self.workspace.settings.now();
+        let last = self.latest()?;
+        let mut now = self.capture_with(last.as_ref(), &intent.include, true)?;
+        let plan = trusted(self.opened, intent, plan(&now)?)?;
+        self.workspace.agree(self.opened, intent, &plan)?;
+        refuse_conflicts(intent, &plan)?;
+        let mut answer = report(self.opened, intent, &plan, &now);
+        // An undo of what is gone already still counts, or the steps before it could never be undone.
+        let counts = matches!(intent.kind, Kind::Undo | Kind::Redo) || intent.session.is_some();
+        if plan.changes.is_empty() && !counts {
+            self.save_cache(&mut now)?;
+            return Ok(answer);
+        }
+        self.opened.files.check_plan(&plan)?;
+        answer.safety = Some(self.record_safety(&now, &intent.description)?);
+        let result = self.opened.files.store_result(&now.tree, &plan)?;
+        let renames = self.opened.renames(&plan.changes, Some(&now));
+        let mut step = NewStep {
+            tree: result,
+            targets: intent.targets.clone(),
+            files_changed: path_changes(&plan.changes, &renames).len() as u64,
+            lines: self.opened.count_lines(&plan.changes, &renames),
+            coverage: coverage_after(&now, &plan),
+            files: touched(&plan.changes, false),
+            details: details(intent, &plan),
+            ..self.workspace.new_step(intent.kind, &now, &intent.description, intent.terms.origin)?
+        };
+        let note = serde_json::to_value(&step)
+            .map_err(|error| Error::new(Code::Io, format!("cannot encode the step: {error}")))?;
+        let progress = |done, total| self.workspace.settings.report(Progress::Applying { done, total });
+        let mut restoration = self.opened.files.apply(&step.id, &plan, note, &progress)?;
+        step.execution_ms = Some(self.workspace.elapsed(since));
+        let (recorded, notes) = self.record_restoration(&mut restoration, &mut step)?;
+        answer.snapshot = Some(recorded.snapshot);
+        answer.warnings.extend(notes);
+        match self.opened.files.save_cache_after(&mut now, &plan.changes, &result) {
+            // All is done; the next capture reads every file again.
+            Err(error) if error.code() == Code::DiskFull => answer.warnings.push(error.message().to_owned()),
+            other => other?,
+        }
+        Ok(answer)
     }
 }
 

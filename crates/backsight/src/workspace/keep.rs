@@ -7,6 +7,7 @@ use backsight_core::{Code, ObjectId, RelPath, Result, Seq, shell_word};
 use backsight_files::free_bytes;
 
 use super::milestone::{beginning, milestones_in};
+use super::writing::Writing;
 use super::{Opened, Workspace, step_in};
 use crate::config::Config;
 use crate::history::{Limits, outlived};
@@ -50,8 +51,8 @@ impl Workspace {
 
     /// Removes what no kept snapshot needs, and first the contents of snapshots beyond the limits.
     pub fn gc(&self, request: &request::Collect) -> Result<Collected> {
-        let (opened, lock) = self.writing_without_room()?;
-        let config = self.config()?;
+        let writing = self.writing_without_room()?;
+        let (opened, config) = (writing.opened, writing.config()?);
         let mut outlines = opened.timeline.outlines()?;
         // Milestones, file checkpoints and reverts that can still be taken back keep what they stand on.
         let held = self.held(opened)?;
@@ -84,7 +85,7 @@ impl Workspace {
                 warnings,
             });
         }
-        self.expire(opened, &expired)?;
+        writing.expire(&expired)?;
         let swept = opened.files.objects().sweep(&roots)?;
         let gone =
             outlines.iter().filter(|outline| outline.expired).map(|outline| outline.seq).chain(expired.iter().copied());
@@ -96,7 +97,7 @@ impl Workspace {
         unless_full(opened.timeline.fold())?;
         warnings.extend(swept.warnings);
         // Now there may be room for what waited for it.
-        if let Err(error) = self.recover(opened, &lock) {
+        if let Err(error) = writing.recover() {
             warnings.push(error.message().to_owned());
         }
         let bytes_after = store_bytes(opened)?;
@@ -111,20 +112,6 @@ impl Workspace {
             bytes_after,
             warnings,
         })
-    }
-
-    /// Says which contents go. On a full disk the stat cache makes way for that: it can be made again.
-    fn expire(&self, opened: &Opened, expired: &[Seq]) -> Result<()> {
-        if expired.is_empty() {
-            return Ok(());
-        }
-        match opened.timeline.expire(expired, self.settings.now()) {
-            Err(error) if error.code() == Code::DiskFull => {
-                opened.files.forget_cache()?;
-                opened.timeline.expire(expired, self.settings.now())
-            }
-            other => other,
-        }
     }
 
     fn held(&self, opened: &Opened) -> Result<BTreeSet<Seq>> {
@@ -148,8 +135,8 @@ impl Workspace {
             return Ok(verified);
         }
         // Another process may have been moving things about. With the lock held, what is still wrong is wrong.
-        let lock = self.lock(&opened.store)?;
-        match self.recover(opened, &lock) {
+        let writing = self.holding(opened)?;
+        match writing.recover() {
             Err(error) if !matches!(error.code(), Code::Damaged | Code::DiskFull) => return Err(error),
             _ => {}
         }
@@ -317,6 +304,22 @@ impl Workspace {
         let hint = over.then_some("the store is over its budget: `backsight gc`");
         checks.push(check("room", if over { CheckState::Warning } else { CheckState::Ok }, &message, hint));
         Ok(())
+    }
+}
+
+impl Writing<'_> {
+    /// Says which contents go. On a full disk the stat cache makes way for that: it can be made again.
+    fn expire(&self, expired: &[Seq]) -> Result<()> {
+        if expired.is_empty() {
+            return Ok(());
+        }
+        match self.opened.timeline.expire(expired, self.workspace.settings.now()) {
+            Err(error) if error.code() == Code::DiskFull => {
+                self.opened.files.forget_cache()?;
+                self.opened.timeline.expire(expired, self.workspace.settings.now())
+            }
+            other => other,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use backsight_core::{Code, Error, ObjectId, Result, Seq};
 use backsight_files::{StepToUndo, Tree};
 
 use super::diff::joined;
+use super::writing::Writing;
 use super::{Opened, Workspace};
 use crate::milestone::{Place, range_of, range_to, title};
 use crate::names;
@@ -18,7 +19,8 @@ impl Workspace {
     pub fn create_milestone(&self, new: &NewMilestone, snapshots: &[String]) -> Result<Milestone> {
         let title = title(&new.title)?;
         names::check_origin(&new.origin)?;
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let mut named = Vec::with_capacity(snapshots.len());
         for reference in snapshots {
             named.extend(self.resolve_all(opened, reference)?.iter().map(|step| step.snapshot.sequence_number));
@@ -30,7 +32,7 @@ impl Workspace {
         let present: Vec<Seq> = present.iter().map(|step| step.snapshot.sequence_number).collect();
         let last = milestones_in(opened)?.into_iter().next();
         let range = range_of(&named, &present, &place(opened, last.as_ref())?)?;
-        self.add_milestone(opened, title, new, range, last)
+        writing.add_milestone(title, new, range, last)
     }
 
     /// Makes a milestone of everything from where the last one ended (or the beginning) to `end`, or to the latest
@@ -56,48 +58,13 @@ impl Workspace {
     pub fn create_milestone_by_range(&self, new: &NewMilestone, end: Option<&str>) -> Result<Milestone> {
         let title = title(&new.title)?;
         names::check_origin(&new.origin)?;
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let end = end.map(|end| self.resolve_row(opened, end)).transpose()?;
         let last = milestones_in(opened)?.into_iter().next();
         let end = end.map(|end| end.snapshot.sequence_number);
         let range = range_to(end, &place(opened, last.as_ref())?)?;
-        self.add_milestone(opened, title, new, range, last)
-    }
-
-    fn add_milestone(
-        &self,
-        opened: &Opened,
-        title: String,
-        new: &NewMilestone,
-        (start, end): (Seq, Seq),
-        previous: Option<Milestone>,
-    ) -> Result<Milestone> {
-        let steps = opened.timeline.between(start, end)?;
-        check_parents(&steps)?;
-        let mut tags: Vec<String> = new.tags.iter().map(|tag| tag.trim().to_owned()).collect();
-        tags.retain(|tag| !tag.is_empty());
-        tags.dedup();
-        let id = self.new_id()?;
-        let timestamp = self.settings.now();
-        let milestone = Milestone {
-            id: id.clone(),
-            sequence_number: Seq(0),
-            timestamp,
-            title: title.clone(),
-            description: new.description.clone(),
-            tags,
-            start_sequence_number: start,
-            end_sequence_number: end,
-            previous_milestone_id: previous.map(|previous| previous.id),
-            summary: self.summary(opened, &steps)?,
-        };
-        let mut details = serde_json::to_value(&milestone)
-            .map_err(|error| Error::new(Code::Io, format!("cannot encode the milestone: {error}")))?;
-        // Its number is the row's, which is not known before it is written.
-        details.as_object_mut().map(|details| details.remove("sequence_number"));
-        let event =
-            NewEvent { id, kind: Kind::Milestone, timestamp, description: title, origin: new.origin.clone(), details };
-        milestone_of(&self.append_event(opened, &event)?)
+        writing.add_milestone(title, new, range, last)
     }
 
     fn summary(&self, opened: &Opened, steps: &[Step]) -> Result<MilestoneSummary> {
@@ -217,6 +184,43 @@ impl Workspace {
         let mut steps = opened.timeline.between(milestone.start_sequence_number, milestone.end_sequence_number)?;
         steps.reverse();
         Ok(steps)
+    }
+}
+
+impl Writing<'_> {
+    fn add_milestone(
+        &self,
+        title: String,
+        new: &NewMilestone,
+        (start, end): (Seq, Seq),
+        previous: Option<Milestone>,
+    ) -> Result<Milestone> {
+        let steps = self.opened.timeline.between(start, end)?;
+        check_parents(&steps)?;
+        let mut tags: Vec<String> = new.tags.iter().map(|tag| tag.trim().to_owned()).collect();
+        tags.retain(|tag| !tag.is_empty());
+        tags.dedup();
+        let id = self.workspace.new_id()?;
+        let timestamp = self.workspace.settings.now();
+        let milestone = Milestone {
+            id: id.clone(),
+            sequence_number: Seq(0),
+            timestamp,
+            title: title.clone(),
+            description: new.description.clone(),
+            tags,
+            start_sequence_number: start,
+            end_sequence_number: end,
+            previous_milestone_id: previous.map(|previous| previous.id),
+            summary: self.workspace.summary(self.opened, &steps)?,
+        };
+        let mut details = serde_json::to_value(&milestone)
+            .map_err(|error| Error::new(Code::Io, format!("cannot encode the milestone: {error}")))?;
+        // Its number is the row's, which is not known before it is written.
+        details.as_object_mut().map(|details| details.remove("sequence_number"));
+        let event =
+            NewEvent { id, kind: Kind::Milestone, timestamp, description: title, origin: new.origin.clone(), details };
+        milestone_of(&self.append_event(&event)?)
     }
 }
 

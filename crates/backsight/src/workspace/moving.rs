@@ -35,7 +35,8 @@ impl Workspace {
                 .with_hint("name a new file, or remove that one first"));
         }
         // Holding the lock keeps everything from being written, joined or removed meanwhile.
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let store = opened.store.directory();
         check_objects(store)?;
         let rows = Scratch::of(store)?;

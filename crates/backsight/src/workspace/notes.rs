@@ -26,7 +26,8 @@ impl Workspace {
             return Ok(0);
         }
         let events = waiting.iter().map(|notable| self.event_of(notable)).collect::<Result<Vec<NewEvent>>>()?;
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let used = opened.files.latest_named()?.unwrap_or(Seq(0));
         opened.timeline.append_events(&events, used)?;
         waiting.clear();

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp, quote};
 
 use super::track::{EXTERNAL, Recording, other_calls};
+use super::writing::Writing;
 use super::{Opened, Workspace, conversation};
 use crate::names;
 use crate::report::{
@@ -56,7 +57,8 @@ impl Workspace {
         };
         names::check_id("session", &id)?;
         let title = new.title.as_deref().map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let before = self.story(opened, &id, &opened.timeline.outlines()?)?;
         let is_new = !before.exists();
         let mut settled = Settled::default();
@@ -64,7 +66,7 @@ impl Workspace {
             let (started, baseline) = match before.began() {
                 Some(began) => began,
                 None => {
-                    settled = self.settle(opened, &id)?;
+                    settled = writing.settle(&id)?;
                     (self.settings.now(), settled.baseline)
                 }
             };
@@ -261,17 +263,19 @@ impl Workspace {
         }
         Ok(open)
     }
+}
 
+impl Writing<'_> {
     /// Records what is on disk as nobody's in particular, so that a session begins with a known state. What open tool
     /// calls may have written is left to them.
-    fn settle(&self, opened: &Opened, session: &str) -> Result<Settled> {
-        let since = self.settings.now();
-        let last = opened.timeline.latest()?;
-        let mut capture = self.capture(opened, last.as_ref(), &BTreeSet::new())?;
+    fn settle(&self, session: &str) -> Result<Settled> {
+        let since = self.workspace.settings.now();
+        let last = self.latest()?;
+        let mut capture = self.capture(last.as_ref(), &BTreeSet::new())?;
         let settled = match last {
             None => {
                 let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
-                let session = self.short_id(opened, OriginColumn::Session, session)?;
+                let session = self.workspace.short_id(self.opened, OriginColumn::Session, session)?;
                 let description = format!("before session {session}");
                 let unknown = request::Unknown::default();
                 let (pinned, call, ran, goes_on) = (false, None, None, None);
@@ -285,16 +289,22 @@ impl Workspace {
                     goes_on,
                     since,
                 };
-                let tracked = self.record_first(opened, &capture, &recording)?;
+                let tracked = self.record_first(&capture, &recording)?;
                 Settled { baseline: tracked.snapshot.sequence_number, unknown: Vec::new(), warnings: tracked.warnings }
             }
             Some(last) => {
-                let (changes, unseen) = self.differing(opened, &last, &capture)?;
-                let tree = self.without_theirs(opened, &capture, &changes, &[], &other_calls(opened, None)?)?;
+                let (changes, unseen) = self.workspace.differing(self.opened, &last, &capture)?;
+                let tree = self.workspace.without_theirs(
+                    self.opened,
+                    &capture,
+                    &changes,
+                    &[],
+                    &other_calls(self.opened, None)?,
+                )?;
                 let not_seen: BTreeSet<&RelPath> = unseen.iter().map(|unseen| &unseen.path).collect();
-                let mut changes = opened.files.compare(&last.tree, &tree)?;
+                let mut changes = self.opened.files.compare(&last.tree, &tree)?;
                 changes.retain(|change| !not_seen.contains(&change.path));
-                let config = self.config()?.snapshots;
+                let config = &self.config()?.snapshots;
                 let patterns = backsight_files::Patterns::new(&config.exclude_from_checking);
                 let found = unknown(&changes, &patterns).0;
                 let is_strict = config.unknown_change_strategy == Strategy::Strict;
@@ -304,12 +314,12 @@ impl Workspace {
                 if changes.is_empty() {
                     Settled { baseline: last.snapshot.sequence_number, ..Settled::default() }
                 } else {
-                    let (step, warnings) = self.record_external(opened, &capture, tree, &changes, false, None)?;
+                    let (step, warnings) = self.record_external(&capture, tree, &changes, false, None)?;
                     Settled { baseline: step.snapshot.sequence_number, unknown: found, warnings }
                 }
             }
         };
-        self.save_cache(opened, &mut capture)?;
+        self.save_cache(&mut capture)?;
         Ok(settled)
     }
 }

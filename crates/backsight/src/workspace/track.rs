@@ -6,6 +6,7 @@ use std::time::Duration;
 use backsight_core::{Code, Error, RelPath, Result, Seq, SnapshotId, Timestamp, Uncovered};
 use backsight_files::{Capture, Change, Node, Patterns, Subjects, Tree, Unseen};
 
+use super::writing::Writing;
 use super::{Opened, Workspace, doubt, shared};
 use crate::convert::{is_implied, path_changes, uncompared};
 use crate::names;
@@ -104,89 +105,18 @@ impl Workspace {
     pub fn track_with(&self, request: &request::Track) -> Result<Tracked> {
         names::check_origin(&request.origin)?;
         let since = self.settings.now();
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
         let origin = Origin { declared: self.through_links(&request.origin.declared), ..request.origin.clone() };
-        self.record(
-            opened,
-            &Recording {
-                description: &request.description,
-                origin: &origin,
-                unknown: request.unknown,
-                pinned: request.pinned,
-                call: None,
-                ran: None,
-                goes_on: None,
-                since,
-            },
-        )
-    }
-
-    /// Captures the files and appends what is needed for the latest snapshot to be them. Needs the workspace lock.
-    pub(super) fn record(&self, opened: &Opened, recording: &Recording<'_>) -> Result<Tracked> {
-        let last = opened.timeline.latest()?;
-        let include = recording.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
-        // A watcher hears nothing of a write through shared memory or through another name of a file. A call that says what
-        // it writes is looked up there; what any other call did is walked for.
-        let thorough = recording.call.is_some() && recording.origin.declared.is_empty();
-        let mut capture = self.capture_with(opened, last.as_ref(), &include, thorough)?;
-        let mut tracked = match last {
-            None => self.record_first(opened, &capture, recording)?,
-            Some(last) => {
-                let apart = self.tell_apart(opened, &last, &capture, recording)?;
-                self.record_apart(opened, last, &capture, apart, recording)?
-            }
-        };
-        if tracked.created {
-            tracked.warnings.extend(self.closing(opened, &tracked.snapshot)?);
-        }
-        if let Some(call) = recording.call {
-            tracked.warnings.extend(shared::recorded_by_others(opened, call)?);
-            if let Some(background) = recording.goes_on {
-                self.go_on(opened, call, background, &tracked.snapshot, &capture)?;
-            }
-        }
-        let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
-        if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
-            // A message that changed nothing is one of its session's messages all the same.
-            opened.timeline.note_unchanged(recording.origin, self.settings.now())?;
-        }
-        if tracked.created
-            && let Err(error) = opened.files.objects().maintain()
-        {
-            tracked.warnings.push(format!("small packs were not joined: {error}"));
-        }
-        self.save_cache(opened, &mut capture)?;
-        Ok(tracked)
-    }
-
-    /// Keeps what a capture learned, whether it was recorded as a whole, in part or not at all.
-    pub(super) fn save_cache(&self, opened: &Opened, capture: &mut Capture) -> Result<()> {
-        let Some(latest) = opened.timeline.latest()? else { return Ok(()) };
-        if latest.tree == capture.tree {
-            return opened.files.save_cache(capture);
-        }
-        let away = opened.files.compare(&capture.tree, &latest.tree)?;
-        // The trees of the capture are in no row, so no cache may rest on them.
-        if away.is_empty() {
-            return Ok(());
-        }
-        opened.files.save_cache_after(capture, &away, &latest.tree)
-    }
-
-    pub(super) fn record_first(
-        &self,
-        opened: &Opened,
-        capture: &Capture,
-        recording: &Recording<'_>,
-    ) -> Result<Tracked> {
-        let step = NewStep {
-            files_changed: capture.coverage.files,
-            execution_ms: Some(self.elapsed(recording.since)),
-            pinned: recording.pinned,
-            ..self.new_step(Kind::Track, capture, recording.description, recording.origin)?
-        };
-        let (step, warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
-        Ok(Tracked { warnings, ..answer(true, step, Vec::new()) })
+        writing.record(&Recording {
+            description: &request.description,
+            origin: &origin,
+            unknown: request.unknown,
+            pinned: request.pinned,
+            call: None,
+            ran: None,
+            goes_on: None,
+            since,
+        })
     }
 
     /// Splits what differs from the latest snapshot into the caller's own changes and everybody else's.
@@ -295,130 +225,6 @@ impl Workspace {
         opened.files.split_unseen(changes, last.coverage_id.as_ref(), &Unseen::Now(capture))
     }
 
-    fn record_apart(
-        &self,
-        opened: &Opened,
-        last: Step,
-        capture: &Capture,
-        apart: Apart,
-        recording: &Recording<'_>,
-    ) -> Result<Tracked> {
-        let call = recording.call.map(|call| &call.call.id);
-        let config = self.config()?.snapshots;
-        let found = if config.enable_unknown_change_detection {
-            let mut found = unknown(&apart.foreign, &Patterns::new(&config.exclude_from_checking)).0;
-            found.retain(|change| !is_within_any(&change.file_path, &apart.theirs));
-            found
-        } else {
-            Vec::new()
-        };
-        let strategy = recording.unknown.strategy.unwrap_or(config.unknown_change_strategy);
-        let decision = (!found.is_empty()).then(|| decide(strategy, recording.unknown.force));
-        if decision == Some(Decision::Refuse) {
-            return Err(mismatch(&found, "recording the step"));
-        }
-        let is_claimed = call.is_some() || !recording.origin.declared.is_empty();
-        let refuses = decide(strategy, recording.unknown.force) == Decision::Refuse;
-        if is_claimed && refuses && config.enable_unknown_change_detection && !apart.unseen.is_empty() {
-            return Err(blind(&apart.unseen, "the step"));
-        }
-        let left: Vec<RelPath> = touched(&apart.left, false).into_iter().map(|file| file.path).collect();
-        let tracked = if apart.tree == last.tree && apart.own.is_empty() {
-            self.unchanged(opened, last, capture, recording)?
-        } else if apart.own.is_empty() && !apart.foreign.is_empty() {
-            // Nothing of it is the caller's, so no step of the caller's is recorded.
-            let (step, warnings) =
-                self.record_external(opened, capture, apart.tree, &apart.foreign, recording.pinned, call)?;
-            Tracked { warnings, ..answer(true, step, Vec::new()) }
-        } else {
-            self.record_own(opened, capture, &apart, &found, decision, recording)?
-        };
-        if !tracked.created
-            && let Some(call) = call
-        {
-            opened.timeline.finish_call(call, self.settings.now())?;
-        }
-        let warnings = apart.warnings.into_iter().chain(tracked.warnings).collect();
-        Ok(Tracked { unseen: apart.unseen, unknown_changes: found, left_to_open_calls: left, warnings, ..tracked })
-    }
-
-    fn unchanged(&self, opened: &Opened, last: Step, capture: &Capture, recording: &Recording<'_>) -> Result<Tracked> {
-        let mut tracked = answer(false, last, Vec::new());
-        tracked.snapshot.coverage = capture.coverage.clone();
-        if recording.pinned && !tracked.snapshot.pinned {
-            opened.timeline.set_pinned(tracked.snapshot.sequence_number, true)?;
-            tracked.snapshot.pinned = true;
-        }
-        Ok(tracked)
-    }
-
-    fn record_own(
-        &self,
-        opened: &Opened,
-        capture: &Capture,
-        apart: &Apart,
-        found: &[UnknownChange],
-        decision: Option<Decision>,
-        recording: &Recording<'_>,
-    ) -> Result<Tracked> {
-        let integrated = match decision {
-            Some(Decision::Integrate) => {
-                let (step, _) = self.record_external(opened, capture, apart.others, &apart.foreign, false, None)?;
-                Some(step.snapshot.sequence_number)
-            }
-            _ => None,
-        };
-        let base =
-            if integrated.is_some() { Some(apart.others) } else { opened.timeline.latest()?.map(|last| last.tree) };
-        let is_shared = integrated.is_none() && !apart.foreign.is_empty();
-        let renames = opened.renames(&apart.own, None);
-        let described = path_changes(&apart.own, &renames);
-        let mut files = touched(&apart.own, false);
-        if is_shared {
-            add_foreign(&mut files, &apart.foreign);
-        }
-        let step = NewStep {
-            tree: apart.tree,
-            start: Some(apart.start).filter(|start| Some(*start) != base),
-            files_changed: described.len() as u64,
-            lines: opened.count_lines(&apart.own, &renames),
-            execution_ms: Some(self.elapsed(recording.since)),
-            files,
-            unknown: if is_shared { found.to_vec() } else { Vec::new() },
-            details: details(recording.call, apart),
-            pinned: recording.pinned,
-            ..self.new_step(Kind::Track, capture, &recording.text(&described), recording.origin)?
-        };
-        let (step, mut warnings) = self.append(opened, &step, recording.call.map(|call| &call.call.id))?;
-        warnings.extend(uncompared(&renames));
-        Ok(Tracked { integrated, warnings, ..answer(true, step, described) })
-    }
-
-    /// Records changes that nobody claimed: the compensating snapshot.
-    pub(super) fn record_external(
-        &self,
-        opened: &Opened,
-        capture: &Capture,
-        tree: Tree,
-        changes: &[Change],
-        pinned: bool,
-        call: Option<&SnapshotId>,
-    ) -> Result<(Step, Vec<String>)> {
-        let renames = opened.renames(changes, None);
-        let described = path_changes(changes, &renames);
-        let names = named(&described);
-        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
-        let step = NewStep {
-            tree,
-            files_changed: described.len() as u64,
-            lines: opened.count_lines(changes, &renames),
-            files: touched(changes, true),
-            pinned,
-            ..self.new_step(Kind::External, capture, &format!("changed outside: {names}"), &origin)?
-        };
-        self.append(opened, &step, call)
-    }
-
     /// A step with the capture's files and nothing said about changes.
     pub(super) fn new_step(
         &self,
@@ -451,76 +257,250 @@ impl Workspace {
     pub(super) fn elapsed(&self, since: Timestamp) -> u64 {
         self.settings.now().0.saturating_sub(since.0).max(0) as u64
     }
+}
 
-    pub(super) fn capture(&self, opened: &Opened, last: Option<&Step>, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
-        self.capture_with(opened, last, include, false)
+impl Writing<'_> {
+    /// Captures the files and appends what is needed for the latest snapshot to be them. Needs the workspace lock.
+    pub(super) fn record(&self, recording: &Recording<'_>) -> Result<Tracked> {
+        let last = self.latest()?;
+        let include = recording.origin.declared.iter().map(|path| path.as_bytes().to_vec()).collect();
+        // A watcher hears nothing of a write through shared memory or through another name of a file. A call that says what
+        // it writes is looked up there; what any other call did is walked for.
+        let thorough = recording.call.is_some() && recording.origin.declared.is_empty();
+        let mut capture = self.capture_with(last.as_ref(), &include, thorough)?;
+        let mut tracked = match last {
+            None => self.record_first(&capture, recording)?,
+            Some(last) => {
+                let apart = self.workspace.tell_apart(self.opened, &last, &capture, recording)?;
+                self.record_apart(last, &capture, apart, recording)?
+            }
+        };
+        if tracked.created {
+            tracked.warnings.extend(self.workspace.closing(self.opened, &tracked.snapshot)?);
+        }
+        if let Some(call) = recording.call {
+            tracked.warnings.extend(shared::recorded_by_others(self.opened, call)?);
+            if let Some(background) = recording.goes_on {
+                self.go_on(call, background, &tracked.snapshot, &capture)?;
+            }
+        }
+        let is_own = tracked.created && tracked.snapshot.origin.message == recording.origin.message;
+        if !is_own && recording.call.is_none() && recording.origin.message.is_some() {
+            // A message that changed nothing is one of its session's messages all the same.
+            self.opened.timeline.note_unchanged(recording.origin, self.workspace.settings.now())?;
+        }
+        if tracked.created
+            && let Err(error) = self.opened.files.objects().maintain()
+        {
+            tracked.warnings.push(format!("small packs were not joined: {error}"));
+        }
+        self.save_cache(&mut capture)?;
+        Ok(tracked)
+    }
+
+    /// Keeps what a capture learned, whether it was recorded as a whole, in part or not at all.
+    pub(super) fn save_cache(&self, capture: &mut Capture) -> Result<()> {
+        let Some(latest) = self.latest()? else { return Ok(()) };
+        if latest.tree == capture.tree {
+            return self.opened.files.save_cache(capture);
+        }
+        let away = self.opened.files.compare(&capture.tree, &latest.tree)?;
+        // The trees of the capture are in no row, so no cache may rest on them.
+        if away.is_empty() {
+            return Ok(());
+        }
+        self.opened.files.save_cache_after(capture, &away, &latest.tree)
+    }
+
+    pub(super) fn record_first(&self, capture: &Capture, recording: &Recording<'_>) -> Result<Tracked> {
+        let step = NewStep {
+            files_changed: capture.coverage.files,
+            execution_ms: Some(self.workspace.elapsed(recording.since)),
+            pinned: recording.pinned,
+            ..self.workspace.new_step(Kind::Track, capture, recording.description, recording.origin)?
+        };
+        let (step, warnings) = self.append(&step, recording.call.map(|call| &call.call.id))?;
+        Ok(Tracked { warnings, ..answer(true, step, Vec::new()) })
+    }
+
+    fn record_apart(&self, last: Step, capture: &Capture, apart: Apart, recording: &Recording<'_>) -> Result<Tracked> {
+        let call = recording.call.map(|call| &call.call.id);
+        let config = &self.config()?.snapshots;
+        let found = if config.enable_unknown_change_detection {
+            let mut found = unknown(&apart.foreign, &Patterns::new(&config.exclude_from_checking)).0;
+            found.retain(|change| !is_within_any(&change.file_path, &apart.theirs));
+            found
+        } else {
+            Vec::new()
+        };
+        let strategy = recording.unknown.strategy.unwrap_or(config.unknown_change_strategy);
+        let decision = (!found.is_empty()).then(|| decide(strategy, recording.unknown.force));
+        if decision == Some(Decision::Refuse) {
+            return Err(mismatch(&found, "recording the step"));
+        }
+        let is_claimed = call.is_some() || !recording.origin.declared.is_empty();
+        let refuses = decide(strategy, recording.unknown.force) == Decision::Refuse;
+        if is_claimed && refuses && config.enable_unknown_change_detection && !apart.unseen.is_empty() {
+            return Err(blind(&apart.unseen, "the step"));
+        }
+        let left: Vec<RelPath> = touched(&apart.left, false).into_iter().map(|file| file.path).collect();
+        let tracked = if apart.tree == last.tree && apart.own.is_empty() {
+            self.unchanged(last, capture, recording)?
+        } else if apart.own.is_empty() && !apart.foreign.is_empty() {
+            // Nothing of it is the caller's, so no step of the caller's is recorded.
+            let (step, warnings) = self.record_external(capture, apart.tree, &apart.foreign, recording.pinned, call)?;
+            Tracked { warnings, ..answer(true, step, Vec::new()) }
+        } else {
+            self.record_own(capture, &apart, &found, decision, recording)?
+        };
+        if !tracked.created
+            && let Some(call) = call
+        {
+            self.opened.timeline.finish_call(call, self.workspace.settings.now())?;
+        }
+        let warnings = apart.warnings.into_iter().chain(tracked.warnings).collect();
+        Ok(Tracked { unseen: apart.unseen, unknown_changes: found, left_to_open_calls: left, warnings, ..tracked })
+    }
+
+    fn unchanged(&self, last: Step, capture: &Capture, recording: &Recording<'_>) -> Result<Tracked> {
+        let mut tracked = answer(false, last, Vec::new());
+        tracked.snapshot.coverage = capture.coverage.clone();
+        if recording.pinned && !tracked.snapshot.pinned {
+            self.opened.timeline.set_pinned(tracked.snapshot.sequence_number, true)?;
+            self.set_latest(None);
+            tracked.snapshot.pinned = true;
+        }
+        Ok(tracked)
+    }
+
+    fn record_own(
+        &self,
+        capture: &Capture,
+        apart: &Apart,
+        found: &[UnknownChange],
+        decision: Option<Decision>,
+        recording: &Recording<'_>,
+    ) -> Result<Tracked> {
+        let integrated = match decision {
+            Some(Decision::Integrate) => {
+                let (step, _) = self.record_external(capture, apart.others, &apart.foreign, false, None)?;
+                Some(step.snapshot.sequence_number)
+            }
+            _ => None,
+        };
+        let base = if integrated.is_some() { Some(apart.others) } else { self.latest()?.map(|last| last.tree) };
+        let is_shared = integrated.is_none() && !apart.foreign.is_empty();
+        let renames = self.opened.renames(&apart.own, None);
+        let described = path_changes(&apart.own, &renames);
+        let mut files = touched(&apart.own, false);
+        if is_shared {
+            add_foreign(&mut files, &apart.foreign);
+        }
+        let step = NewStep {
+            tree: apart.tree,
+            start: Some(apart.start).filter(|start| Some(*start) != base),
+            files_changed: described.len() as u64,
+            lines: self.opened.count_lines(&apart.own, &renames),
+            execution_ms: Some(self.workspace.elapsed(recording.since)),
+            files,
+            unknown: if is_shared { found.to_vec() } else { Vec::new() },
+            details: details(recording.call, apart),
+            pinned: recording.pinned,
+            ..self.workspace.new_step(Kind::Track, capture, &recording.text(&described), recording.origin)?
+        };
+        let (step, mut warnings) = self.append(&step, recording.call.map(|call| &call.call.id))?;
+        warnings.extend(uncompared(&renames));
+        Ok(Tracked { integrated, warnings, ..answer(true, step, described) })
+    }
+
+    pub(super) fn capture(&self, last: Option<&Step>, include: &BTreeSet<Vec<u8>>) -> Result<Capture> {
+        self.capture_with(last, include, false)
     }
 
     /// The same; `thorough` walks everything even while a watcher runs, for those who are about to change files.
     pub(super) fn capture_with(
         &self,
-        opened: &Opened,
         last: Option<&Step>,
         include: &BTreeSet<Vec<u8>>,
         thorough: bool,
     ) -> Result<Capture> {
         let config = self.config()?;
         if !config.any_root {
-            place::check_root(&self.root, &self.settings)?;
+            place::check_root(&self.workspace.root, &self.workspace.settings)?;
         }
-        let (options, last) = (self.scan_options(&config), last.map(Step::as_last));
+        let (options, last) = (self.workspace.scan_options(&config), last.map(Step::as_last));
         let subjects = Subjects { options: &options, last: last.as_ref(), include, thorough };
-        self.with_caller(|caller| opened.files.capture(&subjects, caller))
+        self.workspace.with_caller(|caller| self.opened.files.capture(&subjects, caller))
     }
 
     /// Appends a row, its file checkpoint and its name, and closes the call it finishes. The warnings are about what
     /// could not be written beside it.
-    pub(super) fn append(
-        &self,
-        opened: &Opened,
-        step: &NewStep,
-        call: Option<&SnapshotId>,
-    ) -> Result<(Step, Vec<String>)> {
-        let used = opened.files.latest_named()?.unwrap_or(Seq(0));
+    pub(super) fn append(&self, step: &NewStep, call: Option<&SnapshotId>) -> Result<(Step, Vec<String>)> {
+        let used = self.opened.files.latest_named()?.unwrap_or(Seq(0));
         let checkpoint = self.checkpoint_of(None, 0)?;
         let beside = Beside { finished_call: call, checkpoint: Some(&checkpoint) };
-        let rows = opened.timeline.latest_seq()?;
-        let appended = opened.timeline.append(step, used, &beside)?;
+        let rows = self.opened.timeline.latest_seq()?;
+        let appended = self.opened.timeline.append(step, used, &beside)?;
         let step = appended.step;
-        opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
+        self.set_latest(Some(&step));
+        self.opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
         let warning = |error: Error| format!("the file checkpoint was not written: {error}");
         Ok((step, missing(rows, used).into_iter().chain(appended.warning.map(warning)).collect()))
     }
 
     pub(super) fn checkpoint_of(&self, paths: Option<Vec<RelPath>>, creation_ms: u64) -> Result<NewCheckpoint> {
-        let (config, now) = (self.config()?.snapshots, self.settings.now());
+        let (config, now) = (&self.config()?.snapshots, self.workspace.settings.now());
         let age = Duration::from_secs(config.max_checkpoint_age.saturating_mul(86_400));
         let oldest = if config.max_checkpoint_age == 0 { Timestamp(i64::MIN) } else { now.before(age) };
         let keep = Keep { all: config.keep_all_checkpoints, oldest };
-        Ok(NewCheckpoint { id: self.new_id()?, timestamp: now, paths, creation_ms, keep })
+        Ok(NewCheckpoint { id: self.workspace.new_id()?, timestamp: now, paths, creation_ms, keep })
+    }
+
+    /// Records changes that nobody claimed: the compensating snapshot.
+    pub(super) fn record_external(
+        &self,
+        capture: &Capture,
+        tree: Tree,
+        changes: &[Change],
+        pinned: bool,
+        call: Option<&SnapshotId>,
+    ) -> Result<(Step, Vec<String>)> {
+        let renames = self.opened.renames(changes, None);
+        let described = path_changes(changes, &renames);
+        let names = named(&described);
+        let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
+        let step = NewStep {
+            tree,
+            files_changed: described.len() as u64,
+            lines: self.opened.count_lines(changes, &renames),
+            files: touched(changes, true),
+            pinned,
+            ..self.workspace.new_step(Kind::External, capture, &format!("changed outside: {names}"), &origin)?
+        };
+        self.append(&step, call)
     }
 
     /// Records what is on disk just before it is changed, unless the latest snapshot holds it already.
-    pub(super) fn record_safety(&self, opened: &Opened, capture: &Capture, before: &str) -> Result<Seq> {
-        let last = match opened.timeline.latest()? {
+    pub(super) fn record_safety(&self, capture: &Capture, before: &str) -> Result<Seq> {
+        let last = match self.latest()? {
             Some(last) if last.tree == capture.tree => return Ok(last.snapshot.sequence_number),
             last => last,
         };
-        let changes = match last.map(|last| self.differing(opened, &last, capture)) {
+        let changes = match last.map(|last| self.workspace.differing(self.opened, &last, capture)) {
             Some(Ok((changes, _))) => changes,
             Some(Err(error)) if error.code() != Code::Damaged => return Err(error),
             _ => Vec::new(),
         };
         // Nobody told us who made these changes; it was not whoever wants to go back.
         let origin = Origin { tool: Some(EXTERNAL.to_owned()), ..Origin::default() };
-        let renames = opened.renames(&changes, None);
+        let renames = self.opened.renames(&changes, None);
         let step = NewStep {
             files_changed: path_changes(&changes, &renames).len() as u64,
-            lines: opened.count_lines(&changes, &renames),
+            lines: self.opened.count_lines(&changes, &renames),
             files: touched(&changes, true),
-            ..self.new_step(Kind::Safety, capture, &format!("before {before}"), &origin)?
+            ..self.workspace.new_step(Kind::Safety, capture, &format!("before {before}"), &origin)?
         };
-        Ok(self.append(opened, &step, None)?.0.snapshot.sequence_number)
+        Ok(self.append(&step, None)?.0.snapshot.sequence_number)
     }
 }
 

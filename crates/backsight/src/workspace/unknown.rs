@@ -198,8 +198,8 @@ impl Workspace {
     /// Seed 003's `handleUnknownChanges`: looks again, then refuses (`strict`), lists (`warn`), or records a
     /// compensating snapshot by `external` (`auto-integrate`). Only `files`, or everything when there are none.
     pub fn handle_unknown_changes(&self, files: &[RelPath], options: &request::Unknown) -> Result<HandleResult> {
-        let (opened, _lock) = self.writing()?;
-        let config = self.config()?.snapshots;
+        let writing = self.writing()?;
+        let (opened, config) = (writing.opened, &writing.config()?.snapshots);
         let strategy = options.strategy.unwrap_or(config.unknown_change_strategy);
         let nothing = |message: &str| HandleResult {
             success: true,
@@ -209,10 +209,10 @@ impl Workspace {
             compensating_sequence_number: None,
             modified_files: Vec::new(),
         };
-        let Some(last) = opened.timeline.latest()? else {
+        let Some(last) = writing.latest()? else {
             return Ok(nothing("nothing is recorded yet, so nothing is unknown"));
         };
-        let mut now = self.capture(opened, Some(&last), &BTreeSet::new())?;
+        let mut now = writing.capture(Some(&last), &BTreeSet::new())?;
         let detected = self.sort_out(opened, &last, &now, files, &config)?;
         if !detected.unseen.is_empty() && decide(strategy, options.force) == Decision::Refuse {
             return Err(blind(&detected.unseen, "what follows"));
@@ -242,8 +242,8 @@ impl Workspace {
             Decision::Integrate => {
                 let is_all = detected.pending.is_empty() && files.is_empty();
                 let tree = if is_all { now.tree } else { opened.files.edit(&last.tree, &detected.changes)? };
-                let (step, _) = self.record_external(opened, &now, tree, &detected.changes, false, None)?;
-                self.save_cache(opened, &mut now)?;
+                let (step, _) = writing.record_external(&now, tree, &detected.changes, false, None)?;
+                writing.save_cache(&mut now)?;
                 let seq = step.snapshot.sequence_number;
                 Ok(HandleResult {
                     compensating_snapshot_id: Some(step.snapshot.id),

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use backsight::report::{ChainProblem, Kind, Origin};
+use backsight::report::{ChainProblem, Kind, Origin, RowLane};
 use backsight::request::{Collect, NewMilestone, Note, Restore};
 use backsight::{Code, Workspace};
 use rusqlite::Connection;
@@ -439,4 +439,21 @@ fn a_forger_who_seals_everything_again_is_found_by_a_noted_head() {
     }
     assert!(forge.workspace().verify().unwrap().clean, "the chain holds together");
     assert!(!forge.workspace().verify_against(Some(&head)).unwrap().clean, "and is not the one that was noted");
+}
+
+#[test]
+fn rows_of_every_live_lane_can_be_noted_and_no_others() {
+    let scene = Scene::of(&["a"]);
+    for kind in Kind::ALL {
+        let details = serde_json::json!({});
+        let note = Note { kind: *kind, description: "seen".to_owned(), origin: Origin::default(), details };
+        let noted = scene.workspace.note(&note);
+        match kind.lane() {
+            RowLane::Files => assert_eq!(noted.unwrap_err().code(), Code::Usage, "{kind:?}"),
+            RowLane::Browser | RowLane::Debug => {
+                assert!(!kind.holds_files(), "{kind:?}");
+                assert_eq!(noted.unwrap().kind, *kind);
+            }
+        }
+    }
 }

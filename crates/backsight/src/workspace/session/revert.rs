@@ -13,8 +13,9 @@ use crate::request;
 use crate::session::{NoWayBack, Place};
 use crate::timeline::{OriginColumn, SessionMark, Step};
 use crate::workspace::diff::{Contents, file_diffs, joined};
-use crate::workspace::go::{Leg, TakeBack, Terms};
+use crate::workspace::go::{Leg, TakeBack, Terms, Under};
 use crate::workspace::track::Recording;
+use crate::workspace::writing::Writing;
 use crate::workspace::{Opened, Workspace, doubt};
 
 impl Workspace {
@@ -49,20 +50,20 @@ impl Workspace {
     pub fn revert_session(&self, request: &request::RevertSession) -> Result<SessionReverted> {
         names::check_origin(&request.origin)?;
         let request = &self.named_in_full(request)?;
-        let (opened, _lock) = match request.dry_run {
-            true => (self.opened()?, None),
-            false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
-        };
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let mut story = self.existing_story(opened, &request.session)?;
         let place = story.place(request)?;
         let unfinished = story.unfinished_from(&place);
         if let (Some(_), Some(call)) = (&request.plan, unfinished.first()) {
             return Err(unfinished_since(call));
         }
-        if !request.dry_run && !unfinished.is_empty() {
+        if let Under::Write(writing) = &under
+            && !unfinished.is_empty()
+        {
             // Half a turn is a turn: what it wrote must be recorded to be taken back, and not be taken for somebody
             // else's.
-            unfinished.iter().try_for_each(|call| self.finish_for_revert(opened, call))?;
+            unfinished.iter().try_for_each(|call| writing.finish_for_revert(call))?;
             story = self.existing_story(opened, &request.session)?;
         }
         let place = story.place(request)?;
@@ -80,7 +81,7 @@ impl Workspace {
                 agreed: request.plan.as_ref(),
                 origin: &origin,
             };
-            self.take_session_back(opened, story.take_back(&to.targets, description, terms, mark))?
+            self.take_session_back(&under, story.take_back(&to.targets, description, terms, mark))?
         };
         if request.dry_run && !unfinished.is_empty() {
             applied.warnings.extend(unfinished.iter().map(unfinished_warning));
@@ -107,10 +108,8 @@ impl Workspace {
         names::check_origin(&request.origin)?;
         let session = self.find_session(&request.session)?.1.id;
         let request = &request::Unrevert { session, ..request.clone() };
-        let (opened, _lock) = match request.dry_run {
-            true => (self.opened()?, None),
-            false => self.writing().map(|(opened, lock)| (opened, Some(lock)))?,
-        };
+        let under = self.under(request.dry_run)?;
+        let opened = under.opened();
         let story = self.existing_story(opened, &request.session)?;
         let targets = story.session.unrevert().map_err(|why| nothing_to_unrevert(&story, why))?;
         let Some(info) = story.revert_info(None) else {
@@ -128,7 +127,7 @@ impl Workspace {
             origin: &origin,
         };
         let take = story.take_back(&targets, description, terms, mark);
-        let (applied, diff) = self.take_session_back(opened, take)?;
+        let (applied, diff) = self.take_session_back(&under, take)?;
         Ok(SessionUnreverted {
             session: request.session.clone(),
             revert: RevertInfo { diff: Some(diff), ..info },
@@ -158,9 +157,10 @@ impl Workspace {
         }
     }
 
-    fn take_session_back(&self, opened: &Opened, take: TakeBack<'_>) -> Result<(Applied, String)> {
+    fn take_session_back(&self, under: &Under<'_>, take: TakeBack<'_>) -> Result<(Applied, String)> {
+        let opened = under.opened();
         let (diff, warnings) = (RefCell::new(String::new()), RefCell::new(Vec::new()));
-        let mut applied = self.take_back(opened, take, &|now, plan| {
+        let mut applied = self.take_back(under, take, &|now, plan| {
             *diff.borrow_mut() = plan_diff(opened, now, plan)?;
             *warnings.borrow_mut() = self.in_the_way(opened, now, plan)?;
             Ok(())
@@ -187,9 +187,11 @@ impl Workspace {
         }
         Ok(warnings)
     }
+}
 
-    fn finish_for_revert(&self, opened: &Opened, call: &Call) -> Result<()> {
-        let Some(open) = opened.timeline.open_calls()?.into_iter().find(|open| open.call.id == call.id) else {
+impl Writing<'_> {
+    fn finish_for_revert(&self, call: &Call) -> Result<()> {
+        let Some(open) = self.opened.timeline.open_calls()?.into_iter().find(|open| open.call.id == call.id) else {
             return Ok(());
         };
         let recording = Recording {
@@ -203,7 +205,7 @@ impl Workspace {
             goes_on: None,
             since: call.since,
         };
-        self.record(opened, &recording).map(drop)
+        self.record(&recording).map(drop)
     }
 }
 

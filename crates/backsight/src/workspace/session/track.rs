@@ -10,6 +10,7 @@ use crate::report::{Call, Kind, Origin, Phase, SessionTracked, Snapshot, Strateg
 use crate::request;
 use crate::timeline::SeenMessage;
 use crate::workspace::track::Recording;
+use crate::workspace::writing::Writing;
 use crate::workspace::{Opened, Workspace};
 
 impl Workspace {
@@ -38,64 +39,14 @@ impl Workspace {
         check(request)?;
         let session = self.find_session(&request.session)?.1.id;
         let request = &request::SessionTrack { session, ..request.clone() };
-        let (opened, _lock) = self.writing()?;
+        let writing = self.writing()?;
+        let opened = writing.opened;
         let story = self.existing_story(opened, &request.session)?;
         match request.phase {
-            Phase::Before => self.track_before(opened, &story, request),
-            Phase::After => self.track_after(opened, &story, request),
-            Phase::None => self.track_at_once(opened, &story, request),
+            Phase::Before => writing.track_before(&story, request),
+            Phase::After => writing.track_after(&story, request),
+            Phase::None => writing.track_at_once(&story, request),
         }
-    }
-
-    fn track_before(&self, opened: &Opened, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
-        let mut answer = empty(request);
-        if let Some(call) = open_call(story, request) {
-            answer.repeated = true;
-            answer.before_hash = seen(story, request).and_then(|seen| seen.before);
-            answer.warnings.push(format!("it began already, at {}; nothing was recorded now", call.since));
-            answer.call = Some(call.clone());
-            return Ok(answer);
-        }
-        // Others' changes are recorded first, so that the tree before the message is one that can be named again.
-        let configured = self.config()?.snapshots.unknown_change_strategy;
-        let strategy = match request.unknown.strategy.unwrap_or(configured) {
-            Strategy::Warn => Strategy::AutoIntegrate,
-            other => other,
-        };
-        let unknown = request::Unknown { strategy: Some(strategy), force: request.unknown.force };
-        let begun = self.begin_in(opened, &request::Begin { origin: origin(request), unknown, title: None })?;
-        let story = self.existing_story(opened, &request.session)?;
-        answer.before_hash = seen(&story, request).and_then(|seen| seen.before);
-        answer.unknown_changes = begun.unknown_changes;
-        answer.integrated = begun.integrated;
-        answer.warnings = begun.warnings;
-        answer.warnings.extend(unfinished(&story, &begun.call));
-        if let Some(revert) = story.session.chain().last() {
-            answer.warnings.push(format!(
-                "the session is reverted ({}); what this message changes closes the way back",
-                revert.seq
-            ));
-        }
-        answer.call = Some(begun.call);
-        Ok(answer)
-    }
-
-    fn track_after(&self, opened: &Opened, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
-        let Some(call) = open_call(story, request) else { return self.ended(opened, story, request) };
-        let finish = request::Finish {
-            call: call.id.to_string(),
-            description: request.description.clone(),
-            declared: request.declared.clone(),
-            unknown: request.unknown,
-            ..request::Finish::default()
-        };
-        let tracked = self.finish_in(opened, &finish, request.tool.as_deref())?;
-        let mut answer = told(story, request, tracked);
-        let story = self.existing_story(opened, &request.session)?;
-        if let Some(seen) = seen(&story, request) {
-            (answer.before_hash, answer.after_hash) = (seen.before, seen.after);
-        }
-        Ok(answer)
     }
 
     /// `after` without an open call: a repetition, or a `before` is missing.
@@ -130,30 +81,6 @@ impl Workspace {
         Ok(answer)
     }
 
-    fn track_at_once(&self, opened: &Opened, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
-        let asked = origin(request);
-        let origin = Origin { declared: self.through_links(&asked.declared), ..asked };
-        let tracked = self.record(
-            opened,
-            &Recording {
-                description: &request.description,
-                origin: &origin,
-                unknown: request.unknown,
-                pinned: false,
-                call: None,
-                ran: None,
-                goes_on: None,
-                since: self.settings.now(),
-            },
-        )?;
-        let (created, snapshot) = (tracked.created, tracked.snapshot.clone());
-        let mut answer = told(story, request, tracked);
-        answer.after_hash = Some(snapshot.tree);
-        let before = if created { snapshot.start_tree.or(snapshot.base_tree) } else { Some(snapshot.tree) };
-        answer.before_hash = before;
-        Ok(answer)
-    }
-
     /// What a step of a session closes, in words; nothing when the session is not reverted.
     pub(in crate::workspace) fn closing(&self, opened: &Opened, snapshot: &Snapshot) -> Result<Option<String>> {
         let Some(session) = snapshot.origin.session.as_deref() else { return Ok(None) };
@@ -169,6 +96,80 @@ impl Workspace {
                 revert.seq
             )
         }))
+    }
+}
+
+impl Writing<'_> {
+    fn track_before(&self, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
+        let mut answer = empty(request);
+        if let Some(call) = open_call(story, request) {
+            answer.repeated = true;
+            answer.before_hash = seen(story, request).and_then(|seen| seen.before);
+            answer.warnings.push(format!("it began already, at {}; nothing was recorded now", call.since));
+            answer.call = Some(call.clone());
+            return Ok(answer);
+        }
+        // Others' changes are recorded first, so that the tree before the message is one that can be named again.
+        let configured = self.config()?.snapshots.unknown_change_strategy;
+        let strategy = match request.unknown.strategy.unwrap_or(configured) {
+            Strategy::Warn => Strategy::AutoIntegrate,
+            other => other,
+        };
+        let unknown = request::Unknown { strategy: Some(strategy), force: request.unknown.force };
+        let begun = self.begin_in(&request::Begin { origin: origin(request), unknown, title: None })?;
+        let story = self.workspace.existing_story(self.opened, &request.session)?;
+        answer.before_hash = seen(&story, request).and_then(|seen| seen.before);
+        answer.unknown_changes = begun.unknown_changes;
+        answer.integrated = begun.integrated;
+        answer.warnings = begun.warnings;
+        answer.warnings.extend(unfinished(&story, &begun.call));
+        if let Some(revert) = story.session.chain().last() {
+            answer.warnings.push(format!(
+                "the session is reverted ({}); what this message changes closes the way back",
+                revert.seq
+            ));
+        }
+        answer.call = Some(begun.call);
+        Ok(answer)
+    }
+
+    fn track_after(&self, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
+        let Some(call) = open_call(story, request) else { return self.workspace.ended(self.opened, story, request) };
+        let finish = request::Finish {
+            call: call.id.to_string(),
+            description: request.description.clone(),
+            declared: request.declared.clone(),
+            unknown: request.unknown,
+            ..request::Finish::default()
+        };
+        let tracked = self.finish_in(&finish, request.tool.as_deref())?;
+        let mut answer = told(story, request, tracked);
+        let story = self.workspace.existing_story(self.opened, &request.session)?;
+        if let Some(seen) = seen(&story, request) {
+            (answer.before_hash, answer.after_hash) = (seen.before, seen.after);
+        }
+        Ok(answer)
+    }
+
+    fn track_at_once(&self, story: &Story, request: &request::SessionTrack) -> Result<SessionTracked> {
+        let asked = origin(request);
+        let origin = Origin { declared: self.workspace.through_links(&asked.declared), ..asked };
+        let tracked = self.record(&Recording {
+            description: &request.description,
+            origin: &origin,
+            unknown: request.unknown,
+            pinned: false,
+            call: None,
+            ran: None,
+            goes_on: None,
+            since: self.workspace.settings.now(),
+        })?;
+        let (created, snapshot) = (tracked.created, tracked.snapshot.clone());
+        let mut answer = told(story, request, tracked);
+        answer.after_hash = Some(snapshot.tree);
+        let before = if created { snapshot.start_tree.or(snapshot.base_tree) } else { Some(snapshot.tree) };
+        answer.before_hash = before;
+        Ok(answer)
     }
 }
 
