@@ -143,8 +143,7 @@ impl Workspace {
                 "runs": found.runs.len(), "steps": range.steps.len() - 1,
             }),
         };
-        let (opened, _lock) = self.writing()?;
-        let row = self.append_event(opened, &event)?;
+        let row = self.writing()?.append_event(&event)?;
         Ok(Bisected {
             summary,
             found: described,

@@ -367,7 +367,7 @@ impl Writing<'_> {
         tracked.snapshot.coverage = capture.coverage.clone();
         if recording.pinned && !tracked.snapshot.pinned {
             self.opened.timeline.set_pinned(tracked.snapshot.sequence_number, true)?;
-            self.set_latest(None);
+            self.forget_latest();
             tracked.snapshot.pinned = true;
         }
         Ok(tracked)
@@ -442,7 +442,7 @@ impl Writing<'_> {
         let rows = self.opened.timeline.latest_seq()?;
         let appended = self.opened.timeline.append(step, used, &beside)?;
         let step = appended.step;
-        self.set_latest(Some(&step));
+        self.appended(&step);
         self.opened.files.write_reference(step.snapshot.sequence_number, &step.tree, step.coverage_id.as_ref())?;
         let warning = |error: Error| format!("the file checkpoint was not written: {error}");
         Ok((step, missing(rows, used).into_iter().chain(appended.warning.map(warning)).collect()))

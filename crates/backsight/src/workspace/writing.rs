@@ -60,9 +60,18 @@ impl Writing<'_> {
         Ok(latest)
     }
 
-    /// Says what the latest step is from now on; nothing when it has to be read again.
-    pub(super) fn set_latest(&self, step: Option<&Step>) {
-        self.latest.replace(step.map(|step| Some(step.clone())));
+    /// Takes note of a step that was appended. A recovery appends what the killed process may have appended already: then
+    /// it is the step of then, and not the latest.
+    pub(super) fn appended(&self, step: &Step) {
+        let mut latest = self.latest.borrow_mut();
+        let known = latest.as_ref().map(|latest| latest.as_ref().map(|step| step.snapshot.sequence_number));
+        let is_newer = known.is_some_and(|known| known < Some(step.snapshot.sequence_number));
+        *latest = is_newer.then(|| Some(step.clone()));
+    }
+
+    /// What is known of the latest step is to be read again.
+    pub(super) fn forget_latest(&self) {
+        self.latest.take();
     }
 
     /// The settings of the workspace.
