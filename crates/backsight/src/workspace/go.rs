@@ -95,7 +95,7 @@ pub(super) enum Under<'w> {
     /// A dry run.
     Look(&'w Opened),
     /// With the workspace lock.
-    Write(Writing<'w>),
+    Write(Box<Writing<'w>>),
 }
 
 impl<'w> Under<'w> {
@@ -269,7 +269,7 @@ impl Workspace {
     /// taken back. A dry run only looks.
     pub(super) fn under(&self, dry_run: bool) -> Result<Under<'_>> {
         let opened = self.opened()?;
-        if dry_run { Ok(Under::Look(opened)) } else { self.writing().map(Under::Write) }
+        if dry_run { Ok(Under::Look(opened)) } else { self.writing().map(|writing| Under::Write(Box::new(writing))) }
     }
 
     /// Takes steps back, or does them again, and keeps everything else.

@@ -428,7 +428,7 @@ impl Writing<'_> {
         if !config.any_root {
             place::check_root(&self.workspace.root, &self.workspace.settings)?;
         }
-        let (options, last) = (self.workspace.scan_options(&config), last.map(Step::as_last));
+        let (options, last) = (self.workspace.scan_options(config), last.map(Step::as_last));
         let subjects = Subjects { options: &options, last: last.as_ref(), include, thorough };
         self.workspace.with_caller(|caller| self.opened.files.capture(&subjects, caller))
     }

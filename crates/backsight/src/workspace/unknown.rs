@@ -213,7 +213,7 @@ impl Workspace {
             return Ok(nothing("nothing is recorded yet, so nothing is unknown"));
         };
         let mut now = writing.capture(Some(&last), &BTreeSet::new())?;
-        let detected = self.sort_out(opened, &last, &now, files, &config)?;
+        let detected = self.sort_out(opened, &last, &now, files, config)?;
         if !detected.unseen.is_empty() && decide(strategy, options.force) == Decision::Refuse {
             return Err(blind(&detected.unseen, "what follows"));
         }
