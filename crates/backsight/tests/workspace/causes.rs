@@ -176,14 +176,18 @@ fn edit(scene: &Scene, workspace: &Workspace, by: By, file: &str, text: &str) {
     workspace.track_with(&Track { origin, unknown, ..Track::default() }).unwrap();
 }
 
-/// An edit that breaks nothing: a comment, or a line of a document.
+/// An edit that breaks nothing: a comment and a constant are added, or those of an earlier edit are changed.
 fn harmless(scene: &Scene, workspace: &Workspace, by: By, file: &str, turn: usize) {
     let text = scene.text(file);
+    if turn % 2 == 1 && text.contains("reviewed") {
+        let changed = text.replace("reviewed", &format!("read by {turn}, reviewed"));
+        return edit(scene, workspace, by, file, &format!("{changed}\n"));
+    }
     let more = match file.rsplit_once('.').map_or("", |(_, ending)| ending) {
-        "mjs" => format!("// note {turn}: reviewed\nexport const note{turn} = {turn};\n"),
-        "py" => format!("# note {turn}: reviewed\nNOTE_{turn} = {turn}\n"),
-        "css" => format!(".note-{turn} {{ margin: {turn}px }}\n"),
-        _ => format!("Line {turn} of the notes.\n"),
+        "mjs" => format!("// note {turn}: reviewed\nexport const note{turn} = 'reviewed';\n"),
+        "py" => format!("# note {turn}: reviewed\nNOTE_{turn} = 'reviewed'\n"),
+        "css" => format!(".note-{turn} {{ margin: {turn}px }} /* reviewed */\n"),
+        _ => format!("Line {turn} of the notes, reviewed.\n"),
     };
     edit(scene, workspace, by, file, &format!("{text}\n{more}"));
 }
