@@ -25,6 +25,7 @@ lint: ## formatting and clippy, warnings are errors
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing: rustup component add clippy' >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p backsight --no-default-features -- -D warnings
 
 bench: tools ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
 	cargo run --release -p backsight-bench -- $(BENCH)

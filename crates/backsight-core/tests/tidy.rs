@@ -96,6 +96,37 @@ fn every_file_that_a_document_points_to_exists() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+#[test]
+fn files_alone_need_no_runtime_and_no_network() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = |features: &[&str]| {
+        let mut command = Command::new(&cargo);
+        command.args(["tree", "-p", "backsight", "-e", "normal", "--prefix", "none", "--offline"]).args(features);
+        let output = command.current_dir(root()).output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().filter_map(|line| line.split(' ').next().map(str::to_owned)).collect::<BTreeSet<String>>()
+    };
+    let live = ["tokio", "tokio-tungstenite", "tungstenite", "backsight-browser", "backsight-debug"];
+    let of_a_server = ["hyper", "axum", "http", "rmcp", "tower"];
+    let alone = tree(&["--no-default-features"]);
+    let found: Vec<&&str> = live.iter().chain(&of_a_server).filter(|name| alone.contains(**name)).collect();
+    assert!(found.is_empty(), "`backsight` without its features needs {found:?}");
+    assert!(alone.contains("backsight-files"), "the tree of `backsight` was not found");
+    let whole = tree(&[]);
+    assert!(live.iter().all(|name| whole.contains(*name)), "the lanes are on by default");
+}
+
+#[test]
+fn no_revert_restores() {
+    // In one place a seed calls a restore a revert; everywhere else the word means steps.
+    let library = rust_files().into_iter().filter(|path| path.starts_with("crates/backsight/src/"));
+    assert_absent(library.filter(|path| path != "crates/backsight/src/seeds.rs").collect(), |line| {
+        line.contains("fn revert(&self, hash").then_some("a restore that is called `revert`")
+    });
+    assert!(read("crates/backsight/src/seeds.rs").contains("fn revert(&self, hash"), "seed 002's name is in `seeds`");
+}
+
 /// The targets of the links in a document that lead to files of the repository.
 fn links_in(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());

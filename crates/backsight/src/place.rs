@@ -51,6 +51,17 @@ pub(crate) fn repository(start: &Path, settings: &Settings) -> Option<PathBuf> {
     within.find(|directory| directory.join(".git").metadata().is_ok()).map(Path::to_owned)
 }
 
+/// Of a search path, what the workspace cannot have put programs into.
+pub(crate) fn search_outside(search: &[PathBuf], workspace: &Path) -> Vec<PathBuf> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let workspace = real(workspace);
+    // In the root directory there is no outside.
+    let is_outside = |place: &&PathBuf| {
+        place.is_absolute() && (workspace.parent().is_none() || !real(place).starts_with(&workspace))
+    };
+    search.iter().filter(is_outside).cloned().collect()
+}
+
 fn inside(root: &Path) -> PathBuf {
     root.join(OWN_DIRECTORY).join(STORE)
 }

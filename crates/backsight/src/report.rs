@@ -2,7 +2,9 @@
 //! plain data, snake_case, no behaviour beyond what reading them needs.
 
 mod bisect;
+#[cfg(feature = "browser")]
 mod browser;
+#[cfg(feature = "browser")]
 mod changes;
 mod continuity;
 mod debug;
@@ -19,9 +21,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bisect::{BisectRun, Bisected, FoundStep};
+#[cfg(feature = "browser")]
 pub use browser::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
 };
+#[cfg(feature = "browser")]
 pub use changes::{
     AllChanges, Because, Certainty, DebugChanges, Evidence, EvidenceKind, FilesChanges, ProgramEvent, StepEntry,
 };

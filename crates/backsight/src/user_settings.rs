@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result, shell_word};
+#[cfg(feature = "debug")]
 use backsight_debug::adapters::Adapter;
 use rustix::fs::OFlags;
 use serde::Deserialize;
@@ -23,6 +24,7 @@ pub struct UserSettings {
     /// The file, when there is one.
     pub file: Option<PathBuf>,
     /// Debuggers beside those that are known.
+    #[cfg(feature = "debug")]
     pub adapters: Vec<Adapter>,
     /// What agents may run and reach.
     pub agents: Agents,
@@ -69,7 +71,10 @@ pub enum Addresses {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Document {
+    #[cfg(feature = "debug")]
     adapters: BTreeMap<String, Adapter>,
+    #[cfg(not(feature = "debug"))]
+    adapters: BTreeMap<String, serde::de::IgnoredAny>,
     agents: Agents,
 }
 
@@ -86,8 +91,14 @@ pub(crate) fn load(settings: &Settings) -> Result<UserSettings> {
     let Some(file) = path(settings) else { return Ok(UserSettings::default()) };
     let Some(text) = read(&file)? else { return Ok(UserSettings::default()) };
     let document: Document = toml_edit::de::from_str(&text).map_err(|error| unreadable(&file, &text, &error))?;
+    #[cfg(feature = "debug")]
     let adapters = document.adapters.into_iter().map(|(name, adapter)| Adapter { name, ..adapter }).collect();
-    Ok(UserSettings { file: Some(file), adapters, agents: document.agents })
+    Ok(UserSettings {
+        file: Some(file),
+        #[cfg(feature = "debug")]
+        adapters,
+        agents: document.agents,
+    })
 }
 
 /// What the file holds, if it is there and the user's alone to write.

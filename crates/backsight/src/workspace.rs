@@ -4,15 +4,20 @@
 //! `keep` (room, checks).
 
 mod aftermath;
+#[cfg(feature = "browser")]
 mod again;
+#[cfg(feature = "browser")]
 mod agents;
 mod bisect;
+#[cfg(feature = "browser")]
 mod browser;
 mod call;
+#[cfg(feature = "browser")]
 mod changes;
 mod checkpoint;
 mod continuity;
 mod conversation;
+#[cfg(feature = "debug")]
 mod debug;
 mod diff;
 mod doubt;
@@ -36,6 +41,7 @@ mod unknown;
 mod watch;
 mod writing;
 
+#[cfg(feature = "browser")]
 pub use changes::Topic;
 
 use std::path::{Path, PathBuf};
@@ -56,6 +62,7 @@ use crate::report::{Adopted, ConfigEntry, Kind, SnapshotConfig};
 use crate::request::{ConfigChange, Init};
 use crate::settings::{CallSettings, Progress, Settings};
 use crate::timeline::{Making, NewStep, Step, Timeline};
+use crate::user_settings::{self, UserSettings};
 
 /// One directory tree under Backsight's care.
 ///
@@ -74,7 +81,7 @@ use crate::timeline::{Making, NewStep, Step, Timeline};
 /// let second = workspace.track()?;
 /// assert_ne!(first.snapshot.tree, second.snapshot.tree);
 ///
-/// workspace.revert(&first.snapshot.tree.to_string(), &["test.txt".parse()?])?;
+/// workspace.restore(&first.snapshot.tree.to_string())?;
 /// assert_eq!(std::fs::read_to_string(root.join("test.txt"))?, "original");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -99,10 +106,13 @@ struct Shared {
     /// The salt of secrets' tags, once one was needed.
     salt: OnceLock<String>,
     /// The browser lane, once somebody used it.
+    #[cfg(feature = "browser")]
     browser: browser::Slot,
     /// The debug lane, once somebody used it.
+    #[cfg(feature = "debug")]
     debugger: debug::Slot,
     /// Where each client looked last, and what is known of the steps.
+    #[cfg(feature = "browser")]
     places: changes::Places,
     /// What the lanes saw and the timeline does not hold yet.
     notes: notes::Waiting,
@@ -199,7 +209,17 @@ impl Workspace {
     /// Where programs are looked for, debuggers and browsers alike: directories that the workspace cannot have put programs
     /// into. Whoever works with `node_modules/.bin` or `.venv/bin` on the search path did not choose those for this.
     pub fn search_path(&self) -> Vec<PathBuf> {
-        backsight_debug::adapters::outside(&self.settings.search_path, &self.root)
+        place::search_outside(&self.settings.search_path, &self.root)
+    }
+
+    /// The user's own settings, as they are now.
+    pub fn user_settings(&self) -> Result<UserSettings> {
+        user_settings::load(&self.settings)
+    }
+
+    /// Where the user's own settings are, or would be.
+    pub fn user_settings_path(&self) -> Option<PathBuf> {
+        user_settings::path(&self.settings)
     }
 
     /// The time, as the settings tell it.

@@ -8,6 +8,7 @@ use super::{Timeline, broken};
 
 /// What can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "browser"), expect(dead_code, reason = "what the browser lane keeps"))]
 pub(crate) enum KeptKind {
     Checkpoint,
     /// Up to which row the timeline was when a named checkpoint was made.

@@ -5,6 +5,7 @@ use backsight_core::{RelPath, Result, Seq, Timestamp};
 use super::row::{Found, find, find_rows};
 use super::{Kind, Step, Timeline, broken};
 
+#[cfg_attr(not(feature = "browser"), expect(dead_code, reason = "asked by the answer across lanes"))]
 impl Timeline {
     /// How many steps came after `since`, up to `until`, and the newest of them, oldest first.
     pub(crate) fn newest_steps(&self, since: Seq, until: Seq, most: usize) -> Result<(u64, Vec<Step>)> {

@@ -19,7 +19,7 @@ use super::browser::Bounds;
 use super::debug::is_gits_or_ours;
 use crate::report::{Bisected, BrowserStatus};
 use crate::request::{AttachBrowser, Bisect};
-use crate::user_settings::{self, Addresses, Agents, Programs, UserSettings};
+use crate::user_settings::{Addresses, Agents, Programs};
 
 /// Variables that say how a program behaves and can make nothing else run. A list of those that can would have to know
 /// every loader, interpreter, shell, toolchain and library (`LD_PRELOAD`, `PYTHONSTARTUP`, `NODE_OPTIONS`, `BASH_ENV`,
@@ -57,16 +57,6 @@ const HARMLESS: [&str; 29] = [
 ];
 
 impl Workspace {
-    /// The user's own settings, as they are now.
-    pub fn user_settings(&self) -> Result<UserSettings> {
-        user_settings::load(&self.settings)
-    }
-
-    /// Where the user's own settings are, or would be.
-    pub fn user_settings_path(&self) -> Option<PathBuf> {
-        user_settings::path(&self.settings)
-    }
-
     /// The same as [`Workspace::debug_launch`], for an agent.
     pub fn agent_launch(&self, session: Option<&str>, launch: Launch) -> Result<Moved> {
         self.policy()?.launch(&launch)?;

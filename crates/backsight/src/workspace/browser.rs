@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::again::Expected;
+use super::salt::random;
 use super::{Opened, Workspace};
 use crate::report::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded, Strategy,
@@ -302,14 +303,6 @@ impl Workspace {
         Ok(latest.filter(|_| recorded))
     }
 
-    /// The steps that hold the files of named checkpoints.
-    pub(super) fn files_of_checkpoints(&self, opened: &Opened) -> Result<Vec<Seq>> {
-        let rows = opened.timeline.kept(KeptKind::CheckpointRow)?;
-        let rows = rows.iter().filter_map(|item| item.body.parse().ok()).map(Seq);
-        let steps = rows.map(|row| opened.timeline.latest_snapshot_at(row)).collect::<Result<Vec<_>>>()?;
-        Ok(steps.into_iter().flatten().map(|step| step.snapshot.sequence_number).collect())
-    }
-
     /// The named checkpoints, oldest first.
     pub fn checkpoints(&self) -> Result<CheckpointList> {
         let lane = self.lane()?;
@@ -452,11 +445,4 @@ fn readable<T: DeserializeOwned>(opened: &Opened, kind: KeptKind, damaged: &mut 
 
 fn new_key() -> Result<String> {
     Ok(format!("{:016x}{:016x}", random()?, random()?))
-}
-
-pub(super) fn random() -> Result<u64> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
-    Ok(u64::from_ne_bytes(random))
 }

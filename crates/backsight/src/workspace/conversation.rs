@@ -27,7 +27,7 @@ impl Workspace {
     /// ```
     /// # let directory = tempfile::tempdir()?;
     /// # let workspace = backsight::Workspace::open(directory.path())?;
-    /// workspace.init_snapshot("s1")?;
+    /// workspace.start_session(&backsight::request::NewSession { id: Some("s1".to_owned()), title: None })?;
     /// workspace.note_conversation("s1", "codex", Some("Fix the parser\nand its tests"))?;
     /// workspace.note_conversation("s1", "codex", Some("Now the docs"))?;
     /// let session = workspace.session("s1")?.session;

@@ -17,7 +17,7 @@ use backsight_debug::{adapters, diff};
 use backsight_files::OWN_DIRECTORY;
 
 use super::Workspace;
-use super::browser::random;
+use super::salt::random;
 use crate::operation::Perform;
 use crate::report::Exported;
 use crate::request::ExportSnapshot;

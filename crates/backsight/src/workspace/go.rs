@@ -130,15 +130,6 @@ impl Workspace {
         self.restore_with(&request::Restore { reference: reference.to_owned(), ..Default::default() })
     }
 
-    /// Seed 002's `revert`: puts `files` back to what they were in a snapshot. To undo a *step*, see `revert_steps`.
-    pub fn revert(&self, hash: &str, files: &[RelPath]) -> Result<Applied> {
-        if files.is_empty() {
-            return Err(Error::new(Code::Usage, "no files to revert were named")
-                .with_hint("use `restore` to take back everything"));
-        }
-        self.restore_with(&request::Restore { reference: hash.to_owned(), paths: files.to_vec(), ..Default::default() })
-    }
-
     /// Takes the tree, or some paths of it, to what it was in a snapshot.
     pub fn restore_with(&self, request: &request::Restore) -> Result<Applied> {
         names::check_origin(&request.origin)?;

@@ -15,7 +15,7 @@ use crate::place;
 use crate::report::{Check, CheckState, Collected, Damage, Snapshot, Usage, Verified};
 use crate::request;
 use crate::settings::Progress;
-use crate::timeline::{NewStep, Outline, Step};
+use crate::timeline::{KeptKind, NewStep, Outline, Step};
 
 impl Workspace {
     /// Keeps a snapshot's contents through every retention rule, or stops doing so.
@@ -119,6 +119,14 @@ impl Workspace {
         let known = opened.timeline.checkpoints()?.into_iter().map(|(checkpoint, _)| checkpoint.sequence_number);
         let named = self.files_of_checkpoints(opened)?;
         Ok(ends.chain(known).chain(named).chain(self.open_reverts(opened)?).collect())
+    }
+
+    /// The steps that hold the files of named checkpoints.
+    fn files_of_checkpoints(&self, opened: &Opened) -> Result<Vec<Seq>> {
+        let rows = opened.timeline.kept(KeptKind::CheckpointRow)?;
+        let rows = rows.iter().filter_map(|item| item.body.parse().ok()).map(Seq);
+        let steps = rows.map(|row| opened.timeline.latest_snapshot_at(row)).collect::<Result<Vec<_>>>()?;
+        Ok(steps.into_iter().flatten().map(|step| step.snapshot.sequence_number).collect())
     }
 
     /// Reads every object and every row and says what is wrong.

@@ -2,8 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(feature = "browser")]
 use backsight_browser::NotableKind as Seen;
 use backsight_core::{Notable, Result, Seq};
+#[cfg(feature = "debug")]
 use backsight_debug::debugger::NotableKind as Debugged;
 
 use super::Workspace;
@@ -35,20 +37,15 @@ impl Workspace {
     }
 
     fn take_notables(&self) -> Vec<Notable<Kind>> {
-        let of_app = |kind: Seen| match kind {
-            Seen::FirstError => Kind::FirstError,
-            Seen::Recovery => Kind::Recovery,
-            Seen::Navigation => Kind::Navigation,
-        };
-        let of_program = |kind: Debugged| match kind {
-            Debugged::Stop => Kind::DebuggerStop,
-            Debugged::Capture => Kind::Capture,
-            Debugged::End => Kind::DebugEnd,
-        };
-        let app = self.browser_if_used().map(|lane| lane.take_notables()).unwrap_or_default();
-        let program = self.debugger_if_used().map(|lane| lane.take_notables()).unwrap_or_default();
-        let mut all: Vec<Notable<Kind>> = app.into_iter().map(|notable| with_kind(notable, of_app)).collect();
-        all.extend(program.into_iter().map(|notable| with_kind(notable, of_program)));
+        let mut all: Vec<Notable<Kind>> = Vec::new();
+        #[cfg(feature = "browser")]
+        if let Some(lane) = self.browser_if_used() {
+            all.extend(lane.take_notables().into_iter().map(|notable| with_kind(notable, of_app)));
+        }
+        #[cfg(feature = "debug")]
+        if let Some(lane) = self.debugger_if_used() {
+            all.extend(lane.take_notables().into_iter().map(|notable| with_kind(notable, of_program)));
+        }
         all.sort_by_key(|notable| notable.time);
         all
     }
@@ -69,7 +66,26 @@ impl Workspace {
     }
 }
 
+#[cfg(feature = "debug")]
 fn with_kind<Own>(notable: Notable<Own>, kind: impl Fn(Own) -> Kind) -> Notable<Kind> {
     let Notable { kind: own, time, description, details } = notable;
     Notable { kind: kind(own), time, description, details }
+}
+
+#[cfg(feature = "browser")]
+fn of_app(kind: Seen) -> Kind {
+    match kind {
+        Seen::FirstError => Kind::FirstError,
+        Seen::Recovery => Kind::Recovery,
+        Seen::Navigation => Kind::Navigation,
+    }
+}
+
+#[cfg(feature = "debug")]
+fn of_program(kind: Debugged) -> Kind {
+    match kind {
+        Debugged::Stop => Kind::DebuggerStop,
+        Debugged::Capture => Kind::Capture,
+        Debugged::End => Kind::DebugEnd,
+    }
 }

@@ -1,9 +1,8 @@
 //! The salt of the tags that stand for secrets: one for a workspace, so that a secret has the same tag in the app, in a
 //! variable, on a terminal and in the title of a session, and in every later run.
 
-use backsight_core::Result;
+use backsight_core::{Code, Error, Result};
 
-use super::browser::random;
 use super::{Opened, Workspace};
 use crate::timeline::{Item, KeptKind};
 
@@ -37,4 +36,11 @@ impl Workspace {
         let salt = Item { name: SALT.to_owned(), body: text.clone() };
         opened.timeline.keep_first(KeptKind::Secret, self.settings.now(), &salt).map(drop)
     }
+}
+
+pub(super) fn random() -> Result<u64> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
+    Ok(u64::from_ne_bytes(random))
 }

@@ -14,8 +14,8 @@ use super::writing::Writing;
 use super::{Opened, Workspace, conversation};
 use crate::names;
 use crate::report::{
-    Call, Conversation, FileDiff, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage,
-    SessionPart, SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
+    Call, Conversation, NoUnrevert, Origin, Phase, RevertInfo, Session, SessionDetail, SessionMessage, SessionPart,
+    SessionStarted, SessionStep, Strategy, UnknownChange, WayBack,
 };
 use crate::request;
 use crate::session::{self, Appearance, Missing, NoWayBack, Place, SessionRow};
@@ -82,37 +82,6 @@ impl Workspace {
             unknown_changes: settled.unknown,
             warnings: settled.warnings,
         })
-    }
-
-    /// Seed 002's `init_snapshot`: starts the session, if it is not.
-    pub fn init_snapshot(&self, session_id: &str) -> Result<()> {
-        self.start_session(&request::NewSession { id: Some(session_id.to_owned()), title: None }).map(drop)
-    }
-
-    /// Seed 002's `track_snapshot`: records the files as they are and answers with their tree. What nobody recorded
-    /// yet counts as the session's; `track_session` with its phases keeps others' changes apart.
-    ///
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let workspace = backsight::Workspace::open(directory.path())?;
-    /// workspace.init_snapshot("s1")?;
-    /// let before = workspace.track_snapshot("s1")?;
-    /// std::fs::write(directory.path().join("a.txt"), "one\n")?;
-    /// let after = workspace.track_snapshot("s1")?;
-    /// let diffs = workspace.compute_diff("s1", &before.to_string(), &after.to_string())?;
-    /// assert_eq!((diffs[0].file.to_string(), diffs[0].after.as_str()), ("a.txt".to_owned(), "one\n"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn track_snapshot(&self, session_id: &str) -> Result<ObjectId> {
-        let request = request::SessionTrack { session: session_id.to_owned(), ..Default::default() };
-        let tracked = self.track_session(&request)?;
-        tracked.after_hash.ok_or_else(|| Error::new(Code::Damaged, "the snapshot just recorded is gone"))
-    }
-
-    /// Seed 002's `compute_diff`: what differs between two trees.
-    pub fn compute_diff(&self, session_id: &str, from: &str, to: &str) -> Result<Vec<FileDiff>> {
-        self.find_session(session_id)?;
-        self.diff_full(from, Some(to))
     }
 
     /// Every session, the one that did something last first. Those that only steps name are among them.

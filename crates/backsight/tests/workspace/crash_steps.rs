@@ -2,6 +2,7 @@
 
 use backsight::report::{Kind, OnConflict};
 use backsight::request::{Revert, Undo};
+use backsight::seeds::Seed002 as _;
 use backsight::{RelPath, Workspace};
 
 use crate::lab::{Findings, Lab, Outcome, Scenario, open};

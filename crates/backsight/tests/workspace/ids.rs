@@ -5,6 +5,7 @@ use backsight::report::{HasIds, Origin, Phase};
 use backsight::request::{
     Begin, Finish, Log, NewSession, Revert, RevertSession, SessionDiff, SessionTrack, Track, Unrevert,
 };
+use backsight::seeds::Seed002 as _;
 use backsight::{Code, OriginColumn};
 
 use crate::scene::{Scene, names};

@@ -6,6 +6,7 @@ use backsight::request::{
     Begin, Collect, Finish, Log, NewSession, Revert, RevertSession, SessionDiff, SessionTrack, Sessions, Track,
     Unrevert,
 };
+use backsight::seeds::Seed002 as _;
 use backsight::{Code, Error, Workspace};
 
 use crate::lab::{Findings, Scenario, Side, ensure, none, open};

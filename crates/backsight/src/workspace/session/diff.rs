@@ -28,7 +28,7 @@ impl Workspace {
     /// # let workspace = backsight::Workspace::open(root)?;
     /// use backsight::request::{SessionDiff, SessionTrack};
     ///
-    /// workspace.init_snapshot("s1")?;
+    /// workspace.start_session(&backsight::request::NewSession { id: Some("s1".to_owned()), title: None })?;
     /// std::fs::write(root.join("a.txt"), "by the agent\n")?;
     /// workspace.track_session(&SessionTrack { session: "s1".to_owned(), ..Default::default() })?;
     /// std::fs::write(root.join("notes.txt"), "by hand\n")?;

@@ -28,7 +28,7 @@ impl Workspace {
     /// # let workspace = backsight::Workspace::open(root)?;
     /// use backsight::request::{RevertSession, SessionTrack, Unrevert};
     ///
-    /// workspace.init_snapshot("s1")?;
+    /// workspace.start_session(&backsight::request::NewSession { id: Some("s1".to_owned()), title: None })?;
     /// for message in ["m1", "m2"] {
     ///     std::fs::write(root.join(format!("{message}.txt")), "by the agent\n")?;
     ///     workspace.track_session(&SessionTrack {

@@ -22,7 +22,7 @@ impl Workspace {
     /// # let workspace = backsight::Workspace::open(root)?;
     /// use backsight::{report::Phase, request::SessionTrack};
     ///
-    /// workspace.init_snapshot("s1")?;
+    /// workspace.start_session(&backsight::request::NewSession { id: Some("s1".to_owned()), title: None })?;
     /// std::fs::write(root.join("notes.txt"), "by hand\n")?;
     /// let mut message =
     ///     SessionTrack { session: "s1".to_owned(), message: Some("m1".to_owned()), ..Default::default() };
