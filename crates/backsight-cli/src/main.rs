@@ -31,6 +31,7 @@ use crate::context::Context;
 use crate::page::Screen;
 
 fn main() -> ExitCode {
+    outlive_file_limits();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let parsed = cli::command()
         .try_get_matches_from(&arguments)
@@ -46,6 +47,14 @@ fn main() -> ExitCode {
         }
         Err(error) => usage::report(error, &arguments),
     }
+}
+
+/// A write beyond the user's limit (`ulimit -f`) is then an error like any other, not the end of the process. Programs that
+/// are started from here get the signal as ever.
+fn outlive_file_limits() {
+    let is_told = std::sync::Arc::default();
+    // Without it everything works, and a process that is ended is made up for by the next command.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_told);
 }
 
 /// Whether an agent's hook was meant, even though the arguments are wrong.

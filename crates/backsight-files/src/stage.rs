@@ -1,11 +1,12 @@
 //! Stages the new contents of a restore: where each file is kept until its turn, and how it is written.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use backsight_core::{Error, RelPath, Result};
-use rustix::fs::{AtFlags, CWD, StatxFlags};
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 
 use crate::anchored::AnchoredPath;
 use crate::apply::Applier;
@@ -87,6 +88,7 @@ impl Applier<'_> {
         }
         self.journals().reserve(journal, room + 2 * self.journals().size(journal, Phase::Intent))?;
         self.check_writable(root, journal)?;
+        check_protected(root, journal)?;
         Ok(unkept)
     }
 
@@ -134,6 +136,10 @@ impl Applier<'_> {
             let Ok(directory) = open_below(root, parent) else { continue };
             let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
             if let Err(error) = rustix::fs::accessat(&directory, ".", access, AtFlags::EACCESS) {
+                // Nobody is allowed to, not even its owner: that is named with the files.
+                if is_protected(&directory, b".") {
+                    continue;
+                }
                 let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
                 return Err(Error::io(format!("change files in `{shown}`"), error.into()).with_hint(format!(
                     "allow it with `chmod u+w {}`",
@@ -143,6 +149,37 @@ impl Applier<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses what the file system lets nobody change: files that are immutable or can only be appended to, and what is in
+/// such directories. All of them are in the details, so that a caller who leaves them asks once.
+fn check_protected(root: &OwnedFd, journal: &Journal) -> Result<()> {
+    let mut directories: BTreeMap<&[u8], bool> = BTreeMap::new();
+    let mut protected = Vec::new();
+    for Step { change, .. } in &journal.steps {
+        let Ok(parent) = open_below(root, change.path.parent()) else { continue };
+        let is_inside = *directories.entry(change.path.parent()).or_insert_with(|| is_protected(&parent, b"."));
+        if is_inside || (change.before.is_some() && is_protected(&parent, change.path.name())) {
+            protected.push(change.path.clone());
+        }
+    }
+    let Some((path, more)) = protected.split_first() else { return Ok(()) };
+    let others = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+    let refused = Error::io(format!("change `{path}`{others}"), rustix::io::Errno::PERM.into());
+    Err(refused
+        .with_hint(format!(
+            "it or its directory is protected from changes: leave it as it is with `--on-conflict skip`, or allow them with \
+             `chattr -i -a -- {}`",
+            backsight_core::shell_word(path.as_bytes())
+        ))
+        .with_details(serde_json::json!({ "protected": protected })))
+}
+
+/// Whether a name in a directory is immutable or can only be appended to.
+fn is_protected(directory: &OwnedFd, name: &[u8]) -> bool {
+    let found = rustix::fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+    let protects = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
+    found.is_ok_and(|found| found.stx_attributes.intersects(protects))
 }
 
 /// What tells the mount of a path from others: the device, and the mount's number where the kernel says it (since 5.8).

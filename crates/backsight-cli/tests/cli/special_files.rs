@@ -374,3 +374,66 @@ fn a_workspace_deeper_than_any_is_covered_to_a_thousand_levels() {
     fixture.verify();
     make(&fixture, "rm", &["-rf", "d"]);
 }
+
+/// Sets or takes away an attribute of ext4's, as `+i`.
+fn chattr(fixture: &Fixture, change: &str, path: &str) {
+    let done = std::process::Command::new("chattr").args([change, path]).current_dir(fixture.root()).status().unwrap();
+    assert!(done.success(), "chattr {change} {path}");
+}
+
+#[test]
+fn what_nobody_may_change_is_named_and_can_be_skipped() {
+    let fixture = Fixture::new();
+    let names = ["fixed", "log", "closed/a", "closed/b", "free"];
+    for name in names {
+        fixture.write(name, "one\n");
+    }
+    fixture.track();
+    for name in names {
+        fixture.write(name, "two\n");
+    }
+    fixture.track();
+    let protected = [("i", "fixed"), ("a", "log"), ("i", "closed")];
+    protected.iter().for_each(|(attribute, path)| chattr(&fixture, &format!("+{attribute}"), path));
+    let refused = fixture.ask("restore 1").fails("IO", 6);
+    let skipped = fixture.ask("restore 1 --on-conflict skip");
+    protected.iter().for_each(|(attribute, path)| chattr(&fixture, &format!("-{attribute}"), path));
+    assert!(refused["hint"].as_str().unwrap().contains("--on-conflict skip"), "{refused}");
+    assert_eq!(refused["details"]["protected"].as_array().unwrap().len(), 4, "{refused}");
+    let skipped = skipped.ok();
+    assert_eq!(skipped["skipped"].as_array().unwrap().len(), 4, "{skipped}");
+    assert_eq!(names.map(|name| fixture.read(name)), ["two\n", "two\n", "two\n", "two\n", "one\n"]);
+    fixture.ok("restore 1");
+    assert_eq!(names.map(|name| fixture.read(name)), ["one\n"; 5]);
+    fixture.verify();
+}
+
+/// A limit on the size of files is an error, not the end of the process half way.
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_loses_nothing() {
+    let fixture = Fixture::new();
+    let large: String = (0..40_000).map(|line| format!("{}\n", line * 7919 % 65_537)).collect();
+    fixture.write("large", &large);
+    fixture.track();
+    fixture.write("large", "small\n");
+    fixture.track();
+    let limited = |line: &str| {
+        let command = fixture.command(line);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+        command.get_envs().for_each(|(name, value)| {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        });
+        shell.current_dir(command.get_current_dir().unwrap()).output().unwrap()
+    };
+    let ended = limited("restore 1");
+    assert_eq!(ended.status.code(), Some(6), "{ended:?}");
+    assert_eq!(fixture.read("large"), "small\n");
+    fixture.ok("status");
+    fixture.ok("restore 1");
+    assert!(fixture.read("large") == large);
+    fixture.verify();
+}

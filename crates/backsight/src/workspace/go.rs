@@ -90,6 +90,9 @@ const BUSY: &str = "another program keeps writing to it";
 /// Why a file is left alone that no other can take the place of: it is itself a mount point.
 const MOUNTED: &str = "something is mounted there";
 
+/// Why a file is left alone that the file system lets nobody change.
+const PROTECTED: &str = "it is immutable or can only be appended to";
+
 /// Whether a plan is carried out or only made.
 pub(super) enum Under<'w> {
     /// A dry run.
@@ -321,7 +324,7 @@ impl Workspace {
             let error = match writing.carry_out_once(intent, &|now| plan(now, &left)) {
                 Err(error) if error.code() == Code::Raced => error,
                 Err(error) => {
-                    leave_mounted(intent, &error, &mut left).ok_or(error)?;
+                    leave_fixed(intent, &error, &mut left).ok_or(error)?;
                     continue;
                 }
                 other => {
@@ -641,13 +644,18 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
     }
 }
 
-/// A restore displaces only what a snapshot holds.
-/// Leaves a file alone that something is mounted on, where the caller allows it; nothing when `error` is about another thing.
-fn leave_mounted(intent: &Intent<'_>, error: &Error, left: &mut BTreeMap<RelPath, String>) -> Option<()> {
-    let path: RelPath = serde_json::from_value(error.details()["mounted"].clone()).ok()?;
-    let is_new = intent.terms.on_conflict != OnConflict::Refuse && !left.contains_key(&path);
-    is_new.then(|| drop(left.insert(path, MOUNTED.to_owned())))
+/// Leaves files alone that no other can take the place of, where the caller allows it; nothing when `error` is about another
+/// thing.
+fn leave_fixed(intent: &Intent<'_>, error: &Error, left: &mut BTreeMap<RelPath, String>) -> Option<()> {
+    let mounted = serde_json::from_value(error.details()["mounted"].clone()).map(|path| (vec![path], MOUNTED));
+    let protected = || serde_json::from_value(error.details()["protected"].clone()).map(|paths| (paths, PROTECTED));
+    let (paths, why): (Vec<RelPath>, &str) = mounted.or_else(|_| protected()).ok()?;
+    let is_new = paths.iter().any(|path| !left.contains_key(path));
+    (is_new && intent.terms.on_conflict != OnConflict::Refuse)
+        .then(|| left.extend(paths.into_iter().map(|path| (path, why.to_owned()))))
 }
+
+/// A restore displaces only what a snapshot holds.
 
 fn not_covered(left: &[backsight_files::Conflict]) -> Error {
     let named: Vec<String> =

@@ -647,3 +647,36 @@ fn what_others_can_write_to_is_closed_to_them_when_it_is_adopted() {
         user.open().track().unwrap();
     }
 }
+
+/// Restores keep their files there, also where the store is elsewhere.
+#[test]
+fn what_stands_in_the_workspace_beside_a_store_elsewhere_is_looked_at_too() {
+    let user = User::with_store(StorePlace::User);
+    let own = user.root.join(".backsight");
+    fs::create_dir_all(&own).unwrap();
+    set_mode(&own, 0o777);
+    user.assert_refused("writable", &own);
+    set_mode(&own, 0o700);
+    user.open().track().unwrap();
+    chown(&own, Some(4242), None).unwrap();
+    user.assert_refused("owner", &own);
+    fs::remove_dir_all(&own).unwrap();
+    symlink(user.lab.path(), &own).unwrap();
+    assert_eq!(user.refusal().0, "special");
+}
+
+/// Nothing is in it yet, but whoever can write to it could put something there while a store is made.
+#[test]
+fn no_store_is_made_in_an_empty_directory_that_others_can_write_to() {
+    let user = User::new();
+    let own = user.root.join(".backsight");
+    fs::create_dir(&own).unwrap();
+    set_mode(&own, 0o777);
+    user.assert_refused("writable", &own);
+    assert!(fs::read_dir(&own).unwrap().next().is_none(), "nothing was made");
+    set_mode(&own, 0o700);
+    chown(&own, Some(4242), None).unwrap();
+    user.assert_refused("owner", &own);
+    chown(&own, Some(0), None).unwrap();
+    user.open().track().unwrap();
+}
