@@ -656,7 +656,6 @@ fn leave_fixed(intent: &Intent<'_>, error: &Error, left: &mut BTreeMap<RelPath, 
 }
 
 /// A restore displaces only what a snapshot holds.
-
 fn not_covered(left: &[backsight_files::Conflict]) -> Error {
     let named: Vec<String> =
         left.iter().take(5).map(|conflict| format!("`{}` ({})", conflict.path, conflict.reason)).collect();
