@@ -16,7 +16,7 @@ impl Workspace {
     /// # let directory = tempfile::tempdir()?;
     /// # let workspace = backsight::Workspace::open(directory.path())?;
     /// let id = "1c99f013-739a-45ac-8acc-ba79c9858eb5";
-    /// workspace.init_snapshot(id)?;
+    /// workspace.start_session(&backsight::request::NewSession { id: Some(id.to_owned()), title: None })?;
     /// let sessions = workspace.shortened(workspace.sessions(&Default::default())?)?;
     /// assert_eq!(sessions[0].id, "1c99f013");
     /// assert_eq!(workspace.session("1c99")?.session.id, id);
