@@ -9,6 +9,7 @@ mod context;
 mod cut_short;
 mod install;
 mod lane;
+mod log;
 mod page;
 mod parse;
 mod paths;

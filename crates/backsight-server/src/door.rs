@@ -17,8 +17,8 @@ use crate::hook::{Agent, Event};
 use crate::office::{Caller, Office};
 use crate::place;
 use crate::reply::{DEFAULT_TOKENS, Reply};
-use crate::tool::Group;
-use crate::words;
+use crate::tool::{Group, Tool};
+use crate::{log, words};
 
 /// How often the timeline is looked at for rows that other processes wrote, while somebody wants to know.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -96,11 +96,6 @@ impl Door {
         self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether there is such a tool.
-    pub fn has_tool(&self, name: &str) -> bool {
-        self.office.has_tool(name)
-    }
-
     /// Takes note of what an agent's hook said.
     pub fn heard(&self, agent: Agent, event: &Event) {
         self.office.heard(agent, event);
@@ -124,27 +119,41 @@ impl Door {
     /// Runs a tool where the server is. Dropping the future cancels the work.
     pub async fn call(
         &self,
-        name: &str,
+        tool: &'static Tool,
         arguments: Map<String, Value>,
-        caller: impl Into<Caller>,
+        caller: Caller,
         says: mpsc::Sender<Said>,
     ) -> Reply {
-        let caller = caller.into();
-        let Some(server) = self.elsewhere() else { return self.call_here(name, arguments, caller, says).await };
-        let lost = match server.call_tool(name, &arguments, &caller, &says).await {
+        let Some(server) = self.elsewhere() else { return self.call_here(tool, arguments, caller, says).await };
+        let request = log::Request::new("server", tool.name, caller.name.as_deref());
+        let reply = self.call_there(&server, tool, arguments, caller, says).await;
+        request.ended(reply.outcome());
+        reply
+    }
+
+    /// Runs a tool in the server's process, or after it if it goes.
+    async fn call_there(
+        &self,
+        server: &Client,
+        tool: &'static Tool,
+        arguments: Map<String, Value>,
+        caller: Caller,
+        says: mpsc::Sender<Said>,
+    ) -> Reply {
+        let lost = match server.call_tool(tool.name, &arguments, &caller, &says).await {
             Ok(reply) => return reply,
             Err(lost) => lost,
         };
         if lost.holds_on() {
             // Nobody takes the place of a server that is there; the files can be worked with beside it.
-            return match self.can_be_done_here(name, &lost) {
-                true => self.call_here(name, arguments, caller, says).await,
+            return match can_be_done_here(tool, &lost) {
+                true => self.call_here(tool, arguments, caller, says).await,
                 false => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
             };
         }
-        match self.successor(name, lost).await {
-            Ok(None) => self.call_here(name, arguments, caller, says).await,
-            Ok(Some(server)) => match server.call_tool(name, &arguments, &caller, &says).await {
+        match self.successor(tool, lost).await {
+            Ok(None) => self.call_here(tool, arguments, caller, says).await,
+            Ok(Some(server)) => match server.call_tool(tool.name, &arguments, &caller, &says).await {
                 Ok(reply) => reply,
                 Err(lost) => Reply::failure(&lost.into_error(), DEFAULT_TOKENS),
             },
@@ -152,27 +161,31 @@ impl Door {
         }
     }
 
-    /// Whether a tool that a silent server was asked for can run in this process: what it needs is in the store, and the
-    /// server has not perhaps done it already.
-    fn can_be_done_here(&self, name: &str, lost: &Lost) -> bool {
-        let of_files = self.office.tools().iter().find(|tool| tool.name == name && tool.group == Group::Files);
-        of_files.is_some_and(|tool| !lost.was_heard() || tool.effect == Effect::Reads)
-    }
-
     /// Runs a tool in this process.
     pub async fn call_here(
         &self,
-        name: &str,
+        tool: &'static Tool,
         arguments: Map<String, Value>,
-        caller: impl Into<Caller>,
+        caller: Caller,
         says: mpsc::Sender<Said>,
     ) -> Reply {
-        let (office, name, caller) = (self.office.clone(), name.to_owned(), caller.into());
+        let request = log::Request::new("tool", tool.name, caller.name.as_deref());
+        let reply = self.run_tool(tool, arguments, caller, says).await;
+        request.ended(reply.outcome());
+        reply
+    }
+
+    async fn run_tool(
+        &self,
+        tool: &'static Tool,
+        arguments: Map<String, Value>,
+        caller: Caller,
+        says: mpsc::Sender<Said>,
+    ) -> Reply {
+        let office = self.office.clone();
         let cancelled = Arc::new(AtomicBool::new(false));
         let guard = CancelOnDrop(cancelled.clone());
-        let tool = self.office.tools().iter().find(|tool| tool.name == name);
-        let waits = tool.map_or(Waits::ForDisk, |tool| tool.waits);
-        let _turn = match tool.filter(|tool| tool.takes_turns()).map(|_| self.turn(LONGEST_WAIT)) {
+        let _turn = match tool.takes_turns().then(|| self.turn(LONGEST_WAIT)) {
             None => None,
             Some(turn) => match turn.await {
                 Ok(turn) => Some(turn),
@@ -185,10 +198,10 @@ impl Door {
                 cancelled: Some(Arc::new(move || cancelled.load(Ordering::Relaxed))),
                 wait: None,
             });
-            office.call(&workspace, &name, arguments, &caller)
+            office.call(&workspace, tool, arguments, &caller)
         };
         let gone = || Error::new(Code::Io, "the tool failed in a way it should not; nothing more is known");
-        let reply = self.run_on(waits, work).await.and_then(|reply| reply.ok_or_else(gone));
+        let reply = self.run_on(tool.waits, work).await.and_then(|reply| reply.ok_or_else(gone));
         let reply = reply.unwrap_or_else(|error| Reply::failure(&error, DEFAULT_TOKENS));
         drop(guard);
         self.recorded.notify_one();
@@ -314,9 +327,8 @@ impl Door {
     }
 
     /// Who answers after the server was lost: this process (none), or another one.
-    async fn successor(&self, tool: &str, lost: Lost) -> Result<Option<Client>> {
-        let reads = self.office.tools().iter().any(|known| known.name == tool && known.effect.reads_only());
-        if lost.was_heard() && !reads {
+    async fn successor(&self, tool: &Tool, lost: Lost) -> Result<Option<Client>> {
+        if lost.was_heard() && !tool.effect.reads_only() {
             return Err(lost.into_error());
         }
         let store = self.store()?;
@@ -342,6 +354,12 @@ impl Door {
         let store = self.office.workspace().store()?;
         store.ok_or_else(|| Error::new(Code::ServerUnreachable, "the workspace has no store any more"))
     }
+}
+
+/// Whether a tool that a silent server was asked for can run in this process: what it needs is in the store, and the server
+/// has not perhaps done it already.
+fn can_be_done_here(tool: &Tool, lost: &Lost) -> bool {
+    tool.group == Group::Files && (!lost.was_heard() || tool.effect == Effect::Reads)
 }
 
 /// Work that ended without an answer, because it panicked.

@@ -12,6 +12,7 @@ mod door;
 pub mod fuzzing;
 pub mod hook;
 mod http;
+mod log;
 mod mcp;
 mod offer;
 mod office;
@@ -31,6 +32,7 @@ mod words;
 
 pub use client::{Client, Patience};
 pub use http::{Route, Target, document as openapi};
+pub use log::{LogTo, start as start_log};
 pub use offer::{Choice, Offer};
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};

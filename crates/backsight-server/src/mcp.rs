@@ -20,7 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::asker::Asker;
 use crate::door::Door;
-use crate::offer::{Listing, Needs, Offer, Present};
+use crate::offer::{Listing, Offer, Present};
 use crate::office::{Caller, Session};
 use crate::tool::{self, Group};
 use crate::words;
@@ -77,7 +77,7 @@ impl Mcp {
 
     /// The tools that can be called.
     fn offered(&self) -> impl Iterator<Item = &'static Listed> {
-        tools().iter().filter(|listed| self.offer.groups.has(listed.group))
+        tools().iter().filter(|listed| self.offer.groups.has(listed.tool.group))
     }
 
     /// The tools that are listed, given what there is.
@@ -85,7 +85,7 @@ impl Mcp {
         match self.offer.listing {
             Listing::Whole => self.offered().map(|listed| listed.whole.clone()).collect(),
             Listing::ByNeed => {
-                self.offered().filter(|listed| present.meets(listed.needs)).map(Listed::without_output).collect()
+                self.offered().filter(|listed| present.meets(listed.tool.needs)).map(Listed::without_output).collect()
             }
         }
     }
@@ -101,9 +101,8 @@ impl Mcp {
 
     /// Tells a client of the older handshake when there are more tools than it was shown. One that only read changed
     /// nothing, and so need not wait for this.
-    async fn tell_of_more(&self, tool: &str, peer: &Peer<RoleServer>) {
-        let reads = tools().iter().any(|listed| listed.whole.name == tool && listed.reads);
-        if self.offer.listing == Listing::Whole || reads || peer.peer_info().is_none() {
+    async fn tell_of_more(&self, tool: &tool::Tool, peer: &Peer<RoleServer>) {
+        if self.offer.listing == Listing::Whole || tool.effect.reads_only() || peer.peer_info().is_none() {
             return;
         }
         if self.look_for_more().await.1 {
@@ -128,19 +127,17 @@ fn is_in_session(context: &RequestContext<RoleServer>) -> bool {
 
 /// A tool as the protocol wants it.
 struct Listed {
-    group: Group,
-    needs: Needs,
-    reads: bool,
+    tool: &'static tool::Tool,
     whole: Tool,
 }
 
 impl Listed {
-    fn of(tool: tool::Tool) -> Listed {
-        let mut whole = Tool::new(tool.name, tool.description, Arc::new(tool.input));
+    fn of(tool: &'static tool::Tool) -> Listed {
+        let mut whole = Tool::new(tool.name, tool.description, Arc::new(tool.input.clone()));
         whole.title = Some(tool.title.to_owned());
-        whole.output_schema = Some(Arc::new(tool.output));
+        whole.output_schema = Some(Arc::new(tool.output.clone()));
         whole.annotations = Some(annotations(tool.title, tool.effect));
-        Listed { group: tool.group, needs: tool.needs, reads: tool.effect.reads_only(), whole }
+        Listed { tool, whole }
     }
 
     /// It without the schema of its answers, which costs more than the rest. A client that makes types of schemas takes
@@ -156,7 +153,7 @@ impl Listed {
 fn tools() -> &'static [Listed] {
     // Their schemas never change, and the SDK asks for a tool with every call.
     static TOOLS: OnceLock<Vec<Listed>> = OnceLock::new();
-    TOOLS.get_or_init(|| tool::all().into_iter().map(Listed::of).collect())
+    TOOLS.get_or_init(|| tool::all().iter().map(Listed::of).collect())
 }
 
 /// The hints of a tool. What the protocol takes for granted is not said: whether a tool that only reads destroys or may be
@@ -221,22 +218,22 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, McpError> {
-        if self.get_tool(&request.name).is_none() {
+        let Some(tool) = tool::find(&request.name).filter(|tool| self.offer.groups.has(tool.group)) else {
             return Err(McpError::invalid_params(format!("there is no tool `{}`", words::clip(&request.name)), None));
-        }
+        };
         let name = context.client_info().map(|info| info.name);
         let session = is_in_session(&context).then(|| self.session.clone());
         let asker = Asker::of_meta(&context.meta).within(self.conversation.clone());
         let caller = Caller { name, process: self.process, session, groups: self.offer.groups.clone(), asker };
         let arguments = request.arguments.unwrap_or_default();
         let (says, heard) = mpsc::channel(64);
-        let work = self.door.call(&request.name, arguments, caller, says);
+        let work = self.door.call(tool, arguments, caller, says);
         let telling = progress::tell(heard, context.meta.get_progress_token(), &context.peer);
         let reply = tokio::select! {
             (reply, ()) = async { tokio::join!(work, telling) } => reply,
             () = context.ct.cancelled() => return Err(McpError::internal_error("the call was cancelled", None)),
         };
-        self.tell_of_more(&request.name, &context.peer).await;
+        self.tell_of_more(tool, &context.peer).await;
         let mut result = CallToolResult::structured(reply.structured);
         result.content = vec![ContentBlock::text(reply.text)];
         result.is_error = Some(reply.is_error);

@@ -9,13 +9,12 @@ use std::time::SystemTime;
 use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::{ChangeType, Others};
 use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
-use backsight_core::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 use crate::asker::Asker;
 use crate::hook::{self, Agent, Event};
-use crate::reply::{DEFAULT_TOKENS, Draft, News, Reply};
-use crate::tool::{self, Call, Common, Group, Groups, Tool};
+use crate::reply::{DEFAULT_TOKENS, News, Reply};
+use crate::tool::{Call, Common, Group, Groups, Tool};
 use crate::{advice, words};
 
 /// How many clients are remembered; the one that has not asked for longest is forgotten.
@@ -29,7 +28,6 @@ const APP_NEWS: &str = "the app has new errors: see get_changes_since";
 /// A workspace with everything that answers questions about it.
 pub struct Office {
     workspace: Workspace,
-    tools: Vec<Tool>,
     clients: Mutex<HashMap<String, Seen>>,
     /// What each process or session that speaks for clients was called here.
     names: Mutex<Vec<Named>>,
@@ -118,7 +116,7 @@ impl Office {
     /// An office for a workspace.
     pub fn new(workspace: Workspace) -> Self {
         let (clients, names, conversations, told) = Default::default();
-        Office { workspace, tools: tool::all(), clients, names, conversations, told }
+        Office { workspace, clients, names, conversations, told }
     }
 
     /// The workspace.
@@ -126,22 +124,16 @@ impl Office {
         &self.workspace
     }
 
-    /// The tools.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
-    }
-
-    /// Whether there is such a tool.
-    pub fn has_tool(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool.name == name)
-    }
-
     /// Runs a tool for a caller. Failures are answers too.
-    pub fn call(&self, workspace: &Workspace, name: &str, mut arguments: Map<String, Value>, caller: &Caller) -> Reply {
-        let asker = self.asker(workspace, name, &arguments, caller);
-        let tool = self.tools.iter().find(|tool| tool.name == name);
-        let (default_tokens, pages) = tool.map_or((DEFAULT_TOKENS, false), |tool| (tool.default_tokens, tool.pages));
-        let common = match Common::take(&mut arguments, default_tokens, pages) {
+    pub fn call(
+        &self,
+        workspace: &Workspace,
+        tool: &Tool,
+        mut arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> Reply {
+        let asker = asker(workspace, tool, &arguments, caller);
+        let common = match Common::take(&mut arguments, tool.default_tokens, tool.pages) {
             Ok(common) => common,
             Err(error) => return Reply::failure(&error, DEFAULT_TOKENS),
         };
@@ -149,15 +141,16 @@ impl Office {
         // Who is called as it called itself need not be told so.
         let unexpected = common.client.is_none() && caller.name.as_ref() != Some(&client);
         // A session of the debugger is no session of the timeline.
-        let tracks = self.tools.iter().any(|tool| tool.name == name && tool.group != Group::Debug);
+        let tracks = tool.group != Group::Debug;
         let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
         let session = session.or_else(|| asker.session.clone());
         let now = Timestamp::from_system(SystemTime::now());
-        let moves = name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
+        let moves = tool.name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
         let (max_tokens, cursor) = (common.max_tokens, common.cursor.as_deref());
         let call = Call { workspace, client: &client, asker: &asker, now, max_tokens, cursor };
-        let drafted = self.run(&call, name, arguments);
-        let app = caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, name, moves)).flatten();
+        let drafted = tool.run(&call, arguments);
+        let app =
+            caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, tool.name, moves)).flatten();
         match drafted {
             Ok(draft) => {
                 let news = News { app, ..self.news(workspace, &client, session, now) };
@@ -173,25 +166,6 @@ impl Office {
                 reply
             }
         }
-    }
-
-    /// The conversation a step is recorded for. What a hook said just before knows the most.
-    fn asker(&self, workspace: &Workspace, name: &str, arguments: &Map<String, Value>, caller: &Caller) -> Asker {
-        let records = self.tools.iter().any(|tool| tool.name == name && tool.takes_turns());
-        let said = &caller.asker;
-        let heard = records.then(|| hook::who_asks(workspace, name, arguments, said.part.as_deref())).flatten();
-        heard.unwrap_or_else(|| said.clone())
-    }
-
-    fn run(&self, call: &Call<'_>, name: &str, arguments: Map<String, Value>) -> Result<Draft> {
-        let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else {
-            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            return Err(Error::new(Code::Usage, format!("there is no tool `{name}`"))
-                .with_hint(format!("the tools are {}", names.join(", "))));
-        };
-        let draft = tool.run(call, arguments)?;
-        // Whatever a debugger shows, a program and those whose data it reads have written.
-        Ok(if tool.group == Group::Debug { draft.untrusted() } else { draft })
     }
 
     /// What a caller is called here: as it calls itself, and with a number when another process or session that is still
@@ -281,6 +255,13 @@ impl Office {
 /// Whether agents are told what they did not ask for.
 fn tells(workspace: &Workspace) -> bool {
     workspace.config_get("tell_agents").is_ok_and(|setting| setting.value == "true")
+}
+
+/// The conversation a step is recorded for. What a hook said just before knows the most.
+fn asker(workspace: &Workspace, tool: &Tool, arguments: &Map<String, Value>, caller: &Caller) -> Asker {
+    let said = &caller.asker;
+    let hook = || hook::who_asks(workspace, tool.name, arguments, said.part.as_deref());
+    tool.takes_turns().then(hook).flatten().unwrap_or_else(|| said.clone())
 }
 
 /// Whether a process exists; where that cannot be seen, it may.

@@ -27,6 +27,9 @@ pub struct Address {
     /// Lets a page report what happens in it, and opens nothing else.
     #[serde(default)]
     pub ingest_key: String,
+    /// The file its log is in, when it writes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 impl Address {
@@ -197,7 +200,15 @@ mod tests {
 
     fn address(pid: u32) -> Address {
         let (url, token) = ("http://127.0.0.1:1".to_owned(), "secret".to_owned());
-        Address { pid, url, token, version: "0".to_owned(), started: Timestamp(0), ingest_key: "key".to_owned() }
+        Address {
+            pid,
+            url,
+            token,
+            version: "0".to_owned(),
+            started: Timestamp(0),
+            ingest_key: "key".to_owned(),
+            log: None,
+        }
     }
 
     fn store() -> (TempDir, OwnStore) {

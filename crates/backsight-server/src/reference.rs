@@ -156,7 +156,7 @@ fn the_tool_reference_is_what_the_tools_say() {
     let mut text = String::from(TOOLS);
     let tools = tool::all();
     let _ = writeln!(text, "{}.", facts(ENVELOPE));
-    for tool in &tools {
+    for tool in tools {
         let _ = write!(text, "\n## `{}`: {}\n\n{}\n\n", tool.name, tool.title, tool.description);
         let _ = write!(text, "{}\n\n", effect(tool.effect));
         if tool.default_tokens != tools[0].default_tokens {

@@ -427,6 +427,14 @@ fn within(room: usize, items: &[String]) -> usize {
 }
 
 impl Reply {
+    /// How it ended, for the log: `ok`, or the code of the failure.
+    pub fn outcome(&self) -> &str {
+        match self.is_error {
+            true => self.structured["error"]["code"].as_str().unwrap_or("FAILED"),
+            false => "ok",
+        }
+    }
+
     /// The answer for a request that failed, in at most `budget` tokens: what does not fit of the lists in its details
     /// is counted.
     pub fn failure(error: &backsight_core::Error, budget: usize) -> Reply {

@@ -22,6 +22,7 @@ use crate::client::Client;
 use crate::connections::{Connections, Place};
 use crate::door::Door;
 use crate::http::{Guard, Limits, RemoteAddress, router};
+use crate::log;
 use crate::mcp::{Mcp, flow};
 use crate::offer::Offer;
 use crate::office::Office;
@@ -226,6 +227,7 @@ impl Listening {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: Timestamp::from_system(SystemTime::now()),
             ingest_key: key.text(),
+            log: log::place(),
         };
         let authorities = authorities(bound, &options.hosts);
         let guard = Guard::new(token, authorities, Limits::default()).with_key(key);

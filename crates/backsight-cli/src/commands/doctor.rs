@@ -14,6 +14,7 @@ use crate::commands::Verdict;
 use crate::context::Context;
 use crate::cut_short;
 use crate::lane::{Lane, Request};
+use crate::log;
 use crate::page::{GREEN, RED, YELLOW};
 use crate::render::wrap;
 use crate::words::{enumerate, safe};
@@ -28,7 +29,7 @@ pub struct Args {}
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let mut checks = workspace.doctor()?;
-    checks.extend([own_settings(&workspace), browser(&workspace), app(context)]);
+    checks.extend([own_settings(&workspace), browser(&workspace), app(context), server_log(context)]);
     checks.extend(agents::checks(context, &workspace));
     checks.extend(hooks(context, &workspace));
     checks.extend(debuggers(context, &workspace));
@@ -111,6 +112,22 @@ fn app(context: &Context) -> Check {
         Err(error) => (CheckState::Warning, error.message().to_owned()),
     };
     Check { name: "app".to_owned(), state, message, hint: None }
+}
+
+/// Where the server's log is.
+fn server_log(context: &Context) -> Check {
+    let hint = || Some(format!("start it with `backsight serve --log FILE`, or set {}", log::VARIABLE));
+    let server = backsight_server::find(&context.root(), context.settings());
+    let (state, message, hint) = match (server, log::wanted(context)) {
+        (Ok(Some(address)), _) => match address.log {
+            Some(place) => (CheckState::Ok, format!("the server writes it to `{place}`"), None),
+            None => (CheckState::Ok, "the server writes none".to_owned(), hint()),
+        },
+        (_, Err(error)) => (CheckState::Problem, error.message().to_owned(), None),
+        (_, Ok(Some(to))) => (CheckState::Ok, format!("no server runs; one would write it to `{to}`"), None),
+        (_, Ok(None)) => (CheckState::Ok, "no server runs, and none would write one".to_owned(), hint()),
+    };
+    Check { name: "log".to_owned(), state, message, hint }
 }
 
 fn watching(context: &Context) -> Result<String> {

@@ -1,10 +1,11 @@
 //! `backsight mcp`: the Model Context Protocol on stdin and stdout.
 
 use backsight_core::Result;
-use backsight_server::Choice;
+use backsight_server::{Choice, LogTo};
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::log;
 
 /// Speak MCP on stdin and stdout, for an agent's configuration
 ///
@@ -18,9 +19,13 @@ pub struct Args {
     /// they make sense
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     tools: Vec<Choice>,
+    /// Write a line for each request and each panic to this file, or to stderr; BACKSIGHT_LOG says the same
+    #[arg(long, value_name = "FILE")]
+    log: Option<LogTo>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    log::begin(args.log.as_ref(), context)?;
     backsight_server::mcp(context.workspace()?, args.tools.clone().into())?;
     Ok(Verdict::Done)
 }

@@ -3,11 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use backsight_core::Result;
-use backsight_server::{Address, Choice, Options, Served};
+use backsight_server::{Address, Choice, LogTo, Options, Served};
 use serde::Serialize;
 
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::log;
 
 /// Serve MCP and HTTP for this workspace
 ///
@@ -30,6 +31,9 @@ pub struct Args {
     /// when they make sense
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     tools: Vec<Choice>,
+    /// Write a line for each request and each panic to this file, or to stderr; BACKSIGHT_LOG says the same
+    #[arg(long, value_name = "FILE")]
+    log: Option<LogTo>,
     /// Say where the server is and how to reach it, and start none
     #[arg(long)]
     show: bool,
@@ -63,6 +67,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         show(context, found.as_ref(), true)?;
         return Ok(Verdict::no_if(found.is_none()));
     }
+    log::begin(args.log.as_ref(), context)?;
     let token = std::env::var("BACKSIGHT_TOKEN").ok().filter(|token| !token.is_empty());
     let (hosts, offer) = (args.allow_host.clone(), args.tools.clone().into());
     let options = Options { address: args.listen, port: args.port, token, hosts, offer };

@@ -55,6 +55,7 @@ mod repositories;
 mod retention;
 mod reverts;
 mod run;
+mod server_log;
 mod serving;
 mod sessions;
 mod several_processes;

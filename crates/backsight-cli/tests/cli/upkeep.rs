@@ -129,6 +129,8 @@ fn doctor_checks_and_advises() {
     absent  browser: no Chromium or Chrome was found; only `backsight browser launch` needs one
             install one with `apt-get install --no-install-recommends chromium`, or name the program
     ok      app: no server runs, so nobody watches it
+    ok      log: no server runs, and none would write one
+            start it with `backsight serve --log FILE`, or set BACKSIGHT_LOG
     absent  agents: none is set up here, so what they do is not recorded
             set one up with `backsight install NAME`: claude-code, cursor, vscode, codex, gemini, opencode and zed
     absent  debugger debugpy: not found; only programs in .py and .pyw need it

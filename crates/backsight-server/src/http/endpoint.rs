@@ -21,6 +21,7 @@ use super::query::Shape;
 use super::route::Route;
 use super::{Shared, failure};
 use crate::door::LONGEST_WAIT;
+use crate::log;
 use crate::reply::UNTRUSTED;
 
 type Parameters = std::result::Result<RawPathParams, RawPathParamsRejection>;
@@ -164,27 +165,29 @@ impl Endpoint {
     pub(super) fn add_to(self, router: Router<Shared>) -> Router<Shared> {
         let filter = if self.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let (path, shape, run) = (self.path, Arc::new(Shape::of(&self)), self.run);
-        let (way, is_untrusted) = (self.way, self.is_untrusted);
+        let (way, is_untrusted, id) = (self.way, self.is_untrusted, self.id);
         let handler = async move |State(shared): State<Shared>, parameters: Parameters, uri: Uri, body: Bytes| {
+            let request = log::Request::new("http", id, None);
             let read = match &parameters {
                 Ok(parameters) => shape.read(parameters, uri.query().unwrap_or_default(), &body),
                 Err(_) => Err(Error::new(Code::Usage, "the address is not UTF-8 in percent encoding")),
             };
-            match read {
-                Err(error) => failure(&error),
+            let outcome = match read {
+                Err(error) => Err(error),
                 Ok(input) => {
                     let work = move |workspace: &Workspace| run(workspace, input);
-                    let outcome = match way {
+                    match way {
                         Way::Beside => shared.door.local(work).await,
                         Way::InTurn => shared.door.local_writing(LONGEST_WAIT, work).await,
                         Way::Waiting(waits) => tokio::select! {
                             outcome = shared.door.local_waiting(waits, work) => outcome,
                             () = shared.ending.cancelled() => Err(Error::new(Code::Cancelled, "the server ends")),
                         },
-                    };
-                    answer(outcome, is_untrusted)
+                    }
                 }
-            }
+            };
+            request.ended(outcome.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
+            answer(outcome, is_untrusted)
         };
         router.route(path, on(filter, handler))
     }

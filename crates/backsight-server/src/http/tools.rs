@@ -62,9 +62,9 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
         Ok(request) => request,
         Err(error) => return failure(&Error::new(Code::Usage, format!("the body is not understood: {error}"))),
     };
-    if !shared.door.has_tool(&name) {
+    let Some(tool) = tool::find(&name) else {
         return failure(&Error::new(Code::RouteNotFound, "there is no such tool"));
-    }
+    };
     let (says, heard) = mpsc::channel(64);
     let (lines, stream) = mpsc::channel::<Line>(64);
     let work = async move {
@@ -77,7 +77,7 @@ async fn call(State(shared): State<Shared>, name: Result<Path<String>, PathRejec
         };
         let ToolRequest { arguments, client, process, groups, asker } = request;
         let caller = Caller { name: client, process, groups, asker, session: None };
-        let calling = shared.door.call_here(&name, arguments, caller, says);
+        let calling = shared.door.call_here(tool, arguments, caller, says);
         // Whoever does not read any more has taken the request back.
         let gone = lines.clone();
         tokio::select! {

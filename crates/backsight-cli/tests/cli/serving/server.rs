@@ -34,9 +34,18 @@ impl Server {
         Server::start_at(fixture, 0)
     }
 
+    /// The same with more arguments.
+    pub fn start_with(fixture: &Fixture, arguments: &str) -> Server {
+        Server::started(fixture, &format!("--port 0 {arguments}"))
+    }
+
     /// The same on a port.
     pub fn start_at(fixture: &Fixture, port: u16) -> Server {
-        let mut child = fixture.command(&format!("--json serve --port {port}")).stdout(Stdio::piped()).spawn().unwrap();
+        Server::started(fixture, &format!("--port {port}"))
+    }
+
+    fn started(fixture: &Fixture, arguments: &str) -> Server {
+        let mut child = fixture.command(&format!("--json serve {arguments}")).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
