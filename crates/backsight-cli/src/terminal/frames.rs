@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 /// `at run (/app/a.js:3:9)`, `at async /app/a.js:3:9`, ` ❯ src/a.test.ts:5:21`, `at ./src/main.rs:3:5`
 static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
-        r"^\s*(?:at|❯)\s+(?:async\s+)?(?:(?P<function>[^()]*?(?:\[as [^\]]+\])?)\s+\(?)?(?P<file>[^()\s]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?(?:\s\{)?$",
+        r"^\s*(?:⁃\s+)?(?:at|❯)\s+(?:async\s+)?(?:(?P<function>[^()]*?(?:\[as [^\]]+\])?)\s+\(?)?(?P<file>[^()\s]+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?(?:\s\{)?$",
     )
 });
 /// `at com.shop.Cart.total(Cart.java:12)`

@@ -7,7 +7,8 @@ use backsight::browser::event::Level;
 use regex::Regex;
 
 /// What stands before the words that matter: times, labels in brackets, the name of a container.
-const BEFORE: &str = r"^\s*(?:\d[\d:.,TZ+/-]*(?:\s?[AP]M)?\s+|\[[^\]]{1,40}\]:?\s*|[\w.-]{1,24}\s*\|\s+|[❯▲●✘]\s+)*";
+const BEFORE: &str =
+    r"^\s*(?:\d[\d:.,TZ+/-]*(?:\s?[AP]M)?\s+|\[[^\]]{1,40}\]:?\s*|[\w.-]{1,24}\s*\|\s+|\(\w{1,20}\)\s+|[❯▲●✘]\s+)*";
 
 /// Lines that begin so are errors.
 static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -20,6 +21,8 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?:fail|crit):\s",
         r"(?:---\s)?FAIL(?:ED|URE)?(?::|\s+\S)",
         r"npm (?:ERR!|error)\s",
+        // SvelteKit
+        r"Error when evaluating SSR module ",
         r"error\s(?:Command failed|An unexpected)",
         r"[✖✗✘❌⨯×✕]\s",
         r"(?i:fatal(?:\serror)?):",

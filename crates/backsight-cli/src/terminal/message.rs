@@ -28,7 +28,12 @@ static CONTINUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^\s*>?\s*\d*\s*[|│╵┆]",
         r"^\s*[\^~]+\s*$",
         r"^[}\])]+;?$",
-        r"^- /",
+        // Node's and Nuxt's lists below what is not found
+        r"^- (?:/|If you rely on tsconfig|Make sure you don't have)",
+        // Youch, Nuxt's traces
+        r"^\s*⁃\s",
+        r"^\s*❯?\s*\d+\s*┃",
+        r"^https://svelte\.dev/e/",
         r"^\.\.\.$",
         // pytest
         r"^E\s{2,}",
@@ -42,6 +47,13 @@ static CONTINUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ];
     Regex::new(&patterns.join("|")).ok()
 });
+/// A source file as a page of an app is written.
+static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:\.{1,2}/|/)\S+\.(?:[cm]?[jt]sx?|vue|svelte|astro|mdx?|css|scss|sass|less)$").ok()
+});
+/// What Nitro says of a request before it says what went wrong.
+static REQUEST: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\[request error\](?: \[[^\]]+\])* https?://\S+$").ok());
 /// Cargo's own progress, which is indented for looks.
 static PROGRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let verbs = "Adding|Blocking|Building|Checking|Compiling|Doc-tests|Documenting|Downloaded|Downloading|Finished|\
@@ -152,7 +164,7 @@ impl Kind {
             _ if text.contains("panicked at ") && text.ends_with(':') => Kind::Headline(1),
             _ if text.starts_with("ERROR in ") || text.starts_with("WARNING in ") => Kind::Headline(1),
             _ if text.starts_with("Failed to compile") => Kind::Headline(2),
-            _ if is_only_a_count(text) || is_only_a_place(text) => Kind::Headline(1),
+            _ if is_only_a_count(text) || is_only_a_place(text) || is_only_a_request(text) => Kind::Headline(1),
             _ if text.contains("panic serving ") => Kind::Goroutines,
             _ if text.starts_with("panic: ") || text.starts_with("fatal error: ") => Kind::Goroutines,
             _ if text.starts_with("FAIL ") || text.starts_with("● ") || text.starts_with("E  ") => Kind::Test,
@@ -166,10 +178,16 @@ fn is_only_a_count(text: &str) -> bool {
     text.contains(" failed with ") && (text.ends_with("error:") || text.ends_with("errors:"))
 }
 
-/// `⨯ ./app/page.tsx:3:5` neither.
+/// `⨯ ./app/page.tsx:3:5` and `⨯ ./app/page.tsx` neither.
 fn is_only_a_place(text: &str) -> bool {
     let bare = text.trim_start_matches(['⨯', '✘', '×', ' ']);
-    bare.len() < text.len() && frames::is_place(bare)
+    let is_file = || SOURCE.as_ref().is_some_and(|regex| regex.is_match(bare));
+    bare.len() < text.len() && (frames::is_place(bare) || is_file())
+}
+
+/// Nor does `[request error] [unhandled] [GET] http://localhost:3000/api/orders`.
+fn is_only_a_request(text: &str) -> bool {
+    REQUEST.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
 impl Kind {
@@ -398,7 +416,8 @@ fn other(lines: &[String]) -> (String, Vec<Frame>) {
     }
     let says_nothing = |line: &str| {
         let line = line.trim_start();
-        line.contains("panicked at ") && line.ends_with(':') || is_only_a_count(line) || is_only_a_place(line)
+        let is_panic = line.contains("panicked at ") && line.ends_with(':');
+        is_panic || is_only_a_count(line) || is_only_a_place(line) || is_only_a_request(line)
     };
     let headline = text.first().is_some_and(|line| says_nothing(line));
     // What went wrong comes first, and then what the logger was about.
