@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use backsight_core::ObjectId;
 
@@ -16,6 +16,9 @@ use crate::object::{self, Flaw, ObjectKind};
 
 const PACK_HEADER: u64 = 12;
 const IDX_HEADER: usize = 8 + 1024;
+/// A pack from this size on is looked at before it is read.
+const LARGE: u64 = 64 << 20;
+
 /// Longest chain of deltas followed; Git itself never makes longer ones than 4095.
 const MAX_DELTA_DEPTH: usize = 4096;
 /// The largest object that is rebuilt from a delta: Git makes none of files over half of that.
@@ -79,6 +82,11 @@ impl Pack {
 
     /// Whether the file as a whole is what was written: its trailing checksum says.
     pub(crate) fn check_file(&self) -> Result<(), String> {
+        // No pack has holes: one that takes little room and claims terabytes would be read for hours.
+        let taken = self.data.metadata().map_err(|error| error.to_string())?.blocks().saturating_mul(512);
+        if self.size > LARGE && self.size / 8 > taken {
+            return Err(format!("claims {} bytes and takes the room of {taken}", self.size));
+        }
         let mut file = FileAt { file: &self.data, offset: 0 };
         let mut rest = self.size.checked_sub(20).ok_or("is cut short")?;
         let (mut hasher, mut buffer) = (sha1dc::Hasher::new(), vec![0; 1 << 18]);
