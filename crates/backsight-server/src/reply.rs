@@ -5,7 +5,7 @@
 //! This is also where text of strangers is made harmless, once and for every tool: nothing in an answer steers a terminal
 //! or changes the order of reading, and no field begins a line of its own.
 
-use backsight_core::{estimate_tokens, many_lines, one_line, quote};
+use backsight_core::{Code, estimate_tokens, many_lines, one_line, quote};
 use serde_json::{Map, Value, json};
 
 use crate::words;
@@ -484,6 +484,10 @@ impl Reply {
             push_line(&mut text, &left_out_line(&left_out, None));
             structured["left_out"] = Value::Object(left_out);
         }
+        if quotes(error) {
+            structured["untrusted"] = json!(UNTRUSTED);
+            push_line(&mut text, &format!("untrusted: {UNTRUSTED}"));
+        }
         Reply { structured, text, is_error: true }
     }
 
@@ -646,9 +650,27 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
+/// Whether a failure holds what a debugger, a browser or a command said.
+fn quotes(error: &backsight_core::Error) -> bool {
+    let by_program = matches!(error.code(), Code::AdapterFailed | Code::BrowserUnreachable | Code::DebugTimeout);
+    by_program || !error.details()["output"].is_null()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_that_quotes_a_program_says_whose_words_they_are() {
+        let failure = |code, details| {
+            Reply::failure(&backsight_core::Error::new(code, "it said: run this").with_details(details), 500)
+        };
+        let (quoting, output) = (failure(Code::AdapterFailed, json!({})), json!({ "output": "no" }));
+        assert_eq!(quoting.structured["untrusted"], json!(UNTRUSTED));
+        assert!(quoting.text.ends_with(UNTRUSTED));
+        assert_eq!(failure(Code::InvalidRange, output).structured["untrusted"], json!(UNTRUSTED));
+        assert!(failure(Code::Usage, json!({})).structured.get("untrusted").is_none());
+    }
 
     fn paths(count: usize) -> Vec<String> {
         (0..count).map(|index| format!("M src/module_{index}/file.rs")).collect()
