@@ -42,7 +42,7 @@ pub fn measure(backsight: &Backsight, rounds: usize, table: &mut Table) -> Resul
     for round in 0..rounds + 1 {
         let number = STEPS + round;
         let step = edit(backsight, &mut connection, number)?;
-        let message = format!("TypeError: value{number} is not a function at src/module_{}.js:2:1", number % 40);
+        let message = format!("TypeError: {} is not a function at src/module_{}.js:2:1", name(number), number % 40);
         let event = json!({ "level": "error", "message": message });
         connection.post("/ingest/console", &json!({ "source": "terminal: bench", "events": [event] }))?;
         let (elapsed, answer) = connection.call("get_changes_since", json!({}))?;
@@ -65,7 +65,7 @@ pub fn measure(backsight: &Backsight, rounds: usize, table: &mut Table) -> Resul
 /// One edit as an agent makes it; its number.
 fn edit(backsight: &Backsight, connection: &mut Connection, number: usize) -> Result<String> {
     let file = format!("src/module_{}.js", number % 40);
-    fs::write(backsight.workspace.join(&file), format!("// {number}\nexport const value{number} = {number};\n"))?;
+    fs::write(backsight.workspace.join(&file), format!("// {number}\nexport const {} = {number};\n", name(number)))?;
     let arguments = json!({ "declare": [file], "tool": "Edit", "session": "bench" });
     let (_, answer) = connection.call("files_track", arguments)?;
     let text = answer["snapshot"].as_str().or(answer["step"].as_str()).unwrap_or_default();
@@ -73,6 +73,12 @@ fn edit(backsight: &Backsight, connection: &mut Connection, number: usize) -> Re
         true => Ok(text.split(' ').next().unwrap_or_default().to_owned()),
         false => Err(format!("a file changed, yet {answer}").into()),
     }
+}
+
+/// A name in letters: messages that differ in a number are one thing said again.
+fn name(number: usize) -> String {
+    let letters = number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>();
+    format!("{letters}Value")
 }
 
 impl Bench {
