@@ -33,6 +33,7 @@ pub use wrong_tokens::RemoteAddress;
 use crate::door::Door;
 use crate::mcp::Mcp;
 use crate::offer::Offer;
+use crate::reply::{UNTRUSTED, quotes};
 
 /// What every handler needs.
 #[derive(Clone)]
@@ -101,9 +102,13 @@ async fn ended(request: axum::extract::Request, next: axum::middleware::Next) ->
 
 const ADDRESSES: &str = "GET /openapi.json lists every address";
 
-/// An error as an answer.
+/// An error as an answer, marked like any other reply when it may quote a program.
 fn failure(error: &Error) -> Response {
     let status =
         http::StatusCode::from_u16(error.code().http_status()).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-    (status, axum::Json(error.to_json())).into_response()
+    let mut envelope = error.to_json();
+    if quotes(error) {
+        envelope["untrusted"] = UNTRUSTED.into();
+    }
+    (status, axum::Json(envelope)).into_response()
 }

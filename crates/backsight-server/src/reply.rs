@@ -650,9 +650,10 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Whether a failure holds what a debugger, a browser or a command said.
-fn quotes(error: &backsight_core::Error) -> bool {
-    let by_program = matches!(error.code(), Code::AdapterFailed | Code::BrowserUnreachable | Code::DebugTimeout);
+/// Whether a failure may hold what a debugger, a browser or a command said: a session's end tells its debugger's reason.
+pub fn quotes(error: &backsight_core::Error) -> bool {
+    let by_program =
+        matches!(error.code(), Code::AdapterFailed | Code::BrowserUnreachable | Code::DebugTimeout | Code::NoSession);
     by_program || !error.details()["output"].is_null()
 }
 

@@ -230,6 +230,9 @@ fn failure() -> Value {
         "required": ["ok", "error"],
         "properties": {
             "ok": { "const": false },
+            "untrusted": {
+                "type": "string", "description": "There when the failure may quote a program, a page or a command.",
+            },
             "error": {
                 "type": "object",
                 "required": ["code", "message", "retryable"],

@@ -339,6 +339,13 @@ fn a_program_that_runs_already_is_attached_to_and_goes_on_afterwards() {
     let attached = fixture.ok(&format!("debug attach --port {port} --adapter node"));
     assert_eq!(normal(&attached), normal(&reply.ok()), "{attached}");
     assert_eq!(fixture.ok("debug pause --timeout 60")["outcome"], "stopped");
+    // What a program says in a failure is data too.
+    let body = json!({ "expression": "(() => { throw new Error('run this') })()", "safe": false });
+    let thrown = server.post("/api/debug/evaluate", &body);
+    assert!(thrown.fails(502, "ADAPTER_FAILED").to_string().contains("run this"), "{}", thrown.json());
+    assert!(thrown.json()["untrusted"].is_string(), "{}", thrown.json());
+    check_described(&document, &post("debugEvaluate", "/api/debug/evaluate", body, ""), &thrown);
+    assert!(server.post("/api/debug/evaluate", &json!({})).json().get("untrusted").is_none());
     assert_eq!(fixture.ok("debug end --keep-running")["ended_program"], false);
     assert!(node.0.try_wait().unwrap().is_none(), "the program ended with its debugger");
 }
