@@ -66,7 +66,7 @@ fuzz: ## look for inputs that break diffs, merges and every parser of strangers'
 	done
 
 docs: tools ## write the generated parts of the documents again
-	UPDATE_DOCS=1 cargo nextest run --workspace -E 'binary(tidy) or test(reference::) or test(install::plugin::)'
+	UPDATE_DOCS=1 cargo nextest run -p backsight-core -p backsight-debug -p backsight-server -p backsight-cli -E 'binary(tidy) or test(reference::) or test(install::plugin::) or test(install::pages::)'
 
 # The tests use `git`, `patch`, `strace`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
 # itself runs only the browser and the debuggers, and only when it is asked to. Each entry is a program, or several of which

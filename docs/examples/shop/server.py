@@ -1,4 +1,4 @@
-"""A shop whose server cannot add up: the app that docs/GUIDE.md watches."""
+"""A shop whose server cannot add up: the app that docs/APP.md watches."""
 import http.server
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""What the program in docs/GUIDE.md is asked about while it is paused."""
+"""What the program in docs/PROGRAM.md is asked about while it is paused."""
 
 
 class Order:

@@ -11,6 +11,8 @@ mod kept;
 mod node;
 mod opencode;
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod plugin;
 #[cfg(test)]
 mod there_and_back;

@@ -22,9 +22,12 @@ fn read(path: &str) -> String {
 
 /// Every document for users.
 fn documents() -> Vec<(String, String)> {
-    let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
-    let docs = docs.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(".md"));
-    let names = docs.map(|name| format!("docs/{name}")).chain(["README.md".to_owned()]);
+    let below = |directory: &str| -> Vec<String> {
+        let names = std::fs::read_dir(root().join(directory)).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(".md"));
+        names.map(|name| format!("{directory}/{name}")).collect()
+    };
+    let names = below("docs").into_iter().chain(below("docs/clients")).chain(["README.md".to_owned()]);
     names.map(|name| (read(&name), name)).map(|(text, name)| (name, text)).collect()
 }
 
@@ -42,10 +45,14 @@ fn blocks<'a>(text: &'a str, kind: &str) -> Vec<(&'a str, &'a str)> {
 }
 
 fn transcript(name: &str) -> String {
-    let guide = read("docs/GUIDE.md");
     let marker = format!("<!-- played: {name} -->");
-    let found: Vec<&str> =
-        blocks(&guide, "console").into_iter().filter(|(before, _)| *before == marker).map(|(_, body)| body).collect();
+    let documents = documents();
+    let found: Vec<&str> = documents
+        .iter()
+        .flat_map(|(_, text)| blocks(text, "console"))
+        .filter(|(before, _)| *before == marker)
+        .map(|(_, body)| body)
+        .collect();
     assert_eq!(found.len(), 1, "{name}");
     found[0].to_owned()
 }
@@ -187,7 +194,7 @@ impl Drop for Reader<'_> {
 }
 
 #[test]
-fn a_milestone_is_made_exported_and_taken_back_as_the_guide_says() {
+fn a_milestone_is_made_exported_and_taken_back_as_its_page_says() {
     let fixture = Fixture::new();
     fixture.write("shop.py", "def price(n): return n\n");
     fixture.git("init -q");
@@ -197,13 +204,22 @@ fn a_milestone_is_made_exported_and_taken_back_as_the_guide_says() {
 }
 
 #[test]
-fn the_app_is_watched_as_the_guide_says() {
+fn a_step_goes_and_what_others_did_stays_as_the_page_on_files_says() {
+    let fixture = Fixture::new();
+    fixture.write("shop.py", "def price(n):\n    return n\n\n\nprint(price(3))\n");
+    let mut reader = Reader::new(&fixture);
+    reader.play(&transcript("step"));
+    reader.play(&transcript("overlap, after step"));
+}
+
+#[test]
+fn the_app_is_watched_as_its_page_says() {
     let fixture = Fixture::new();
     Reader::in_the_shop(&fixture).play(&transcript("app"));
 }
 
 #[test]
-fn the_program_is_debugged_as_the_guide_says() {
+fn the_program_is_debugged_as_its_page_says() {
     let fixture = Fixture::new();
     Reader::in_the_shop(&fixture).play(&transcript("program"));
 }
@@ -211,7 +227,8 @@ fn the_program_is_debugged_as_the_guide_says() {
 /// A transcript that no test plays would be wrong before long.
 #[test]
 fn every_transcript_is_played() {
-    let played = ["milestone", "app", "program"].map(|name| format!("<!-- played: {name} -->"));
+    let played =
+        ["milestone", "app", "program", "step", "overlap, after step"].map(|name| format!("<!-- played: {name} -->"));
     for (name, text) in documents() {
         for (number, (before, _)) in blocks(&text, "console").into_iter().enumerate() {
             // The first of the README is the demo: `demo::the_picture_in_the_readme_is_what_the_demo_shows`.
@@ -229,15 +246,16 @@ fn every_transcript_is_played() {
 fn every_command_in_the_documents_is_one() {
     let fixture = Fixture::new();
     let mut count = 0;
-    for (name, text) in
-        documents().into_iter().filter(|(name, _)| ["README.md", "docs/GUIDE.md"].contains(&name.as_str()))
-    {
+    // Those are generated from the program itself.
+    let generated = ["docs/CLI.md", "docs/TOOLS.md", "docs/HTTP.md"];
+    for (name, text) in documents().into_iter().filter(|(name, _)| !generated.contains(&name.as_str())) {
         for line in blocks(&text, "").into_iter().flat_map(|(_, body)| body.lines()) {
             let Some(at) = line.find("backsight ").filter(|at| *at == 0 || line[..*at].ends_with("$(")) else {
                 continue;
             };
             let line = line[at + "backsight ".len()..].split("  #").next().unwrap().split(" # ").next().unwrap();
-            let line = line.split(" |").next().unwrap().trim_end_matches(')').replace('"', "'");
+            let line =
+                line.split(" |").next().unwrap().split(" >").next().unwrap().trim_end_matches(')').replace('"', "'");
             // After `--`, and behind `run`, a command of the user's follows.
             let own = line.split(" -- ").next().unwrap();
             let own = if own.starts_with("run ") { "run" } else { own };
@@ -253,11 +271,31 @@ fn every_command_in_the_documents_is_one() {
 /// The example of the library is the one that is compiled and run with the crate's documentation.
 #[test]
 fn the_rust_example_is_the_crates_own() {
-    let guide = read("docs/GUIDE.md");
+    let page = read("docs/EMBEDDING.md");
     let own = read("crates/backsight/src/lib.rs");
-    let shown = blocks(&guide, "rust");
+    let shown = blocks(&page, "rust");
     assert_eq!(shown.len(), 1);
     for line in shown[0].1.lines().filter(|line| !line.is_empty()) {
         assert!(own.contains(&format!("//! {line}\n")), "{line}");
     }
+}
+
+/// Every call that the page for embedders names is one of the library's.
+#[test]
+fn every_call_that_embedders_are_shown_exists() {
+    let page = read("docs/EMBEDDING.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| want"));
+    let names = rows.flat_map(|row| row.rsplit('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2));
+    let sources = sources(&root().join("crates/backsight/src/workspace")) + &read("crates/backsight/src/workspace.rs");
+    let mut count = 0;
+    for name in names {
+        assert!(sources.contains(&format!("pub fn {name}(")), "the library has no `{name}`");
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+}
+
+fn sources(directory: &Path) -> String {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { sources(&path) } else { std::fs::read_to_string(path).unwrap() }).collect()
 }
