@@ -1,6 +1,8 @@
 //! `backsight bisect`: what a person sees, what a script reads, and that an interrupted search leaves nothing.
 
-use std::process::Stdio;
+use std::process::{Output, Stdio};
+
+use rustix::process::{Pid, Signal};
 
 use crate::agents::eventually;
 use crate::fixture::Fixture;
@@ -65,20 +67,41 @@ fn what_cannot_be_searched_is_an_error_with_the_next_step() {
 #[test]
 fn an_interrupted_search_leaves_no_process_no_files_and_no_row() {
     let fixture = shop();
-    let mut command = fixture.command("bisect -- sleep 7531.9753");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let is_running = || {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-        lines.into_iter().any(|line| line == b"sleep\x007531.9753\x00")
-    };
-    eventually("the command runs", || is_running().then_some(()));
-    let process = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let (output, is_running) = ended_by(&fixture, Signal::INT, "7531.9753");
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert!(!is_running());
-    let left = fixture.home().join(".local/state/backsight/bisect");
-    assert_eq!(std::fs::read_dir(left).unwrap().count(), 0);
+    assert_eq!(left_behind(&fixture), 0);
     assert_eq!(fixture.ok("log -n 1")["rows"][0]["kind"], "track");
+}
+
+#[test]
+fn a_killed_search_leaves_no_process_and_the_next_one_sweeps_its_files() {
+    let fixture = shop();
+    let (output, is_running) = ended_by(&fixture, Signal::KILL, "7531.8642");
+    assert_eq!(output.status.code(), None, "{output:?}");
+    eventually("the command and what it started end with the search", || (!is_running()).then_some(()));
+    assert_eq!(left_behind(&fixture), 1, "a killed process removes nothing");
+    fixture.done("bisect -- python3 shop.py");
+    assert_eq!(left_behind(&fixture), 0);
+}
+
+/// Searches with a command that sleeps so long, in a child of its own too, and ends the search by a signal meanwhile; how that
+/// ended, and whether a sleeper still runs.
+fn ended_by(fixture: &Fixture, signal: Signal, seconds: &'static str) -> (Output, impl Fn() -> bool) {
+    let mut command = fixture.command(&format!("bisect -- sh -c 'sleep {seconds} & sleep {seconds}'"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let sleepers = move || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+        lines.filter(|line| *line == format!("sleep\0{seconds}\0").as_bytes()).count()
+    };
+    eventually("the command runs", || (sleepers() == 2).then_some(()));
+    let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(process, signal).unwrap();
+    (child.wait_with_output().unwrap(), move || sleepers() > 0)
+}
+
+/// How many directories of searches there are.
+fn left_behind(fixture: &Fixture) -> usize {
+    std::fs::read_dir(fixture.home().join(".local/state/backsight/bisect")).unwrap().count()
 }

@@ -1,4 +1,5 @@
-//! Runs the command that judges a step's files, and says what its end means.
+//! Runs the command that judges a step's files, and says what its end means. The command and all it starts are one process
+//! group, which ends with the run, and also when this process is killed.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -54,27 +55,28 @@ impl Run<'_> {
         };
         let (reader, writer) = io::pipe().map_err(|error| Error::io("make a pipe", error))?;
         let also = writer.try_clone().map_err(|error| Error::io("make a pipe", error))?;
+        let group = Group::new()?;
         let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(self.directory)
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(writer).stderr(also).process_group(0);
+        command.stdin(Stdio::null()).stdout(writer).stderr(also).process_group(group.number());
         let child = command.spawn().map_err(|error| not_started(program, self.directory, &error))?;
         // The pipe ends when the last program that holds it is gone, so this process must not.
         drop(command);
         let output = thread::spawn(move || last_words(reader));
         let ended = self.wait(child);
+        drop(group);
         let said = collect(output);
         ended.and_then(|end| judged(end, said))
     }
 
     fn wait(&self, mut child: Child) -> Result<End> {
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let began = Instant::now();
         let (tell, told) = sync_channel(1);
         thread::spawn(move || tell.send(child.wait()));
-        let end = loop {
+        loop {
             match told.recv_timeout(GLANCE) {
                 Ok(status) => break status.map(End::Status).map_err(|error| Error::io("wait for the command", error)),
                 Err(RecvTimeoutError::Disconnected) => break Err(Error::new(Code::Io, "the command was lost")),
@@ -86,12 +88,38 @@ impl Run<'_> {
             if let Some(most) = self.timeout.filter(|most| began.elapsed() > *most) {
                 break Ok(End::TimedOut(most));
             }
-        };
-        if let Some(group) = group {
-            // Nothing is left of it when all went by itself.
+        }
+    }
+}
+
+/// A process group that ends with this value, or with this process however that ends. Its first member is a shell that waits
+/// for the end of a pipe that only this process holds, and then ends the whole group, itself included: as long as it lives, no
+/// other group can have the number.
+pub(super) struct Group {
+    warden: Child,
+}
+
+impl Group {
+    pub(super) fn new() -> Result<Group> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "read word; kill -9 0"]).current_dir("/").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let warden = command.spawn().map_err(|error| Error::io("start `/bin/sh`, which ends a run", error))?;
+        Ok(Group { warden })
+    }
+
+    /// As a command is told to join it.
+    pub(super) fn number(&self) -> i32 {
+        i32::try_from(self.warden.id()).unwrap_or_default()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = Pid::from_raw(self.number()) {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        end
+        let _ = self.warden.wait();
     }
 }
 
