@@ -152,7 +152,8 @@ pub(crate) fn unknown(changes: &[Change], excluded: &Patterns) -> (Vec<UnknownCh
     (found, left_out)
 }
 
-fn unknown_change(change: &Change) -> UnknownChange {
+/// A change as a person hears of it.
+pub(crate) fn unknown_change(change: &Change) -> UnknownChange {
     let blob = |node: Option<Node>| node.and_then(|node| node.blob());
     UnknownChange {
         file_path: change.path.clone(),

@@ -153,6 +153,8 @@ impl Shelf {
         details["snapshot_id"] = json!(capture.id);
         details["label"] = json!(capture.label);
         details["variables"] = json!(capture.variable_count());
+        details["file"] = json!(capture.frames.first().and_then(|frame| frame.file.as_ref()));
+        details["line"] = json!(capture.frames.first().and_then(|frame| frame.line));
         let description = match series {
             None => format!("captured `{}` in {place}", capture.label),
             Some((name, count)) => {

@@ -52,6 +52,15 @@ impl Timeline {
         self.lock().query_row(sql, values, |row| row.get(0)).map_err(broken)
     }
 
+    /// The newest step up to a time that changed a path.
+    pub(crate) fn last_touch(&self, path: &RelPath, until: Timestamp) -> Result<Option<Step>> {
+        let connection = self.lock();
+        let condition =
+            "seq = (SELECT max(seq) FROM touched JOIN rows USING (seq) WHERE path = ?1 AND timestamp <= ?2)";
+        let found = find(&connection, condition, &[&path.as_bytes(), &until.0])?;
+        Ok(found.into_iter().next())
+    }
+
     /// The first paths that a step changed itself.
     pub(crate) fn own_paths(&self, seq: Seq, most: usize) -> Result<Vec<RelPath>> {
         let connection = self.lock();

@@ -1,22 +1,22 @@
 //! What changed since a client last looked, across lanes, and because of what.
 
 mod causes;
+mod disk;
 mod news;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use backsight_browser::Ask;
 use backsight_browser::event::Category;
 use backsight_browser::report::Changes;
-use backsight_core::{ObjectId, RelPath, Result, Seq, Timestamp, estimate_tokens};
+use backsight_core::{RelPath, Result, Seq, Timestamp, estimate_tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::disk::{DiskLook, DiskNews, OnDisk};
 use super::{Opened, Workspace};
-use crate::report::{
-    AllChanges, Certainty, ChangeType, DebugChanges, FilesChanges, Kind, ProgramEvent, StepEntry, UnknownChange,
-};
+use crate::report::{AllChanges, Because, Certainty, DebugChanges, Event, FilesChanges, Kind, ProgramEvent, StepEntry};
 use crate::timeline::{Found, KeptKind, Step};
 
 /// Clients whose place is remembered.
@@ -25,13 +25,19 @@ const CLIENTS: usize = 1000;
 const SHOWN: usize = 12;
 /// Paths of a step that are named.
 const PATHS: usize = 4;
-/// Paths on disk that no step holds and that are named.
-const UNRECORDED: usize = 8;
 /// What of the caller's tokens the files and the debugger may have at most, in parts of a hundred: an error comes first.
 const SHARE: usize = 40;
 /// What a row and a reason take, about.
 const A_ROW: usize = 45;
-const A_REASON: usize = 60;
+const A_REASON: usize = 75;
+/// What the counts of all that is not shown take, about.
+const COUNTS: usize = 30;
+/// Why the files are not in an answer before the first step.
+const UNCOMPARED: &str = "no files are recorded yet";
+/// Reasons that are shown before older steps are: those of the worst errors.
+const FIRST_REASONS: usize = 4;
+/// Errors that are explained at most, however large the answer may be.
+const MOST_REASONS: usize = 32;
 
 /// What can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
@@ -95,11 +101,9 @@ struct Place {
     /// And the time before.
     previous: Option<Seq>,
     /// What differed on disk then and no step held.
-    on_disk: BTreeSet<OnDisk>,
+    on_disk: OnDisk,
     at: Timestamp,
 }
-
-type OnDisk = (RelPath, ChangeType, Option<ObjectId>);
 
 /// Which lanes an answer is about.
 #[derive(Clone, Copy)]
@@ -125,34 +129,51 @@ impl Workspace {
         if !is_app {
             (app.console, app.network, app.websocket, app.actions) = (None, None, None, None);
         }
-        if !(wanted.files || wanted.debug) || self.store_path()?.is_none() {
-            return Ok(AllChanges { app, files: None, debug: None, because: Vec::new(), order: Vec::new() });
+        if !(wanted.files || wanted.debug) {
+            return Ok(AllChanges::of_app(app));
         }
-        self.note_lanes()?;
-        let window = self.window(client, ask, &app)?;
-        let mut answer = self.assemble(app, &window, wanted, is_app)?;
+        // The app's answer has moved the client's place: whatever fails from here on, that answer is told.
+        let mut answer = match self.with_lanes(client, ask, app.clone(), wanted, is_app) {
+            Ok(answer) => answer,
+            Err(error) => {
+                app.summary.push_str("; the other lanes could not be asked");
+                let reason = format!("files and debugger: {} ({})", error.message(), error.code().as_str());
+                AllChanges { not_told: Some(reason), ..AllChanges::of_app(app) }
+            }
+        };
         if let Some(most) = ask.max_tokens {
             fit(&mut answer, most);
         }
         Ok(answer)
     }
 
+    /// The app's answer with what the other lanes say, and because of what.
+    fn with_lanes(&self, client: &str, ask: &Ask, app: Changes, wanted: Wanted, is_app: bool) -> Result<AllChanges> {
+        if self.store_path()?.is_none() {
+            let reason = wanted.files.then(|| UNCOMPARED.to_owned());
+            return Ok(AllChanges { not_told: reason, ..AllChanges::of_app(app) });
+        }
+        self.note_lanes()?;
+        let window = self.window(client, ask, &app)?;
+        self.assemble(app, &window, wanted, most_reasons(ask).filter(|_| is_app))
+    }
+
     /// Tokens of an answer that the files, the debugger and reasons may need: what there is to tell of them, and no more than
     /// their share.
     fn for_other_lanes(&self, client: &str, room: usize) -> Result<usize> {
         if self.store_path()?.is_none() {
-            return Ok(0);
+            return Ok(COUNTS / 2);
         }
         let newest = self.opened()?.timeline.latest_seq()?;
         let told = self.places().get(client).map_or(Seq(0), |place| place.seq);
         let rows = usize::try_from(newest.0.saturating_sub(told.0)).unwrap_or(usize::MAX).min(SHOWN);
-        Ok((rows * A_ROW + A_REASON).min(room / 100 * SHARE))
+        Ok((rows * A_ROW + A_REASON + COUNTS).min(room / 100 * SHARE))
     }
 
     /// The rows of the window; moves the client's place as the app's answer moved it.
     fn window(&self, client: &str, ask: &Ask, app: &Changes) -> Result<Window> {
         let opened = self.opened()?;
-        let on_disk = self.detect(&[], false)?;
+        let disk = self.look_at_disk(opened)?;
         let mut clients = self.places();
         let newest = opened.timeline.latest_seq()?;
         let place = clients.get(client).cloned();
@@ -167,29 +188,37 @@ impl Workspace {
             Some(seq) => seq,
             None => opened.timeline.latest_before(app.from)?,
         };
-        let told = place.as_ref().filter(|_| is_own).map(|place| place.on_disk.clone()).unwrap_or_default();
-        let now: BTreeSet<OnDisk> = on_disk.unknown_changes.iter().map(fingerprint).collect();
-        let fresh: BTreeSet<RelPath> = now.difference(&told).map(|(path, ..)| path.clone()).collect();
+        let is_compared = disk.is_some();
+        let disk = disk.unwrap_or_default();
+        let told = place.filter(|_| is_own).map(|place| place.on_disk).unwrap_or_default();
+        let news = self.disk_news(opened, &disk, &told, since)?;
         if is_own && !ask.peek {
-            let place = Place { seq: newest, previous: Some(since), on_disk: now, at: app.to };
+            let place = Place { seq: newest, previous: Some(since), on_disk: disk.on_disk.clone(), at: app.to };
             clients.insert(client.to_owned(), place);
             forget_oldest(&mut clients);
         }
-        Ok(Window { since, until: newest, unrecorded: fresh.into_iter().collect(), on_disk: on_disk.unknown_changes })
+        Ok(Window { since, until: newest, disk, news, is_compared })
     }
 
-    fn assemble(&self, app: Changes, window: &Window, wanted: Wanted, is_app: bool) -> Result<AllChanges> {
+    /// The answer; with the reasons of so many errors, when the app is asked about.
+    fn assemble(&self, app: Changes, window: &Window, wanted: Wanted, reasons: Option<usize>) -> Result<AllChanges> {
         let opened = self.opened()?;
         let files = self.files_in(opened, window, &app)?.filter(|_| wanted.files);
-        let debug = debug_in(opened, window, &app)?.filter(|_| wanted.debug);
-        let (troubles, moments) = match is_app {
-            true => (self.troubles(&app)?, self.moments(&app)?),
-            false => (Vec::new(), Vec::new()),
-        };
-        let because =
-            troubles.iter().map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<_>>>()?;
-        let order = in_order(files.as_ref(), debug.as_ref(), moments, app.from);
-        let mut answer = AllChanges { app, files, debug, because, order };
+        let debug = self.debug_in(opened, window, &app)?.filter(|_| wanted.debug);
+        let mut answer = AllChanges { files, debug, ..AllChanges::of_app(app) };
+        let mut moments = Vec::new();
+        if let Some(reasons) = reasons {
+            let troubles = self.troubles(&answer.app)?;
+            let explained = troubles.known.iter().take(reasons);
+            answer.because =
+                explained.map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<Because>>>()?;
+            answer.unexplained = troubles.gone + (troubles.known.len() - answer.because.len()) as u64;
+            (moments, answer.not_in_order) = self.moments(&answer.app)?;
+        }
+        in_order(&mut answer, moments);
+        if wanted.files && !window.is_compared {
+            answer.not_told = Some(UNCOMPARED.to_owned());
+        }
         answer.app.summary = summary(&answer);
         Ok(answer)
     }
@@ -198,10 +227,8 @@ impl Workspace {
         let (total_new, steps) = opened.timeline.newest_steps(window.since, window.until, SHOWN)?;
         let entry = |step: &Step| self.step_entry(opened, step, app.from);
         let steps = steps.iter().map(entry).collect::<Result<Vec<StepEntry>>>()?;
-        let unrecorded: Vec<RelPath> = window.unrecorded.iter().take(UNRECORDED).cloned().collect();
-        let more_unrecorded = (window.unrecorded.len() - unrecorded.len()) as u64;
-        let found = FilesChanges { total_new, steps, unrecorded, more_unrecorded };
-        Ok((found.total_new > 0 || !found.unrecorded.is_empty()).then_some(found))
+        let found = FilesChanges { total_new, steps, ..FilesChanges::default() }.with_disk(&window.disk, &window.news);
+        Ok((found != FilesChanges::default()).then_some(found))
     }
 
     fn step_entry(&self, opened: &Opened, step: &Step, from: Timestamp) -> Result<StepEntry> {
@@ -223,6 +250,37 @@ impl Workspace {
         })
     }
 
+    fn debug_in(&self, opened: &Opened, window: &Window, app: &Changes) -> Result<Option<DebugChanges>> {
+        let kinds = [Kind::DebuggerStop, Kind::Capture, Kind::DebugEnd];
+        let (total_new, rows) = opened.timeline.newest_of(&kinds, window.since, window.until, SHOWN)?;
+        let events = rows.into_iter().filter_map(|row| match row {
+            Found::Event(event) => Some(self.program_event(opened, *event, app.from)),
+            Found::Step(_) => None,
+        });
+        let events = events.collect::<Result<Vec<ProgramEvent>>>()?;
+        Ok((total_new > 0).then_some(DebugChanges { total_new, events }))
+    }
+
+    /// What a debugger saw, with the step that last changed the file it was seen in.
+    fn program_event(&self, opened: &Opened, event: Event, from: Timestamp) -> Result<ProgramEvent> {
+        let time = serde_json::from_value::<Timestamp>(event.details["time"].clone()).unwrap_or(event.timestamp);
+        let file = event.details["file"].as_str().map(|file| self.known_place(file));
+        let step = match file.and_then(|file| RelPath::new(file.as_bytes()).ok()) {
+            Some(path) => opened.timeline.last_touch(&path, time)?,
+            None => None,
+        };
+        let origin = step.as_ref().map(|step| &step.snapshot.origin);
+        Ok(ProgramEvent {
+            id: event.sequence_number.to_string(),
+            kind: event.kind,
+            what: event.description,
+            after_ms: time.0 - from.0,
+            step: step.as_ref().map(|step| step.snapshot.sequence_number.to_string()),
+            by: origin.and_then(|origin| origin.tool.clone()),
+            session: origin.and_then(|origin| origin.session.clone()),
+        })
+    }
+
     /// The row up to which a named checkpoint's files are; none when the name is a time or a word.
     fn seq_of_checkpoint(&self, opened: &Opened, name: &str) -> Result<Option<Seq>> {
         let kept = opened.timeline.kept_as(KeptKind::CheckpointRow, name)?;
@@ -234,56 +292,38 @@ impl Workspace {
     }
 }
 
-/// The rows of a window.
+/// The rows of a window, and the disk at its end.
 struct Window {
     since: Seq,
     until: Seq,
-    /// Paths on disk that no step holds and that the client was not told of.
-    unrecorded: Vec<RelPath>,
-    /// Everything on disk that no step holds.
-    on_disk: Vec<UnknownChange>,
+    disk: DiskLook,
+    /// What of it the client was not told of.
+    news: DiskNews,
+    /// Whether there is a step that the disk was compared with.
+    is_compared: bool,
 }
 
-/// The ids of everything in the order in which it happened; nothing when only one lane has anything to tell.
-fn in_order(
-    files: Option<&FilesChanges>,
-    debug: Option<&DebugChanges>,
-    moments: Vec<(Timestamp, String)>,
-    from: Timestamp,
-) -> Vec<String> {
+/// How many errors an answer explains: as many as fit, and four at least.
+fn most_reasons(ask: &Ask) -> Option<usize> {
+    let room = ask.max_tokens.map_or(MOST_REASONS, |most| most / 2 / A_REASON);
+    Some(room.clamp(FIRST_REASONS, MOST_REASONS))
+}
+
+/// Puts the ids of everything into the order in which it happened; there is none when only one lane has anything to tell.
+fn in_order(answer: &mut AllChanges, moments: Vec<(Timestamp, String)>) {
+    let AllChanges { app, files, debug, .. } = &*answer;
     let steps = files.iter().flat_map(|files| &files.steps).map(|step| (step.after_ms, step.id.clone()));
     let events = debug.iter().flat_map(|debug| &debug.events).map(|event| (event.after_ms, event.id.clone()));
-    let lanes = [files.is_some_and(|files| !files.steps.is_empty()), debug.is_some(), !moments.is_empty()];
+    let has_steps = files.as_ref().is_some_and(|files| !files.steps.is_empty());
+    let lanes = [has_steps, debug.is_some(), !moments.is_empty() || answer.not_in_order > 0];
     if lanes.iter().filter(|has| **has).count() < 2 {
-        return Vec::new();
+        answer.not_in_order = 0;
+        return;
     }
-    let moments = moments.into_iter().map(|(time, id)| (time.0 - from.0, id));
+    let moments = moments.into_iter().map(|(time, id)| (time.0 - app.from.0, id));
     let mut all: Vec<(i64, String)> = steps.chain(events).chain(moments).collect();
     all.sort_by_key(|(after_ms, _)| *after_ms);
-    all.into_iter().map(|(_, id)| id).collect()
-}
-
-fn debug_in(opened: &Opened, window: &Window, app: &Changes) -> Result<Option<DebugChanges>> {
-    let kinds = [Kind::DebuggerStop, Kind::Capture, Kind::DebugEnd];
-    let (total_new, rows) = opened.timeline.newest_of(&kinds, window.since, window.until, SHOWN)?;
-    let event = |row: Found| match row {
-        Found::Event(event) => {
-            let time = serde_json::from_value::<Timestamp>(event.details["time"].clone()).unwrap_or(event.timestamp);
-            Some(ProgramEvent {
-                id: event.sequence_number.to_string(),
-                kind: event.kind,
-                what: event.description,
-                after_ms: time.0 - app.from.0,
-            })
-        }
-        Found::Step(_) => None,
-    };
-    let events: Vec<ProgramEvent> = rows.into_iter().filter_map(event).collect();
-    Ok((total_new > 0).then_some(DebugChanges { total_new, events }))
-}
-
-fn fingerprint(change: &UnknownChange) -> OnDisk {
-    (change.file_path.clone(), change.change_type, change.actual_hash)
+    answer.order = all.into_iter().map(|(_, id)| id).collect();
 }
 
 fn forget_oldest(clients: &mut HashMap<String, Place>) {
@@ -306,40 +346,60 @@ fn summary(answer: &AllChanges) -> String {
         };
         parts.push(format!("{word} because of {step}"));
     }
-    if let Some(files) = &answer.files {
-        let steps = count(files.total_new, "step");
-        let unrecorded = files.unrecorded.len() as u64 + files.more_unrecorded;
-        match (files.total_new, unrecorded) {
-            (0, more) => parts.push(format!("{} changed and not recorded", count(more, "file"))),
-            (_, 0) => parts.push(format!("{steps} of the files")),
-            (_, more) => parts.push(format!("{steps} of the files, {} not recorded", count(more, "file"))),
-        }
-    }
+    parts.extend(answer.files.as_ref().map(files_in_words).filter(|words| !words.is_empty()));
     if let Some(debug) = &answer.debug {
         parts.push(format!("{} of a debugger", count(debug.total_new, "event")));
     }
     parts.join("; ")
 }
 
+/// `2 steps of the files, 1 file not recorded, 3 paths not looked at`.
+fn files_in_words(files: &FilesChanges) -> String {
+    let of = |named: usize, more: u64| named as u64 + more;
+    let unrecorded = match files.total_new {
+        0 => "changed and not recorded",
+        _ => "not recorded",
+    };
+    let all = [
+        (files.total_new, "step", "of the files"),
+        (of(files.unrecorded.len(), files.more_unrecorded), "file", unrecorded),
+        (of(files.pending.len(), files.more_pending), "file", "changed during an open tool call"),
+        (of(files.as_recorded.len(), files.more_as_recorded), "file", "as recorded again"),
+        (of(files.unseen.len(), files.more_unseen), "path", "not looked at"),
+    ];
+    let there = all.into_iter().filter(|(number, ..)| *number > 0);
+    there.map(|(number, noun, words)| format!("{} {words}", count(number, noun))).collect::<Vec<String>>().join(", ")
+}
+
 fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Leaves out the oldest steps and events, then reasons, until the answer fits; the totals still count them all.
+/// Leaves out the reasons of lesser errors, the oldest steps and events, then further reasons and the order, until the answer
+/// fits; what goes is counted.
 fn fit(answer: &mut AllChanges, most: usize) {
     let size = |answer: &AllChanges| serde_json::to_string(answer).map_or(0, |text| estimate_tokens(&text));
     while size(answer) > most {
         let steps = answer.files.as_ref().map_or(0, |files| files.steps.len());
         let events = answer.debug.as_ref().map_or(0, |debug| debug.events.len());
+        let reasons = answer.because.len();
+        let are_few = steps <= 1 && events <= 1;
         let gone = match (&mut answer.files, &mut answer.debug) {
-            (Some(files), _) if steps > 1 && steps >= events => files.steps.remove(0).id,
-            (_, Some(debug)) if events > 1 => debug.events.remove(0).id,
-            _ if answer.because.len() > 1 => {
+            _ if reasons > FIRST_REASONS || (reasons > 1 && are_few) => {
                 answer.because.pop();
+                answer.unexplained += 1;
                 continue;
             }
-            _ if !answer.order.is_empty() => {
+            _ if are_few && !answer.order.is_empty() => {
+                answer.not_in_order += answer.order.len() as u64;
                 answer.order.clear();
+                continue;
+            }
+            (Some(files), _) if steps > 0 && steps >= events => files.steps.remove(0).id,
+            (_, Some(debug)) if events > 0 => debug.events.remove(0).id,
+            _ if reasons > 0 => {
+                answer.because.pop();
+                answer.unexplained += 1;
                 continue;
             }
             _ => break,

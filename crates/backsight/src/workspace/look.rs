@@ -65,7 +65,7 @@ impl Workspace {
             undoable: glance.undoable,
             redoable: glance.redoable,
             open_calls: glance.open_calls.clone(),
-            pending: detected.pending,
+            pending: detected.pending_paths(),
             unknown: detected.unknown.into_iter().map(|change| change.file_path).collect(),
             strategy: config.snapshots.unknown_change_strategy,
             snapshots_since_milestone: glance.snapshots_since_milestone,

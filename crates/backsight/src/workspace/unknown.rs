@@ -20,8 +20,15 @@ pub(super) struct Detected {
     pub(super) changes: Vec<Change>,
     pub(super) excluded: u64,
     /// Changed since an open tool call began.
-    pub(super) pending: Vec<RelPath>,
+    pub(super) pending: Vec<Change>,
     pub(super) unseen: Vec<Uncovered>,
+}
+
+impl Detected {
+    /// The paths of what an open tool call may have written.
+    pub(super) fn pending_paths(&self) -> Vec<RelPath> {
+        self.pending.iter().map(|change| change.path.clone()).collect()
+    }
 }
 
 impl Workspace {
@@ -60,10 +67,7 @@ impl Workspace {
             return Ok(result);
         }
         let opened = self.opened()?;
-        let Some(last) = opened.timeline.latest()? else { return Ok(result) };
-        let now = self.look(opened)?;
-        let config = self.config()?.snapshots;
-        let mut detected = self.sort_out(opened, &last, &now, files, &config)?;
+        let Some((last, now, mut detected)) = self.detected(opened, files)? else { return Ok(result) };
         result.compared_with = Some(last.snapshot.sequence_number);
         result.coverage = now.coverage.clone();
         if with_diffs {
@@ -73,11 +77,20 @@ impl Workspace {
         }
         result.has_unknown_changes = !detected.unknown.is_empty();
         result.affected_files = detected.unknown.iter().map(|change| change.file_path.clone()).collect();
+        result.pending = detected.pending_paths();
         result.unknown_changes = detected.unknown;
         result.excluded = detected.excluded;
-        result.pending = detected.pending;
         result.unseen = detected.unseen;
         Ok(result)
+    }
+
+    /// Looks at the disk: the latest step, what is there now, and what differs by whose it can be. Nothing when there is no
+    /// step to compare with.
+    pub(super) fn detected(&self, opened: &Opened, files: &[RelPath]) -> Result<Option<(Step, Capture, Detected)>> {
+        let Some(last) = opened.timeline.latest()? else { return Ok(None) };
+        let now = self.look(opened)?;
+        let detected = self.sort_out(opened, &last, &now, files, &self.config()?.snapshots)?;
+        Ok(Some((last, now, detected)))
     }
 
     /// Sorts what differs on disk from the latest snapshot by whose it can be.
@@ -105,7 +118,7 @@ impl Workspace {
             unknown,
             excluded,
             changes,
-            pending: pending.into_iter().map(|change| change.path).collect(),
+            pending,
             unseen: unseen.into_iter().filter(|unseen| selected(&unseen.path)).collect(),
         })
     }

@@ -7,12 +7,12 @@ use std::process::Command;
 use backsight::browser::event::{Console, Event, Level, Speaker};
 use backsight::browser::report::Severity;
 use backsight::browser::{Ask, Ingest};
-use backsight::report::{AllChanges, Because, Certainty, EvidenceKind, Kind, Origin, Strategy};
-use backsight::request::{Note, Track, Unknown};
+use backsight::report::{AllChanges, Because, Certainty, EvidenceKind, FilesChanges, Kind, Origin, Strategy};
+use backsight::request::{Begin, Note, Track, Unknown};
 use backsight::{Timestamp, Topic, Workspace};
 
 use crate::lab::settings;
-use crate::scene::{Scene, path, paths};
+use crate::scene::{Scene, by, path, paths};
 
 const JAVASCRIPT: &[(&str, &str)] = &[
     (
@@ -325,6 +325,175 @@ fn what_is_on_disk_and_not_recorded_can_be_the_cause() {
     assert_eq!(answer.files.as_ref().unwrap().unrecorded, paths(&["cart.py"]));
     // What was told is not told again.
     assert_eq!(workspace.changes("agent", &[], &Ask::default()).unwrap().files, None);
+}
+
+/// What a client is told of the files.
+fn files(workspace: &Workspace, client: &str) -> Option<FilesChanges> {
+    workspace.changes(client, &[], &Ask::default()).unwrap().files
+}
+
+#[test]
+fn what_was_not_looked_at_is_in_every_answer() {
+    let scene = Scene::of(&["a"]);
+    let workspace = workspace(&scene);
+    assert_eq!(files(&workspace, "agent"), None, "everything was looked at and nothing differs");
+    let fifo = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, scene.root.join("pipe"), fifo).unwrap();
+    for number in 0..6 {
+        rustix::fs::mkfifoat(rustix::fs::CWD, scene.root.join(format!("queue-{number}")), fifo).unwrap();
+    }
+    for _ in 0..2 {
+        let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+        assert!(answer.app.summary.contains("7 paths not looked at"), "{}", answer.app.summary);
+        assert!(answer.lines().iter().any(|line| line.starts_with("not looked at: pipe (special file)")));
+        let told = answer.files.unwrap();
+        assert_eq!((told.total_new, told.unseen[0].path.clone(), told.more_unseen), (0, path("pipe"), 3));
+    }
+    // What the latest step holds and is ignored since is not seen either, and never called unchanged.
+    let scene = Scene::of(&["a", "secret.txt"]);
+    let workspace = self::workspace(&scene);
+    workspace.config_set("max_file_size", "10").unwrap();
+    scene.write("a", "more than ten bytes are in this file now\n");
+    let told = files(&workspace, "agent").unwrap();
+    assert_eq!((told.unseen[0].path.clone(), told.unseen[0].was_captured), (path("a"), true));
+}
+
+#[test]
+fn what_an_open_call_writes_is_told_and_can_be_the_cause() {
+    let scene = Scene::of(&["cart.py"]);
+    let workspace = workspace(&scene);
+    watch(&workspace, Vec::new());
+    assert_eq!(files(&workspace, "agent"), None);
+    let begun = workspace.begin(&Begin { origin: by("Edit", &["cart.py"]), ..Begin::default() }).unwrap();
+    scene.write("cart.py", "0\ntotal = prise\n");
+    watch(&workspace, vec![said(&workspace, "File \"cart.py\", line 2, in total\nNameError: prise")]);
+    let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+    let told = answer.files.unwrap();
+    assert_eq!((told.pending, told.unrecorded, told.total_new), (paths(&["cart.py"]), Vec::new(), 0));
+    assert_eq!(answer.because[0].step.as_deref(), Some("now"), "{:?}", answer.because);
+    assert_eq!(files(&workspace, "agent"), None, "once");
+    assert_eq!(files(&workspace, "other").unwrap().pending, paths(&["cart.py"]), "each client is told");
+    scene.write("cart.py", "0\ntotal = price\n");
+    assert_eq!(files(&workspace, "agent").unwrap().pending, paths(&["cart.py"]), "it changed again");
+    workspace.abandon(&begun.call.id.to_string()).unwrap();
+    assert_eq!(files(&workspace, "agent").unwrap().unrecorded, paths(&["cart.py"]), "it is no call's any more");
+    scene.chmod("cart.py", 0o700);
+    assert_eq!(files(&workspace, "agent").unwrap().unrecorded, paths(&["cart.py"]), "also by its mode");
+    scene.write("cart.py", "0\n");
+    scene.chmod("cart.py", 0o644);
+    let told = files(&workspace, "agent").unwrap();
+    assert_eq!((told.as_recorded, told.unrecorded), (paths(&["cart.py"]), Vec::new()));
+    assert_eq!(files(&workspace, "agent"), None);
+}
+
+#[test]
+fn what_is_recorded_after_it_was_told_is_told_as_a_step_alone() {
+    let scene = Scene::of(&["a", "b"]);
+    let workspace = workspace(&scene);
+    files(&workspace, "agent");
+    scene.write("a", "1\n");
+    assert_eq!(files(&workspace, "agent").unwrap().unrecorded, paths(&["a"]));
+    workspace.track().unwrap();
+    let told = files(&workspace, "agent").unwrap();
+    assert_eq!((told.total_new, told.as_recorded, told.unrecorded), (1, Vec::new(), Vec::new()));
+}
+
+#[test]
+fn an_answer_says_why_the_other_lanes_are_not_in_it_and_the_apps_news_is_told() {
+    let scene = Scene::empty();
+    let workspace = workspace(&scene);
+    watch(&workspace, vec![said(&workspace, "Error: first")]);
+    let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+    assert_eq!(answer.not_told.as_deref(), Some("no files are recorded yet"));
+    workspace.track().unwrap();
+    assert_eq!(workspace.changes("agent", &[], &Ask::default()).unwrap().not_told, None);
+    // Settings that cannot be read keep the disk from being looked at.
+    std::fs::write(scene.root.join(".backsight/store/config.toml"), "max_file_size = \"what\"").unwrap();
+    watch(&workspace, vec![said(&workspace, "Error: second")]);
+    let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+    assert_eq!(answer.app.console.unwrap().errors[0].message, "Error: second", "it is told now or never");
+    assert!(answer.not_told.unwrap().contains("INVALID_CONFIG"));
+    assert!(answer.app.summary.ends_with("the other lanes could not be asked"), "{}", answer.app.summary);
+    std::fs::remove_file(scene.root.join(".backsight/store/config.toml")).unwrap();
+    scene.write("a", "1\n");
+    assert_eq!(files(&workspace, "agent").unwrap().unrecorded, paths(&["a"]), "the files' place was not moved");
+}
+
+#[test]
+fn errors_beyond_those_that_are_explained_or_kept_are_counted() {
+    let scene = Scene::of(&["a.py"]);
+    let workspace = workspace(&scene);
+    watch(&workspace, Vec::new());
+    workspace.changes("agent", &[], &Ask::default()).unwrap();
+    edit(&scene, &workspace, By::Agent("ada"), "a.py", "1\n");
+    let all: Vec<Event> = WORDS
+        .iter()
+        .map(|word| said(&workspace, &format!("File \"a.py\", line 1, in {word}\nError: {word}")))
+        .collect();
+    watch(&workspace, all);
+    let peek = |most: Option<usize>| Ask { peek: true, max_tokens: most, ..Ask::default() };
+    let errors = |answer: &AllChanges| answer.app.console.as_ref().unwrap().errors.len() as u64;
+    let small = workspace.changes("agent", &[], &peek(Some(700))).unwrap();
+    assert!(small.app.est_tokens <= 700 && small.is_cut());
+    assert_eq!(small.because.len() as u64 + small.unexplained, errors(&small));
+    let large = workspace.changes("agent", &[], &peek(Some(6000))).unwrap();
+    assert!(large.because.len() > 4, "{} are explained", large.because.len());
+    assert_eq!(large.because.len() as u64 + large.unexplained, errors(&large));
+    let whole = workspace.changes("agent", &[], &peek(None)).unwrap();
+    assert_eq!(whole.because.len() as u64 + whole.unexplained, errors(&whole));
+    assert_eq!(whole.order.len() as u64 + whole.not_in_order, errors(&whole) + 1);
+}
+
+#[test]
+fn an_entry_that_is_no_longer_kept_is_counted_where_it_is_missing() {
+    let scene = Scene::of(&["a.py"]);
+    let workspace = workspace(&scene);
+    watch(&workspace, Vec::new());
+    workspace.changes("agent", &[], &Ask::default()).unwrap();
+    edit(&scene, &workspace, By::Agent("ada"), "a.py", "1\n");
+    // The log keeps 8 MB of latest events: these are more, of messages that are all different.
+    let long = "x ".repeat(4000);
+    let letters = |number: usize| -> String {
+        (0..4u32).map(|place| char::from(b'a' + u8::try_from(number / 20usize.pow(place) % 20).unwrap())).collect()
+    };
+    let name = |number: usize| format!("Error: {} went wrong {long}", letters(number));
+    for part in (0..1080).collect::<Vec<usize>>().chunks(100) {
+        watch(&workspace, part.iter().map(|number| said(&workspace, &name(*number))).collect());
+    }
+    let answer = workspace.changes("agent", &[], &Ask { peek: true, ..Ask::default() }).unwrap();
+    let errors = &answer.app.console.as_ref().unwrap().errors;
+    let gone = errors.iter().filter(|entry| entry.id.is_empty()).count() as u64;
+    assert!(gone > 0, "{} errors, all kept", errors.len());
+    assert_eq!(answer.order.len() as u64 + answer.not_in_order, errors.len() as u64 + 1);
+    assert_eq!(answer.because.len() as u64 + answer.unexplained, errors.len() as u64);
+}
+
+#[test]
+fn a_stop_is_linked_to_the_step_that_last_changed_its_file_and_a_suspect_has_its_prompt() {
+    let scene = Scene::of(&["cart.py", "b.py"]);
+    let workspace = workspace(&scene);
+    watch(&workspace, Vec::new());
+    workspace.changes("agent", &[], &Ask::default()).unwrap();
+    workspace
+        .note_conversation("ada", "codex", Some("Rename price, token ghp_0123456789abcdefghijABCDEFGHIJ012345"))
+        .unwrap();
+    edit(&scene, &workspace, By::Agent("ada"), "cart.py", "0\ntotal = prise\n");
+    edit(&scene, &workspace, By::Agent("bob"), "b.py", "1\n");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let file = scene.root.join("cart.py").display().to_string();
+    let details = serde_json::json!({ "file": file, "line": 2 });
+    workspace.note(&Note { description: "breakpoint in total".to_owned(), details, ..note() }).unwrap();
+    watch(&workspace, vec![said(&workspace, "File \"cart.py\", line 2, in total\nNameError: prise")]);
+    let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+    let stop = &answer.debug.as_ref().unwrap().events[0];
+    assert_eq!((stop.step.as_deref(), stop.session.as_deref()), (Some("#2"), Some("ada")));
+    let because = &answer.because[0];
+    assert_eq!(because.step.as_deref(), Some("#2"));
+    let title = because.title.as_deref().unwrap();
+    assert!(title.starts_with("Rename price") && !title.contains("ghp_0123"), "{title}");
+    let lines = answer.lines().join("\n");
+    assert!(lines.contains("; its file was last changed by #2 (Edit, session ada)"), "{lines}");
+    assert!(lines.contains("(Edit, session ada: Rename price"), "{lines}");
 }
 
 #[test]

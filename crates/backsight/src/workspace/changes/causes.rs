@@ -10,13 +10,12 @@ use backsight_browser::report::{Changes, FailureEntry, MessageEntry, SocketError
 use backsight_core::{ObjectId, RelPath, Result, Seq, Timestamp, bounded};
 use backsight_diff::{is_binary, line_origins, split_lines};
 
+use super::super::conversation;
 use super::{Opened, Window, Workspace};
 use crate::cause::{self, Candidate, Suspicion, Touch, TouchedText, Trouble};
 use crate::report::{Because, Certainty, EvidenceKind, Kind};
 use crate::timeline::Step;
 
-/// Troubles that are explained, the worst first.
-const TROUBLES: usize = 4;
 /// Steps that are considered, the newest before the trouble.
 const STEPS: usize = 64;
 /// Files of a step that are read,
@@ -47,9 +46,17 @@ pub(super) struct Broken {
     trouble: Trouble,
 }
 
+/// What an answer says is broken and new.
+pub(super) struct Troubles {
+    /// The worst first.
+    pub(super) known: Vec<Broken>,
+    /// How many more there are of which nothing is kept that a step could explain.
+    pub(super) gone: u64,
+}
+
 impl Workspace {
     /// What the app's answer says is broken and new, the worst first.
-    pub(super) fn troubles(&self, app: &Changes) -> Result<Vec<Broken>> {
+    pub(super) fn troubles(&self, app: &Changes) -> Result<Troubles> {
         let browser = self.browser()?;
         let whole = |id: &String| browser.entry(id).ok();
         let console = app.console.iter().flat_map(|console| &console.errors).filter(|entry| !entry.recurring);
@@ -58,14 +65,14 @@ impl Workspace {
         let mut found: Vec<Broken> = console.map(|entry| said(entry, whole(&entry.id), app)).collect();
         found.extend(failed.map(|entry| failed_request(entry, whole(&entry.id), app)));
         found.extend(sockets.map(|entry| broken_socket(entry, whole(&entry.id), app)));
+        let all = found.len();
         found.retain(|broken| !broken.entry.is_empty());
-        found.truncate(TROUBLES);
-        Ok(found)
+        Ok(Troubles { gone: (all - found.len()) as u64, known: found })
     }
 
     /// The entries of the app's answer that have a place in the order of things, each with when it was: what broke when it
-    /// first did, what recovered when it last did.
-    pub(super) fn moments(&self, app: &Changes) -> Result<Vec<(Timestamp, String)>> {
+    /// first did, what recovered when it last did. And how many have none, since they are no longer kept.
+    pub(super) fn moments(&self, app: &Changes) -> Result<(Vec<(Timestamp, String)>, u64)> {
         let browser = self.browser()?;
         let said = app.console.iter().flat_map(|console| console.errors.iter().chain(&console.warnings));
         let requests = app.network.iter().flat_map(|network| network.failures.iter().chain(&network.mistyped));
@@ -73,32 +80,34 @@ impl Workspace {
         let closed = app.websocket.iter().flat_map(|sockets| &sockets.disconnections);
         let began = said.map(|entry| &entry.id).chain(requests.map(|entry| &entry.id));
         let began = began.chain(sockets.map(|entry| &entry.id)).chain(closed.map(|entry| &entry.id));
-        let moment = |id: &String| browser.entry(id).ok();
-        let mut found: Vec<(Timestamp, String)> =
-            began.filter_map(|id| moment(id).map(|entry| (first_of(Some(&entry), app, 0), id.clone()))).collect();
         let recovered = app.network.iter().flat_map(|network| &network.recovered).map(|entry| &entry.id);
-        found.extend(recovered.filter_map(|id| moment(id).map(|entry| (entry.last, id.clone()))));
-        Ok(found)
+        let began = began.map(|id| (id, false)).chain(recovered.map(|id| (id, true)));
+        let (mut found, mut gone) = (Vec::new(), 0);
+        for (id, has_recovered) in began {
+            match browser.entry(id) {
+                Ok(entry) if has_recovered => found.push((entry.last, id.clone())),
+                Ok(entry) => found.push((first_of(Some(&entry), app, 0), id.clone())),
+                Err(_) => gone += 1,
+            }
+        }
+        Ok((found, gone))
     }
 
     /// Which step explains it: one of the window, or one before it when more than the time speaks for that one. What was made
     /// before the client's last look may show its effect only after it.
     pub(super) fn because(&self, opened: &Opened, broken: &Broken, window: &Window) -> Result<Because> {
         let within = self.explained(opened, broken, window, window.since)?;
-        if matches!(within.certainty, Certainty::Likely | Certainty::Possible) {
+        if within.certainty.has_evidence() {
             return Ok(within);
         }
         let further = self.explained(opened, broken, window, Seq(0))?;
-        Ok(match further.certainty {
-            Certainty::Likely | Certainty::Possible => further,
-            Certainty::Guess | Certainty::Unexplained => within,
-        })
+        Ok(if further.certainty.has_evidence() { further } else { within })
     }
 
     fn explained(&self, opened: &Opened, broken: &Broken, window: &Window, since: Seq) -> Result<Because> {
-        let steps = self.suspects(opened, broken, since, window.until)?;
+        let (passed_over, steps) = self.suspects(opened, broken, since, window.until)?;
         let mut candidates = steps.iter().map(|step| self.candidate(opened, step)).collect::<Result<Vec<_>>>()?;
-        if !window.on_disk.is_empty() {
+        if !window.disk.changes.is_empty() {
             candidates.push(Arc::new(self.unrecorded(opened, window)));
         }
         let changed: BTreeSet<RelPath> =
@@ -108,14 +117,21 @@ impl Workspace {
         let read = Mutex::new(HashMap::new());
         let imported = |from: &RelPath| self.imported(from, &changed, &read);
         let ranked = cause::rank(&trouble, &candidates, &imported);
-        Ok(explained(broken, &steps, &ranked))
+        let because = explained(broken, &steps, &ranked);
+        let passed_over = passed_over * u64::from(!because.certainty.has_evidence());
+        let title = match &because.session {
+            Some(session) => conversation::known(opened, session)?.title,
+            None => None,
+        };
+        Ok(Because { passed_over, title, ..because })
     }
 
-    /// The steps after `since` that began before it happened, the newest last.
-    fn suspects(&self, opened: &Opened, broken: &Broken, since: Seq, until: Seq) -> Result<Vec<Step>> {
+    /// The steps after `since` that began before it happened, the newest last; and how many older ones are not considered.
+    fn suspects(&self, opened: &Opened, broken: &Broken, since: Seq, until: Seq) -> Result<(u64, Vec<Step>)> {
         // What was recorded later may have been made before, by a tool that ran or a user whose edit was found.
         let until = opened.timeline.first_step_after(broken.first)?.unwrap_or(until);
-        let (_, mut steps) = opened.timeline.newest_steps(since, until, STEPS)?;
+        let (all, mut steps) = opened.timeline.newest_steps(since, until, STEPS)?;
+        let passed_over = all - steps.len() as u64;
         let mut before = None;
         steps.retain(|step| {
             let began = began(step, before);
@@ -123,7 +139,7 @@ impl Workspace {
             // The first snapshot is what recording began with, not something that was done.
             began <= broken.first && step.base.is_some()
         });
-        Ok(steps)
+        Ok((passed_over, steps))
     }
 
     /// What a step changed, read once.
@@ -153,7 +169,7 @@ impl Workspace {
 
     /// What differs on disk and no step holds.
     fn unrecorded(&self, opened: &Opened, window: &Window) -> Candidate {
-        let files = window.on_disk.iter().take(FILES).map(|change| {
+        let files = window.disk.changes.iter().take(FILES).map(|change| {
             let path = &change.file_path;
             let before = change.expected_hash.and_then(|id| opened.files.content_up_to(LARGEST, None, path, &id));
             touched_text(path.clone(), &before.unwrap_or_default(), &text_of(&self.root, path).unwrap_or_default())
@@ -163,7 +179,7 @@ impl Workspace {
 
     /// A place as a file of the workspace, if it is one: programs name it from the root of the disk, and a server's root may
     /// be a directory of the workspace.
-    fn known_place(&self, place: &str) -> String {
+    pub(super) fn known_place(&self, place: &str) -> String {
         let bare = cause::bare(place);
         let root = self.root.to_string_lossy();
         let below = bare.trim_start_matches('/').strip_prefix(root.trim_start_matches('/'));
@@ -226,7 +242,9 @@ fn explained(broken: &Broken, steps: &[Step], ranked: &[Suspicion]) -> Because {
         step: first.map(name),
         by: origin.and_then(|origin| origin.tool.clone()),
         session: origin.and_then(|origin| origin.session.clone()),
+        title: None,
         evidence: first.map(|first| first.evidence.clone()).unwrap_or_default(),
+        passed_over: 0,
         also: ranked.iter().skip(1).filter(is_near).take(ALSO).map(name).collect(),
     }
 }

@@ -1,13 +1,12 @@
 //! What a client is told without asking: one line about what is new since it was last told, or nothing.
 
-use std::collections::BTreeSet;
-
 use backsight_browser::Ask;
 use backsight_browser::Filter;
+use backsight_browser::report::Changes;
 use backsight_core::{RelPath, Result, Seq, one_line};
 
-use super::{Opened, Place, Workspace, forget_oldest};
-use crate::report::{AllChanges, Because, Certainty, EvidenceKind};
+use super::{DiskLook, DiskNews, OnDisk, Opened, Place, Window, Workspace, forget_oldest};
+use crate::report::{Because, Certainty, EvidenceKind};
 use crate::timeline::Step;
 
 /// Steps of others that are looked at.
@@ -58,7 +57,7 @@ impl Workspace {
     /// Where a client was last told, which is now.
     fn move_on(&self, key: &str, newest: Seq) -> Option<Seq> {
         let mut clients = self.places();
-        let place = Place { seq: newest, previous: None, on_disk: BTreeSet::new(), at: self.settings.now() };
+        let place = Place { seq: newest, previous: None, on_disk: OnDisk::new(), at: self.settings.now() };
         let last = clients.insert(key.to_owned(), place);
         forget_oldest(&mut clients);
         last.map(|last| last.seq)
@@ -109,11 +108,11 @@ impl Workspace {
         let ask = Ask { severity: Filter::ErrorsOnly, max_tokens: Some(ROOM), peek, ..Ask::default() };
         let app = self.browser_changes(key, &ask)?;
         let (since, until) = (opened.timeline.latest_before(app.from)?, opened.timeline.latest_seq()?);
-        let window = super::Window { since, until, unrecorded: Vec::new(), on_disk: Vec::new() };
-        let troubles = self.troubles(&app)?;
+        let Some((what, count)) = worst(&app) else { return Ok(None) };
+        let (disk, news) = (DiskLook::default(), DiskNews::default());
+        let window = Window { since, until, disk, news, is_compared: false };
+        let troubles = self.troubles(&app)?.known;
         let because = troubles.first().map(|trouble| self.because(opened, trouble, &window)).transpose()?;
-        let answer = AllChanges { app, files: None, debug: None, because: Vec::new(), order: Vec::new() };
-        let Some((what, count)) = worst(&answer) else { return Ok(None) };
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         let suspect = because.as_ref().map(suspected).unwrap_or_default();
         let what = one_line(&what).chars().take(MESSAGE).collect::<String>();
@@ -122,15 +121,15 @@ impl Workspace {
 }
 
 /// The first of what broke, and how much did.
-fn worst(answer: &AllChanges) -> Option<(String, usize)> {
-    let errors = answer.app.console.iter().flat_map(|console| &console.errors);
+fn worst(app: &Changes) -> Option<(String, usize)> {
+    let errors = app.console.iter().flat_map(|console| &console.errors);
     let said = errors.map(|entry| match entry.source.is_empty() {
         true => entry.message.clone(),
         false => format!("{} @ {}", entry.message, entry.source),
     });
-    let failures = answer.app.network.iter().flat_map(|network| &network.failures);
+    let failures = app.network.iter().flat_map(|network| &network.failures);
     let failed = failures.map(|entry| format!("{} {} {}", entry.status, entry.method, entry.path));
-    let sockets = answer.app.websocket.iter().flat_map(|sockets| &sockets.errors);
+    let sockets = app.websocket.iter().flat_map(|sockets| &sockets.errors);
     let broken = sockets.map(|entry| format!("{}: {}", entry.url, entry.message));
     let all: Vec<String> = said.chain(failed).chain(broken).collect();
     all.first().cloned().map(|first| (first, all.len()))
