@@ -33,7 +33,8 @@ pub struct Adapter {
     /// Sent before `launch` or `attach`: pairs of a request and its arguments.
     pub before: Vec<(String, Value)>,
     /// What `launch` carries. A text that is `{program}`, `{program_directory}`, `{arguments}`, `{directory}`, `{environment}` or
-    /// `{stop_on_entry}` stands for that, and `{scratch_file}` for a file that is removed with the session.
+    /// `{stop_on_entry}` stands for that, `{stdin_file}` for a file with what the program shall read, and `{scratch_file}` for
+    /// one that is removed with the session.
     pub launch: Map<String, Value>,
     /// What `attach` carries; `{pid}`, `{host}`, `{port}`. Empty: it cannot attach.
     pub attach: Map<String, Value>,

@@ -141,7 +141,7 @@ impl Debugger {
         let gone = self.replace(Arc::clone(&held));
         // From now on it is found as a session.
         drop(beginning);
-        gone.iter().for_each(|other| other.end("another one has its name"));
+        gone.iter().for_each(|other| other.close("another one has its name"));
         drop(gone);
         let moved = held.settle(outcome, &Since::beginning(), wait, cancelled)?;
         let status = held.session.status();
@@ -245,7 +245,7 @@ impl Debugger {
         let held = self.session(name)?;
         let ended = end_program.unwrap_or(!held.session.status().attached);
         // Before the program hears of it, whose end would else be the reason.
-        held.end("it was disconnected");
+        held.close("it was disconnected");
         held.session.disconnect(ended)?;
         self.sessions().retain(|other| !Arc::ptr_eq(other, &held));
         let cleared = held.shelf.cleared();
@@ -260,7 +260,7 @@ impl Debugger {
         std::thread::scope(|scope| {
             for held in &sessions {
                 scope.spawn(move || {
-                    held.end("the server ended");
+                    held.close("the server ended");
                     // A debugger that does not answer is ended with its session.
                     let _ = held.session.disconnect(!held.session.status().attached);
                 });

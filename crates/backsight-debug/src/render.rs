@@ -99,6 +99,11 @@ pub fn safe(text: &str) -> String {
     escape::safe(text)
 }
 
+/// Two different texts of the program, so that they also look different.
+pub fn both_safe(one: &str, other: &str) -> (String, String) {
+    escape::both_safe(one, other)
+}
+
 /// One line of [`compact`].
 pub(crate) fn compact_entry(entry: &DiffEntry) -> String {
     compact::entry(entry)

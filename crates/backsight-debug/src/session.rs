@@ -90,6 +90,8 @@ pub struct Launch {
     pub adapter: Option<String>,
     /// The interpreter or the debugger's own program; without it one is looked for.
     pub runtime: Option<PathBuf>,
+    /// What it reads from stdin; nothing when left out.
+    pub stdin: Option<String>,
     /// Pause before anything of the program runs.
     pub stop_on_entry: bool,
     /// Set before anything of the program runs.
@@ -422,6 +424,7 @@ async fn farewell(engine: &Engine, end_program: bool) {
 async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Launch) -> Result<Arc<Engine>> {
     let sink = Sink::default();
     let scratch = Scratch::new()?;
+    let stdin = launch.stdin.as_deref().map(|text| scratch.file("stdin", text)).transpose()?;
     let start = Start {
         adapter: &adapter,
         runtime,
@@ -430,6 +433,7 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         directory: &launch.directory,
         environment: &launch.environment,
         scratch: Some(scratch.path()),
+        stdin: stdin.clone(),
         patience: setup.timeout,
         started: OnceLock::new(),
     };
@@ -444,7 +448,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         launch.stop_on_entry,
     );
     let rust = || sysroot(&setup, &launch.program);
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust, stdin.as_deref()));
+    values.insert("stdin_file".to_owned(), json!(stdin));
     values.insert("scratch_file".to_owned(), json!(scratch.path().join("program")));
     let arguments = with_options(fill(&adapter.launch, &values), launch.options);
     let opening = Opening { command: "launch", arguments, breakpoints: launch.breakpoints, patience: setup.timeout };
@@ -476,7 +481,7 @@ async fn attached(setup: Setup, adapter: Adapter, attach: Attach) -> Result<Arc<
     values.insert("host".to_owned(), json!(attach.host));
     let program = attach.pid.map(|pid| PathBuf::from(format!("/proc/{pid}/exe")));
     let rust = || program.and_then(|program| sysroot(&setup, &program));
-    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust));
+    values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust, None));
     let arguments = with_options(fill(&adapter.attach, &values), attach.options);
     let opening = Opening { command: "attach", arguments, breakpoints: attach.breakpoints, patience: setup.timeout };
     let opened = opened(adapter, link, sink, &setup, opening, None).await;

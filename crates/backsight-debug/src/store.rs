@@ -213,6 +213,15 @@ impl Store {
         std::mem::take(&mut self.kept).len()
     }
 
+    /// Deletes all but the hits of snapshot points; how many are gone, and how many are left.
+    pub fn clear_but_series(&mut self) -> (usize, usize) {
+        self.step.clear();
+        let all = self.kept.len();
+        self.kept.retain(|kept| kept.series.is_some());
+        self.bytes = self.kept.iter().map(|kept| kept.bytes).sum();
+        (all - self.kept.len(), self.kept.len())
+    }
+
     fn is_known(&self, reference: &str) -> bool {
         self.end_of_step(reference).is_some() || !self.find(reference).is_empty()
     }

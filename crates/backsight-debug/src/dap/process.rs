@@ -2,6 +2,7 @@
 //! says on stderr is kept to be quoted when something fails.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -75,6 +76,17 @@ fn guarded_by(mut shell: Command, group: Option<Pid>, scratch: Option<&Path>) ->
     shell.spawn().ok()
 }
 
+/// What a program that is started hears.
+#[derive(Debug)]
+pub(crate) enum Hears {
+    /// What we say.
+    Us,
+    /// Nothing.
+    Nothing,
+    /// What is in a file.
+    Text(File),
+}
+
 /// The ends of a started program's pipes that are ours.
 #[derive(Debug, Default)]
 pub(crate) struct Pipes {
@@ -84,13 +96,16 @@ pub(crate) struct Pipes {
 }
 
 impl Process {
-    /// Starts a program with pipes to all it says; it hears us only when it is to `listen`. The directory that was made for it
-    /// is removed with it if we end before it.
-    pub(crate) fn start(mut command: Command, listen: bool, scratch: Option<&Path>) -> Result<(Process, Pipes)> {
+    /// Starts a program with pipes to all it says. The directory that was made for it is removed with it if we end before it.
+    pub(crate) fn start(mut command: Command, hears: Hears, scratch: Option<&Path>) -> Result<(Process, Pipes)> {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let name = words.first().cloned().unwrap_or_default();
-        let stdin = if listen { Stdio::piped() } else { Stdio::null() };
+        let stdin = match hears {
+            Hears::Us => Stdio::piped(),
+            Hears::Nothing => Stdio::null(),
+            Hears::Text(file) => Stdio::from(file),
+        };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -278,7 +293,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_program_says_and_how_it_ends_is_known() {
-        let (process, pipes) = Process::start(shell("echo hello; echo bad >&2; exit 7"), false, None).unwrap();
+        let (process, pipes) = Process::start(shell("echo hello; echo bad >&2; exit 7"), Hears::Nothing, None).unwrap();
         let mut said = String::new();
         pump(pipes.stdout.unwrap(), |text| said.push_str(text)).await;
         pump(pipes.stderr.unwrap(), |text| process.stderr.push(text)).await;
@@ -288,7 +303,8 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_a_program_started_outlives_it() {
-        let (process, pipes) = Process::start(shell("sleep 1000 & echo $!; exec sleep 1000"), false, None).unwrap();
+        let (process, pipes) =
+            Process::start(shell("sleep 1000 & echo $!; exec sleep 1000"), Hears::Nothing, None).unwrap();
         let mut stdout = pipes.stdout.unwrap();
         let mut line = [0; 32];
         let count = stdout.read(&mut line).await.unwrap();
@@ -313,7 +329,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_it_started_in_another_group_does_not_outlive_it_either() {
-        let (process, pipes) = Process::start(shell(OWN_GROUP), false, None).unwrap();
+        let (process, pipes) = Process::start(shell(OWN_GROUP), Hears::Nothing, None).unwrap();
         let mut stdout = pipes.stdout.unwrap();
         let mut line = [0; 32];
         assert!(stdout.read(&mut line).await.unwrap() > 0);
@@ -370,7 +386,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_signal_is_an_exit_code_as_in_a_shell() {
-        let (process, _pipes) = Process::start(shell("kill -9 $$"), false, None).unwrap();
+        let (process, _pipes) = Process::start(shell("kill -9 $$"), Hears::Nothing, None).unwrap();
         assert_eq!(exit_code(ended(&process).await), Some(137));
     }
 
@@ -378,7 +394,7 @@ mod tests {
     fn a_missing_program_is_named() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let _inside = runtime.enter();
-        let error = Process::start(Command::new("no-such-debugger"), true, None).unwrap_err();
+        let error = Process::start(Command::new("no-such-debugger"), Hears::Us, None).unwrap_err();
         assert_eq!(error.code(), Code::ProgramNotFound);
         assert!(error.message().contains("`no-such-debugger`"));
     }

@@ -3,7 +3,7 @@
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use backsight_core::{Error, Result};
 
@@ -25,6 +25,13 @@ impl Scratch {
         let place = std::env::temp_dir();
         sweep(&place);
         create(&place).map_err(|error| Error::io("create a directory for the debugger", error))
+    }
+
+    /// A file in it.
+    pub(crate) fn file(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.path().join(name);
+        std::fs::write(&file, text).map_err(|error| Error::io("write what the program shall read", error))?;
+        Ok(file)
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -38,7 +38,7 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn new(program: String, session: Session, shelf: Arc<Shelf>) -> Self {
         let at_end = Arc::clone(&shelf);
-        session.at_end(move |state| at_end.end(&why(&state)));
+        session.at_end(move |state| at_end.end(&why(&state), matches!(state, State::Exited { .. })));
         Held { program, session, shelf }
     }
 
@@ -59,9 +59,16 @@ impl Held {
     /// The session is over, or shall be: what was kept of it is cleared.
     pub(super) fn end(&self, reason: &str) {
         match self.session.status().state {
-            state @ (State::Exited { .. } | State::Disconnected { .. }) => self.shelf.end(&why(&state)),
-            _ => self.shelf.end(reason),
+            state @ State::Exited { .. } => self.shelf.end(&why(&state), true),
+            state @ State::Disconnected { .. } => self.shelf.end(&why(&state), false),
+            _ => self.shelf.end(reason, false),
         }
+    }
+
+    /// Its name is free again: nothing is kept of it.
+    pub(super) fn close(&self, reason: &str) {
+        self.end(reason);
+        self.shelf.close();
     }
 
     pub(super) fn control(

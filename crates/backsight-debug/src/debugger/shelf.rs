@@ -30,7 +30,15 @@ pub(super) struct Shelf {
 /// The snapshots of a session, as long as it lives.
 enum Snapshots {
     Open(Store),
-    Cleared { count: usize, reason: String },
+    /// The program has ended: only the hits of snapshot points are left, until the session is disconnected.
+    Series {
+        store: Store,
+        count: usize,
+    },
+    Cleared {
+        count: usize,
+        reason: String,
+    },
 }
 
 impl Shelf {
@@ -61,7 +69,7 @@ impl Shelf {
     /// Does something with the snapshots, unless they are gone.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         match &mut *lock(&self.snapshots) {
-            Snapshots::Open(store) => work(store),
+            Snapshots::Open(store) | Snapshots::Series { store, .. } => work(store),
             Snapshots::Cleared { count, reason } => {
                 let message =
                     format!("session `{}` is over ({reason}); its {count} snapshots were cleared", self.session);
@@ -79,7 +87,7 @@ impl Shelf {
     /// How many snapshots there are.
     pub(super) fn count(&self) -> usize {
         match &*lock(&self.snapshots) {
-            Snapshots::Open(store) => store.len(),
+            Snapshots::Open(store) | Snapshots::Series { store, .. } => store.len(),
             Snapshots::Cleared { .. } => 0,
         }
     }
@@ -88,7 +96,7 @@ impl Shelf {
     pub(super) fn cleared_at_end(&self) -> Option<usize> {
         match &*lock(&self.snapshots) {
             Snapshots::Open(_) => None,
-            Snapshots::Cleared { count, .. } => Some(*count),
+            Snapshots::Series { count, .. } | Snapshots::Cleared { count, .. } => Some(*count),
         }
     }
 
@@ -97,22 +105,37 @@ impl Shelf {
         self.cleared_at_end().unwrap_or(0)
     }
 
-    /// The session is over: what was kept is cleared, and the timeline is told how much. Once.
-    pub(super) fn end(&self, reason: &str) {
+    /// The session is over: what was kept is cleared, and the timeline is told how much. Once. Of a program that ended by
+    /// itself the hits of snapshot points stay: that is how such a run ends.
+    pub(super) fn end(&self, reason: &str, by_itself: bool) {
         let reason = &*self.redactor.spoken(reason);
         // Held until all is told: whoever finds them cleared finds the reason in the timeline.
         let mut snapshots = lock(&self.snapshots);
         let Snapshots::Open(store) = &mut *snapshots else { return };
-        let count = store.clear();
-        *snapshots = Snapshots::Cleared { count, reason: reason.to_owned() };
+        let (count, kept) = if by_itself { store.clear_but_series() } else { (store.clear(), 0) };
+        *snapshots = match kept {
+            0 => Snapshots::Cleared { count, reason: reason.to_owned() },
+            _ => Snapshots::Series { store: std::mem::replace(store, Store::new(0)), count },
+        };
         let names: Vec<String> = self.points().into_iter().map(|point| point.name).collect();
         names.iter().for_each(|name| self.note_series(name));
         let mut details = facts(&self.session);
         details["reason"] = json!(reason);
         details["cleared_snapshots"] = json!(count);
         let what = if count == 1 { "1 snapshot was".to_owned() } else { format!("{count} snapshots were") };
-        let description = format!("debug session `{}` is over: {reason}; {what} cleared", self.session);
+        let stay =
+            if kept > 0 { format!(", {kept} of snapshot points stay until it is disconnected") } else { String::new() };
+        let description = format!("debug session `{}` is over: {reason}; {what} cleared{stay}", self.session);
         self.note(NotableKind::End, description, details);
+    }
+
+    /// Nothing is kept any more.
+    pub(super) fn close(&self) {
+        let mut snapshots = lock(&self.snapshots);
+        if let Snapshots::Series { store, count } = &mut *snapshots {
+            let count = *count + store.clear();
+            *snapshots = Snapshots::Cleared { count, reason: "it was disconnected".to_owned() };
+        }
     }
 
     /// Notes something for the timeline, where it stays: so no secret goes there, whatever the text is made of.

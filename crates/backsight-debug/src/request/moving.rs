@@ -37,6 +37,8 @@ pub struct LaunchProgram {
     pub adapter: Option<String>,
     /// The interpreter, or the debugger's own program; one is looked for when left out.
     pub runtime: Option<PathBuf>,
+    /// What it reads from stdin; nothing when left out.
+    pub stdin: Option<String>,
     /// Pause before anything of the program runs.
     #[serde(default)]
     pub stop_on_entry: bool,
@@ -56,9 +58,11 @@ pub struct LaunchProgram {
 impl LaunchProgram {
     /// In the lane's words.
     pub fn launch(&self) -> Result<Launch> {
-        let LaunchProgram { program, arguments, directory, environment, adapter, runtime, options, .. } = self.clone();
+        let LaunchProgram { program, arguments, directory, environment, adapter, runtime, options, stdin, .. } =
+            self.clone();
         few_enough("arguments", &arguments)?;
         short_enough("adapter", adapter.as_deref().unwrap_or_default())?;
+        short_enough("stdin", stdin.as_deref().unwrap_or_default())?;
         let paths = [("program", Some(&program)), ("directory", Some(&directory)), ("runtime", runtime.as_ref())];
         paths.iter().try_for_each(|(name, path)| limits::path(name, path.map(PathBuf::as_path)))?;
         countable("environment", environment.len())?;
@@ -70,6 +74,7 @@ impl LaunchProgram {
             environment: environment.into_iter().collect(),
             adapter,
             runtime,
+            stdin,
             stop_on_entry: self.stop_on_entry,
             breakpoints: breakpoints(&self.breakpoints, self.exceptions.as_deref())?,
             options,

@@ -102,6 +102,14 @@ impl Purpose {
     fn is_pause(&self) -> bool {
         *self == Purpose::Pause
     }
+
+    /// The snapshot point whose hits it makes.
+    pub fn point(&self) -> Option<&str> {
+        match self {
+            Purpose::Snapshots(name) => Some(name),
+            Purpose::Pause | Purpose::RunTo => None,
+        }
+    }
 }
 
 /// Where a program is.

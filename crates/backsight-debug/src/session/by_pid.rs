@@ -45,6 +45,7 @@ pub(crate) async fn open(
         directory,
         environment: &[],
         scratch: None,
+        stdin: None,
         patience,
         started: OnceLock::new(),
     };

@@ -212,12 +212,13 @@ pub(crate) fn values(
     }
 }
 
-/// Commands that make LLDB show Rust's own types as Rust does, when its toolchain is here.
-pub(crate) fn init_commands(walker: Walker, sysroot: impl FnOnce() -> Option<PathBuf>) -> Value {
+/// Commands that make LLDB show Rust's own types as Rust does, when its toolchain is here, and give the program its stdin.
+pub(crate) fn init_commands(walker: Walker, sysroot: impl FnOnce() -> Option<PathBuf>, stdin: Option<&Path>) -> Value {
     if walker != Walker::Lldb {
         return Value::Null;
     }
     let mut commands = Vec::new();
+    commands.extend(stdin.map(|file| format!("settings set target.input-path \"{}\"", file.display())));
     let formatters = sysroot().map(|sysroot| sysroot.join("lib/rustlib/etc"));
     if let Some(folder) = formatters.filter(|folder| folder.join("lldb_lookup.py").is_file()) {
         commands.push(format!("command script import \"{}\"", folder.join("lldb_lookup.py").display()));

@@ -1,6 +1,7 @@
 //! Starts or finds an adapter and opens the way to it. What the started process prints goes where its adapter's entry says:
 //! to the program's output, or to the words that are quoted when something fails.
 
+use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,7 @@ use super::output::Output;
 use crate::adapters::{Adapter, Reach, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
 use crate::dap::peer::{self, Caller};
-use crate::dap::process::{Pipes, Process, Tail, pump};
+use crate::dap::process::{Hears, Pipes, Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
 /// How long a program that waits for a debugger may take to answer.
@@ -44,6 +45,8 @@ pub(crate) struct Start<'a> {
     pub environment: &'a [(String, String)],
     /// What was made for it.
     pub scratch: Option<&'a Path>,
+    /// What the program shall read from stdin.
+    pub stdin: Option<PathBuf>,
     pub patience: Duration,
     /// The command line, once something was started.
     pub started: OnceLock<Vec<String>>,
@@ -91,15 +94,22 @@ impl Start<'_> {
         command
     }
 
-    fn start(&self, command: Command, listen: bool) -> Result<(Process, Pipes)> {
-        let (process, pipes) = Process::start(command, listen, self.scratch)?;
+    /// What the program hears, where it is the process that is started or has that one's stdin.
+    fn hears(&self) -> Result<Hears> {
+        let Some(file) = &self.stdin else { return Ok(Hears::Nothing) };
+        let opened = File::open(file).map_err(|error| Error::io("open what the program shall read", error))?;
+        Ok(Hears::Text(opened))
+    }
+
+    fn start(&self, command: Command, hears: Hears) -> Result<(Process, Pipes)> {
+        let (process, pipes) = Process::start(command, hears, self.scratch)?;
         // Each of these starts one thing.
         let _ = self.started.set(process.command().to_vec());
         Ok((process, pipes))
     }
 
     fn over_pipes(&self) -> Result<Link> {
-        let (process, pipes) = self.start(self.command(0), true)?;
+        let (process, pipes) = self.start(self.command(0), Hears::Us)?;
         let stderr = process.stderr.clone();
         listen(pipes.stderr, Listener::tail(&stderr));
         let (Some(stdin), Some(stdout)) = (pipes.stdin, pipes.stdout) else {
@@ -115,7 +125,7 @@ impl Start<'_> {
     }
 
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = self.start(self.command(0), false)?;
+        let (process, pipes) = self.start(self.command(0), self.hears()?)?;
         let stderr = process.stderr.clone();
         let (listener, found) = Listener::output(sink, "stdout", &stderr).until(address_in);
         listen(pipes.stdout, listener);
@@ -127,7 +137,7 @@ impl Start<'_> {
 
     async fn over_our_port(&self, sink: &Sink) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
-        let (process, pipes) = self.start(self.command(port), false)?;
+        let (process, pipes) = self.start(self.command(port), self.hears()?)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         listen(pipes.stderr, Listener::output(sink, "stderr", &stderr));
@@ -153,7 +163,7 @@ impl Start<'_> {
         let (listener, port) = transport::listen().await?;
         let mut command = Command::new(&self.runtime);
         command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
-        let (process, pipes) = self.start(command, false)?;
+        let (process, pipes) = self.start(command, Hears::Nothing)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::tail(&stderr));
         listen(pipes.stderr, Listener::tail(&stderr));
@@ -175,7 +185,7 @@ impl Start<'_> {
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = self.start(self.command(0), false)?;
+        let (process, pipes) = self.start(self.command(0), self.hears()?)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         let (listener, found) = Listener::output(sink, "stderr", &stderr).without(node::TALK).until(node::address_in);

@@ -99,7 +99,12 @@ fn a_program_that_ends_while_it_is_looked_at_has_ended() {
     let told = scene.told();
     let kinds: Vec<NotableKind> = told.iter().map(|(kind, ..)| *kind).collect();
     assert_eq!(kinds, [NotableKind::Stop, NotableKind::Capture, NotableKind::End], "{told:?}");
-    assert_eq!(told[2].2["cleared_snapshots"], json!(2));
+    assert_eq!(told[2].2["cleared_snapshots"], json!(0));
+    assert!(told[2].1.contains("2 of snapshot points stay until it is disconnected"), "{told:?}");
+    // What a point took is there until the session is disconnected, or another has its name.
+    assert_eq!(scene.debugger.snapshots(None).unwrap().snapshots.len(), 2);
+    assert_eq!(scene.debugger.disconnect(None, None).unwrap().cleared_snapshots, 2);
+    assert_eq!(scene.debugger.snapshots(None).unwrap_err().code(), Code::NoSession);
 }
 
 #[test]

@@ -30,6 +30,6 @@ impl Asking for BreakpointRemove {
             }
             _ => error,
         })?;
-        Ok(Draft::new(format!("removed {}", breakpoint(call, &removed))).fact("id", removed.id))
+        Ok(Draft::new(format!("removed {}", breakpoint(call, &removed))).brief("removed").fact("id", removed.id))
     }
 }

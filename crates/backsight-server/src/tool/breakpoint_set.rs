@@ -4,7 +4,7 @@ use backsight::debug::request::SetBreakpoint;
 use backsight_core::Result;
 use serde_json::json;
 
-use super::debugging::{breakpoint, with_session};
+use super::debugging::{breakpoint, short, with_session};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
@@ -26,16 +26,19 @@ impl Asking for BreakpointSet {
         Shown::new("log_message").saying("printed instead; {x} is x"),
     ];
     const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("id", "string"), ("bound", "boolean"), ("line", "integer")];
+        &[("id", "string"), ("bound", "boolean"), ("line", "integer"), ("message", "string")];
     type Request = SetBreakpoint;
 
     fn run(call: &Call<'_>, request: SetBreakpoint) -> Result<Draft> {
         let session = request.session.clone();
         let set = call.workspace.perform(request)?;
-        let draft = Draft::new(breakpoint(call, &set)).fact("id", set.id.as_str()).fact("bound", set.bound);
+        let draft =
+            Draft::new(breakpoint(call, &set)).brief("set").fact("id", set.id.as_str()).fact("bound", set.bound);
         Ok(match set.bound {
             true => draft.maybe("line", set.line),
-            false => draft.more("breakpoint_list", with_session(json!({}), session.as_deref())),
+            false => draft
+                .maybe("message", set.message.as_deref().map(|text| short(call, text)))
+                .more("breakpoint_list", with_session(json!({}), session.as_deref())),
         })
     }
 }

@@ -24,6 +24,7 @@ impl Asking for DebugDisconnect {
         let program = if ended.ended_program { "the program was ended" } else { "the program goes on" };
         let cleared = words::count(ended.cleared_snapshots, "snapshot");
         Ok(Draft::new(format!("session {} is over: {program}, {cleared} cleared", ended.session))
+            .brief("over")
             .fact("session", ended.session)
             .fact("ended_program", ended.ended_program)
             .fact("cleared_snapshots", ended.cleared_snapshots))

@@ -23,6 +23,7 @@ impl Asking for DebugLaunch {
         Shown::new("environment").named("env"),
         Shown::new("breakpoints").saying("FILE:LINE or function").text(),
         Shown::new("exceptions").saying("all, uncaught"),
+        Shown::new("stdin"),
         Shown::new("stop_on_entry"),
         Shown::new("adapter"),
         Shown::new("wait_ms"),

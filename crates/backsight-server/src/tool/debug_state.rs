@@ -4,9 +4,9 @@ use backsight::debug::debugger::{Moved, SessionView};
 use backsight::debug::request::{ListBreakpoints, ListSessions, ProgramState};
 use backsight::debug::session::Executed;
 use backsight_core::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::debugging::{executed, moved, outcome, short};
+use super::debugging::{executed, moved, outcome, relative, short};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -67,11 +67,11 @@ fn one(call: &Call<'_>, request: ProgramState) -> Result<Draft> {
     };
     let state = Moved { unbound, ..state_of(&view) };
     let draft = moved(call, session.as_deref(), &state)
-        .fact("program", short(call, &view.program))
+        .fact("program", short(call, relative(call, &view.program)))
         .fact("adapter", short(call, &view.adapter))
         .maybe("process", view.process)
-        .fact("snapshots", view.snapshots)
-        .fact("output_next", view.output_next);
+        .maybe("snapshots", Some(view.snapshots).filter(|count| *count > 0))
+        .maybe("output_next", Some(view.output_next).filter(|next| *next > 0));
     // It was told when the session began; whoever needs the room now has it.
     let draft = match executed(call, &view.executed) {
         lines if lines.is_empty() => draft,
@@ -85,12 +85,19 @@ fn one(call: &Call<'_>, request: ProgramState) -> Result<Draft> {
 
 fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
     let line = |view: &SessionView| {
-        let (said, _) = outcome(call, &state_of(view));
+        let said = outcome(call, &state_of(view)).sentence;
         format!("{} {} ({}): {said}", view.session, short(call, &view.program), short(call, &view.adapter))
+    };
+    let told = |view: &SessionView| {
+        let facts = [("session", json!(view.session)), ("program", json!(short(call, relative(call, &view.program))))];
+        let facts = facts.into_iter().chain([("adapter", json!(short(call, &view.adapter)))]);
+        let state = outcome(call, &state_of(view)).facts;
+        facts.chain(state).map(|(name, fact)| (name.to_owned(), fact)).collect::<Value>()
     };
     let summary = format!("{} are being debugged; name one with `session`", words::count(sessions.len(), "program"));
     let more = Next::new("debug_state", json!({ "max_tokens": 2000 }));
-    Draft::new(summary).list_after("sessions", sessions.iter().map(line).collect(), Vec::new(), more)
+    let draft = Draft::new(summary).list_after("sessions", sessions.iter().map(line).collect(), Vec::new(), more);
+    draft.told_as(sessions.iter().map(told).collect())
 }
 
 fn state_of(view: &SessionView) -> Moved {

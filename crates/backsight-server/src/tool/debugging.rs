@@ -2,10 +2,11 @@
 //! answers are told. Whatever comes from the program is told so that it can only be read.
 
 mod answer;
+pub mod objects;
 mod told;
 
 pub use answer::{Answer, fitted};
 pub use told::{
-    MOVED, breakpoint, entry, executed, frame, moved, offset_of, outcome, printed, request, short, unbound,
-    with_session,
+    MOVED, Said, breakpoint, entry, executed, frame, listed, moved, offset_of, outcome, place, printed, relative,
+    request, short, with_session,
 };

@@ -25,7 +25,6 @@ impl Asking for Evaluate {
         ("type", "string"),
         ("length", "integer"),
         ("expandable", "boolean"),
-        ("epoch", "integer"),
         ("may_have_run_code", "boolean"),
     ];
     type Request = EvaluateExpression;
@@ -39,11 +38,11 @@ impl Asking for Evaluate {
         let ran = if value.may_have_run_code { " (code of the program may have run)" } else { "" };
         let more = Next::new(Self::NAME, with_session(again, session.as_deref()));
         Ok(Draft::new(format!("{}{kind}{ran}", short(call, &expression)))
+            .brief("evaluated")
             .maybe("type", value.kind.as_deref().map(|kind| short(call, kind)))
             .maybe("length", value.length)
             .maybe("expandable", value.expandable.then_some(true))
-            .fact("epoch", value.epoch)
-            .fact("may_have_run_code", value.may_have_run_code)
+            .maybe("may_have_run_code", value.may_have_run_code.then_some(true))
             .body("value", &render::safe(&value.value), cursor(call.cursor)?, more))
     }
 }

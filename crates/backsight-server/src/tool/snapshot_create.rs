@@ -2,12 +2,10 @@
 
 use backsight::debug::request::CreateSnapshot;
 use backsight_core::Result;
-use serde_json::json;
 
-use super::debugging::{entry, short};
+use super::debugging::{entry, listed, objects, short};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
-use crate::words;
 
 pub struct SnapshotCreate;
 
@@ -38,11 +36,9 @@ impl Asking for SnapshotCreate {
         let incomplete =
             incomplete.iter().map(|one| format!("{} {}", short(call, &one.path), short(call, &one.reason)));
         let incomplete: Vec<String> = incomplete.map(|line| line.trim_start().to_owned()).collect();
-        let place = snapshot.location.as_ref().map(|location| format!(" at {location}")).unwrap_or_default();
-        let variables = words::count(snapshot.variable_count, "variable");
-        let summary = format!("{} of {}{place}: {variables}, {}", snapshot.label, snapshot.function, snapshot.id);
-        let mut draft = Draft::new(summary)
-            .fact("snapshot", json!(snapshot))
+        let mut draft = Draft::new(listed(&snapshot))
+            .brief("captured")
+            .fact("snapshot", objects::snapshot(&snapshot))
             .maybe("redacted", (created.redacted > 0).then_some(created.redacted));
         for (name, lines) in [("warnings", created.warnings), ("incomplete", incomplete)] {
             if !lines.is_empty() {

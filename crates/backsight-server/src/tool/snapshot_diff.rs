@@ -1,12 +1,12 @@
 //! What changed between two snapshots.
 
-use backsight::debug::diff::{DEFAULT_TOKENS, Options};
+use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
 use backsight::debug::render;
 use backsight::debug::request::CompareSnapshots;
 use backsight_core::Result;
 use serde_json::{Value, json};
 
-use super::debugging::{Answer, fitted, offset_of, with_session};
+use super::debugging::{Answer, fitted, objects, offset_of, with_session};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
@@ -38,10 +38,10 @@ impl Asking for SnapshotDiff {
         };
         let debugger = call.workspace.debugger()?;
         fitted(call, Self::NAME, again(offset_of(part)), |room| {
-            let options = Options { max_tokens: room, ..part.options() };
+            let options = Options { max_tokens: room, form: Form::Compact, ..part.options() };
             let diff = debugger.diff_snapshots(session, first, second, &options)?;
             let more = diff.next_offset.map(|next| again(Some(next)));
-            Ok(Answer::new("diff", &diff, render::compact(&diff))?.more(more))
+            Ok(Answer::new("compared", "diff", objects::diff(&diff), render::compact(&diff)).more(more))
         })
     }
 }

@@ -21,6 +21,7 @@ impl Asking for SnapshotExport {
     fn run(call: &Call<'_>, request: ExportSnapshot) -> Result<Draft> {
         let written = call.workspace.perform(request)?;
         Ok(Draft::new(format!("{} is in {}, {} bytes", written.snapshot_id, written.file, written.bytes))
+            .brief("exported")
             .fact("snapshot_id", written.snapshot_id)
             .fact("file", written.file)
             .fact("bytes", written.bytes))

@@ -1,12 +1,12 @@
 //! Reads a snapshot back.
 
-use backsight::debug::diff::{DEFAULT_TOKENS, Options};
+use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
 use backsight::debug::render;
 use backsight::debug::request::ReadSnapshot;
 use backsight_core::Result;
 use serde_json::{Value, json};
 
-use super::debugging::{Answer, entry, fitted, offset_of, with_session};
+use super::debugging::{Answer, entry, fitted, objects, offset_of, with_session};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
@@ -33,11 +33,11 @@ impl Asking for SnapshotGet {
         };
         let debugger = call.workspace.debugger()?;
         fitted(call, Self::NAME, again(offset_of(part)), |room| {
-            let options = Options { max_tokens: room, ..part.options() };
+            let options = Options { max_tokens: room, form: Form::Compact, ..part.options() };
             let mut view = debugger.read_snapshot(session, id, &options)?;
             view.snapshot = entry(call, view.snapshot);
             let more = view.next_offset.map(|next| again(Some(next)));
-            Ok(Answer::new("view", &view, render::compact_view(&view))?.more(more))
+            Ok(Answer::new("snapshot", "view", objects::view(&view), render::compact_view(&view)).more(more))
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The snapshots of a session.
 
-use backsight::debug::render;
+use backsight::debug::report::SnapshotEntry;
 use backsight::debug::request::ListSnapshots;
 use backsight_core::Result;
 use serde_json::json;
 
-use super::debugging::{entry, with_session};
+use super::debugging::{entry, listed, objects, with_session};
 use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -27,18 +27,21 @@ impl Asking for SnapshotList {
     fn run(call: &Call<'_>, request: ListSnapshots) -> Result<Draft> {
         let session = request.session.clone();
         let list = call.workspace.perform(request)?;
-        let line = |snapshot| {
-            let listed = render::compact_list(&[entry(call, snapshot)]);
-            listed.lines().nth(1).unwrap_or_default().trim_start().to_owned()
-        };
         let count = list.snapshots.len();
-        let lines: Vec<String> = list.snapshots.into_iter().map(line).collect();
+        let snapshots: Vec<SnapshotEntry> = list.snapshots.into_iter().map(|one| entry(call, one)).collect();
+        let lines: Vec<String> = snapshots.iter().map(listed).collect();
         let more = Next::new(Self::NAME, with_session(json!({}), session.as_deref()));
-        let draft = Draft::new(words::count(count, "snapshot")).fact("session", list.session).fact("bytes", list.bytes);
+        let draft = Draft::new(words::count(count, "snapshot"));
+        let draft = draft
+            .maybe("session", objects::session(&list.session))
+            .maybe("bytes", Some(list.bytes).filter(|_| count > 0));
         let draft = match lines.is_empty() {
             // Seed 000 wants the empty list itself.
             true => draft.fact("snapshots", json!([])),
-            false => draft.list_from("snapshots", lines, cursor(call.cursor)?, more),
+            false => {
+                let told = snapshots.iter().map(objects::snapshot).collect();
+                draft.list_from("snapshots", lines, cursor(call.cursor)?, more).told_as(told)
+            }
         };
         Ok(match list.warning {
             Some(warning) => draft.list("warnings", vec![warning], None),

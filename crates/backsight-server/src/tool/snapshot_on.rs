@@ -5,7 +5,7 @@ use backsight::debug::request::{CaptureAt, ListPoints};
 use backsight_core::{Operation, Result};
 use serde_json::json;
 
-use super::debugging::{request, short, with_session};
+use super::debugging::{objects, place, request, short, with_session};
 use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -33,6 +33,7 @@ impl Asking for SnapshotOn {
     ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("name", "string"),
+        ("at", "string"),
         ("breakpoint", "string"),
         ("bound", "boolean"),
         ("max_hits", "integer"),
@@ -56,6 +57,8 @@ impl Asking for SnapshotOn {
 
 fn set(call: &Call<'_>, session: Option<&str>, point: &PointView) -> Draft {
     let draft = Draft::new(format!("snapshots {}", line(call, point)))
+        .brief("snapshots")
+        .fact("at", place(call, &point.request.at))
         .fact("name", short(call, &point.name))
         .maybe("breakpoint", point.breakpoint.clone())
         .fact("bound", point.bound)
@@ -69,8 +72,10 @@ fn set(call: &Call<'_>, session: Option<&str>, point: &PointView) -> Draft {
 fn list(call: &Call<'_>, session: Option<String>, start: usize) -> Result<Draft> {
     let points = call.workspace.perform(ListPoints { session: session.clone() })?.points;
     let lines = points.iter().map(|point| line(call, point)).collect();
+    let told = points.iter().map(|point| objects::point(call, point)).collect();
     let more = Next::new(SnapshotOn::NAME, with_session(json!({}), session.as_deref()));
-    Ok(Draft::new(words::count(points.len(), "snapshot point")).list_from("points", lines, start, more))
+    let draft = Draft::new(words::count(points.len(), "snapshot point"));
+    Ok(draft.list_from("points", lines, start, more).told_as(told))
 }
 
 /// `loop at shop.py:12 if x > 3: 7 of at most 100 taken, 14 hits`

@@ -1,12 +1,12 @@
 //! The hits of a snapshot point as a table.
 
-use backsight::debug::diff::{DEFAULT_TOKENS, Options};
+use backsight::debug::diff::{DEFAULT_TOKENS, Form, Options};
 use backsight::debug::render;
 use backsight::debug::request::ReadSeries;
 use backsight_core::Result;
 use serde_json::{Value, json};
 
-use super::debugging::{Answer, fitted, with_session};
+use super::debugging::{Answer, fitted, objects, with_session};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
@@ -31,12 +31,13 @@ impl Asking for SnapshotSeries {
         let again = with_session(again, session);
         let debugger = call.workspace.debugger()?;
         fitted(call, Self::NAME, again.clone(), |room| {
-            let options = Options { max_tokens: room, ..part.options() };
+            let options = Options { max_tokens: room, form: Form::Compact, ..part.options() };
             let series = debugger.series(session, name, &options)?;
             let is_cut = series.omitted_rows + series.omitted_columns > 0;
             let mut more = again.clone();
             more["max_tokens"] = json!(call.max_tokens.saturating_mul(4));
-            Ok(Answer::new("series", &series, render::compact_series(&series))?.more(is_cut.then_some(more)))
+            let text = render::compact_series(&series);
+            Ok(Answer::new("hits", "series", objects::series(&series), text).more(is_cut.then_some(more)))
         })
     }
 }

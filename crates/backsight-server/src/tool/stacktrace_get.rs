@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::debugging::{frame, short, with_session};
+use super::debugging::{frame, objects, short, with_session};
 use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -43,7 +43,7 @@ impl Asking for StacktraceGet {
     const SHOWN: &'static [Shown] =
         &[Shown::new("thread"), Shown::new("threads"), Shown::new("count").saying("default 20")];
     const OUTPUT: &'static [(&'static str, &'static str)] =
-        &[("frames", "array"), ("threads", "array"), ("thread_id", "integer"), ("epoch", "integer")];
+        &[("frames", "array"), ("threads", "array"), ("thread_id", "integer"), ("start", "integer")];
     type Request = StackOrThreads;
 
     fn run(call: &Call<'_>, StackOrThreads { stack: request, threads }: StackOrThreads) -> Result<Draft> {
@@ -52,8 +52,10 @@ impl Asking for StacktraceGet {
         if threads {
             let threads = call.workspace.perform(ListThreads { session: request.session })?.threads;
             let lines: Vec<String> = threads.iter().map(|one| thread(call, one)).collect();
+            let told = threads.iter().map(|one| objects::thread(call, one)).collect();
             let more = Next::new(Self::NAME, with_session(json!({ "threads": true }), session));
-            return Ok(Draft::new(words::count(lines.len(), "thread")).list_from("threads", lines, cursor(at)?, more));
+            let draft = Draft::new(words::count(lines.len(), "thread"));
+            return Ok(draft.list_from("threads", lines, cursor(at)?, more).told_as(told));
         }
         let start = match at {
             Some(_) => u32::try_from(cursor(at)?).unwrap_or(u32::MAX),
@@ -68,8 +70,10 @@ impl Asking for StacktraceGet {
         let rest = if stack.more { ", and there are more" } else { "" };
         let summary = format!("{} of thread {}{rest}", words::count(lines.len(), "frame"), stack.thread_id);
         let onward = cursors.last().cloned().filter(|_| stack.more);
-        let draft = Draft::new(summary).fact("thread_id", stack.thread_id).fact("epoch", stack.epoch);
-        Ok(draft.onward(&more, onward).list_after("frames", lines, cursors, more))
+        let told = stack.frames.iter().map(|one| objects::frame(call, one)).collect();
+        let draft = Draft::new(summary).brief("innermost first").fact("thread_id", stack.thread_id);
+        let draft = draft.maybe("start", Some(start).filter(|start| *start > 0));
+        Ok(draft.onward(&more, onward).list_after("frames", lines, cursors, more).told_as(told))
     }
 }
 

@@ -7,7 +7,7 @@ use backsight::debug::request::StepAndCompare;
 use backsight_core::Result;
 use serde_json::{Value, json};
 
-use super::debugging::{Answer, fitted, moved, outcome, printed, unbound, with_session};
+use super::debugging::{Answer, Said, breakpoint, fitted, moved, objects, outcome, printed, with_session};
 use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
@@ -70,23 +70,25 @@ fn compared(call: &Call<'_>, session: Option<&str>, step: &StepDiff) -> Result<D
         offset.iter().for_each(|offset| again["offset"] = json!(offset));
         with_session(again, session)
     };
-    let (said, mut facts) = outcome(call, &step.moved);
-    let mut head = said + "\n";
-    let unbound = unbound(call, &step.moved.unbound);
+    let Said { sentence, brief, mut facts } = outcome(call, &step.moved);
+    let mut head = sentence + "\n";
+    if !step.moved.unbound.is_empty() {
+        let lines = step.moved.unbound.iter().map(|one| breakpoint(call, one));
+        lines.for_each(|line| head.push_str(&format!("unbound: {line}\n")));
+        facts.push(("unbound", step.moved.unbound.iter().map(|one| objects::breakpoint(call, one)).collect()));
+    }
     let printed = printed(step.moved.printed.as_deref().unwrap_or_default());
-    for (name, lines) in [("unbound", unbound), ("printed", printed)] {
-        if !lines.is_empty() {
-            lines.iter().for_each(|line| head.push_str(&format!("{name}: {line}\n")));
-            facts.push((name, json!(lines)));
-        }
+    if !printed.is_empty() {
+        printed.iter().for_each(|line| head.push_str(&format!("printed: {line}\n")));
+        facts.push(("printed", json!(printed)));
     }
     let debugger = call.workspace.debugger()?;
     fitted(call, "snapshot_diff", again(None), |room| {
-        let options = Options { max_tokens: room, form: Form::Json, ..Options::default() };
+        let options = Options { max_tokens: room, form: Form::Compact, ..Options::default() };
         // The program has moved; its two ends can be compared as often as it takes.
         let diff = debugger.diff_snapshots(Some(&step.moved.session), ENDS[0], ENDS[1], &options)?;
         let text = format!("{head}{}", render::compact(&diff));
         let more = diff.next_offset.map(|next| again(Some(next)));
-        Ok(Answer::new("diff", &diff, text)?.with(facts.clone()).more(more))
+        Ok(Answer::new(brief, "diff", objects::step(&diff), text).with(facts.clone()).more(more))
     })
 }

@@ -7,7 +7,7 @@ use backsight::debug::session::VariableView;
 use backsight_core::Result;
 use serde_json::json;
 
-use super::debugging::{short, with_session};
+use super::debugging::{objects, short, with_session};
 use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -32,9 +32,8 @@ impl Asking for VariablesGet {
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("variables", "array"),
         ("scopes", "array"),
-        ("epoch", "integer"),
         ("total", "integer"),
-        ("value", "string"),
+        ("value", "object"),
         ("incomplete", "array"),
     ];
     type Request = ReadVariables;
@@ -57,12 +56,14 @@ impl Asking for VariablesGet {
         let (whole, of) = (whole.unwrap_or_default(), of.unwrap_or_default());
         let summary = format!("{whole}{}{of}{rest}", words::count(lines.len(), "variable"));
         let more = Next::new(Self::NAME, with_session(again, session.as_deref()));
+        let told = page.variables.iter().map(|one| objects::variable(call, one)).collect();
         let mut draft = Draft::new(summary)
-            .fact("epoch", page.epoch)
-            .maybe("total", page.total)
-            .maybe("value", page.value.as_ref().map(|value| line(call, value)))
+            .brief(words::count(page.variables.len(), "variable"))
+            .maybe("total", page.total.filter(|total| *total > page.variables.len() as u64))
+            .maybe("value", page.value.as_ref().map(|value| objects::variable(call, value)))
             .onward(&more, page.next_start.map(|next| next.to_string()))
-            .list_after("variables", lines, cursors, more);
+            .list_after("variables", lines, cursors, more)
+            .told_as(told);
         let scopes: Vec<String> = page.scopes.iter().map(|scope| short(call, scope)).collect();
         let missed =
             page.incomplete.iter().map(|one| format!("{} {}", short(call, &one.path), short(call, &one.reason)));

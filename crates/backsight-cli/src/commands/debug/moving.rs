@@ -1,5 +1,6 @@
 //! `backsight debug launch`, `continue`, `next` and the others that let a program go on, or go.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use backsight::debug::debugger::{Moved, SessionList};
@@ -7,13 +8,16 @@ use backsight::debug::request::{
     AttachProgram, ControlAction, ControlProgram, EndSession, InitialBreakpoint, LaunchProgram, ListSessions,
     ProgramState,
 };
-use backsight_core::Result;
+use backsight_core::{Error, Result};
 use backsight_server::Route;
 
 use super::place::{self, Place};
 use super::{Desk, Patience};
 use crate::commands::Verdict;
 use crate::render::debug;
+
+/// More than this is not sent to the server.
+const LONGEST_STDIN: u64 = 16 << 20;
 
 /// Start a program under its debugger and wait for its first stop
 ///
@@ -52,6 +56,9 @@ pub struct Launch {
     /// The directory it runs in, instead of this one
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// What the program reads from stdin: a text, or - for what is piped into this command
+    #[arg(long, value_name = "TEXT")]
+    stdin: Option<String>,
     /// Pause before anything of the program runs
     #[arg(long)]
     stop_on_entry: bool,
@@ -76,6 +83,7 @@ impl Launch {
             environment: self.environment.iter().cloned().collect(),
             adapter: self.adapter.clone(),
             runtime: self.runtime(desk)?,
+            stdin: self.stdin()?,
             stop_on_entry: self.stop_on_entry,
             breakpoints: breakpoints(desk, &self.breaks)?,
             exceptions: self.exceptions.clone(),
@@ -83,6 +91,16 @@ impl Launch {
             ..LaunchProgram::default()
         };
         moved(desk, &request)
+    }
+
+    fn stdin(&self) -> Result<Option<String>> {
+        match self.stdin.as_deref() {
+            Some("-") => {
+                let text = std::io::read_to_string(std::io::stdin().take(LONGEST_STDIN));
+                text.map(Some).map_err(|error| Error::io("read what the program shall read", error))
+            }
+            given => Ok(given.map(str::to_owned)),
+        }
     }
 
     /// The interpreter: the one that is named, or of a Python program that of the environment the person is in.

@@ -2,6 +2,7 @@
 //! come from `make tools`.
 
 mod ends;
+mod objects;
 mod refusals;
 mod series;
 mod sizes;

@@ -2,8 +2,7 @@
 //! object is told in lines.
 
 use backsight::debug::render;
-use backsight_core::{Code, Error, Result, estimate_tokens};
-use serde::Serialize;
+use backsight_core::{Result, estimate_tokens};
 use serde_json::{Map, Value, json};
 
 use crate::reply::{Draft, Next};
@@ -22,12 +21,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An object under its name, and the text whose first line is its summary.
-    pub fn new(name: &str, value: &impl Serialize, text: String) -> Result<Answer> {
-        let value = serde_json::to_value(value)
-            .map_err(|error| Error::new(Code::Io, format!("the answer cannot be written: {error}")))?;
-        let object = Map::from_iter([(name.to_owned(), safe(value))]);
-        Ok(Answer { object, text: text.trim_end().to_owned(), more: None })
+    /// An object under its name, with the few words that say what it is, and the text.
+    pub fn new(brief: &str, name: &str, value: Value, text: String) -> Answer {
+        let object = Map::from_iter([("summary".to_owned(), json!(brief)), (name.to_owned(), safe(value))]);
+        Answer { object, text: text.trim_end().to_owned(), more: None }
     }
 
     /// The same with another fact.
@@ -43,7 +40,7 @@ impl Answer {
 
     fn cost(&self) -> usize {
         let more = self.more.as_ref().map_or(0, |more| estimate_tokens(&more.to_string()));
-        let object = estimate_tokens(&json!(self.object).to_string()) + estimate_tokens(self.summary());
+        let object = estimate_tokens(&json!(self.object).to_string());
         object.max(estimate_tokens(&self.text)) + more
     }
 
@@ -51,8 +48,7 @@ impl Answer {
         self.text.lines().next().unwrap_or_default()
     }
 
-    fn draft(mut self, tool: &'static str) -> Draft {
-        self.object.insert("summary".to_owned(), json!(self.summary()));
+    fn draft(self, tool: &'static str) -> Draft {
         let draft = Draft::ready(self.object, self.text);
         match self.more {
             Some(more) => draft.more(tool, more),
@@ -85,7 +81,7 @@ pub fn fitted(
             return Ok(answer.draft(tool));
         }
         // A little less often makes the same answer, so each attempt gives up a good part.
-        room = room.saturating_sub((cost - most).max(room / 16));
+        room = (room * most / cost).min(room - room.div_ceil(16));
         if room == 0 {
             break;
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use backsight::debug::debugger::Moved;
-use backsight::debug::render::safe;
+use backsight::debug::render::{self, safe};
 use backsight::debug::report::SnapshotEntry;
 use backsight::debug::request::AnswerPart;
 use backsight::debug::session::{
@@ -11,6 +11,7 @@ use backsight::debug::session::{
 };
 use serde_json::{Value, json};
 
+use super::objects;
 use crate::reply::{Draft, Next};
 use crate::tool::Call;
 use crate::words;
@@ -40,18 +41,20 @@ const WAIT_ON_MS: u64 = 10_000;
 
 /// What came of letting the program go on.
 pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
-    let (summary, facts) = outcome(call, moved);
-    let mut draft = Draft::new(summary);
-    for (name, value) in facts {
+    let said = outcome(call, moved);
+    let mut draft = Draft::new(said.sentence).brief(said.brief);
+    for (name, value) in said.facts {
         draft = draft.fact(name, value);
     }
     let executed = executed(call, &moved.executed);
     if !executed.is_empty() {
         draft = draft.pinned("command", executed);
     }
-    let unbound = unbound(call, &moved.unbound);
-    if !unbound.is_empty() {
-        draft = draft.list("unbound", unbound, Some(Next::new("breakpoint_list", with_session(json!({}), session))));
+    if !moved.unbound.is_empty() {
+        let lines = moved.unbound.iter().map(|one| breakpoint(call, one)).collect();
+        let told = moved.unbound.iter().map(|one| objects::breakpoint(call, one)).collect();
+        let more = Next::new("breakpoint_list", with_session(json!({}), session));
+        draft = draft.list("unbound", lines, Some(more)).told_as(told);
     }
     if let Some(text) = &moved.printed {
         let more = Next::new("debug_output", with_session(json!({}), session));
@@ -74,24 +77,36 @@ pub fn executed(call: &Call<'_>, executed: &Executed) -> Vec<String> {
     words::executed(&[command, debuggee], directory, environment, call.max_tokens)
 }
 
+/// Where the program is.
+pub struct Said {
+    /// All of it, for the text.
+    pub sentence: String,
+    /// What the facts do not say, for the object.
+    pub brief: &'static str,
+    /// The same as facts.
+    pub facts: Vec<(&'static str, Value)>,
+}
+
 /// Where the program is: a sentence, and the same as facts.
-pub fn outcome(call: &Call<'_>, moved: &Moved) -> (String, Vec<(&'static str, Value)>) {
-    let mut facts = vec![("session", json!(moved.session))];
-    let mut said = match &moved.outcome {
-        Outcome::Stopped(stop) => stopped(call, stop, &mut facts),
+pub fn outcome(call: &Call<'_>, moved: &Moved) -> Said {
+    let mut facts: Vec<(&str, Value)> =
+        objects::session(&moved.session).map(|name| ("session", json!(name))).into_iter().collect();
+    let (mut said, brief) = match &moved.outcome {
+        Outcome::Stopped(stop) => (stopped(call, stop, &mut facts), "paused"),
         Outcome::StillRunning { waited_ms } => {
             facts.extend([("outcome", json!("still_running")), ("waited_ms", json!(waited_ms))]);
-            format!("still running after {waited_ms} ms")
+            (format!("still running after {waited_ms} ms"), "still running")
         }
         Outcome::Exited { code } => {
             facts.push(("outcome", json!("exited")));
             facts.extend(code.map(|code| ("exit_code", json!(code))));
-            code.map_or("the program ended".to_owned(), |code| format!("the program ended with exit code {code}"))
+            let ended = "the program ended";
+            (code.map_or(ended.to_owned(), |code| format!("{ended} with exit code {code}")), ended)
         }
         Outcome::Disconnected { reason } => {
             let reason = short(call, reason);
             facts.extend([("outcome", json!("disconnected")), ("reason", json!(reason))]);
-            format!("the debugger is gone: {reason}")
+            (format!("the debugger is gone: {reason}"), "the debugger is gone")
         }
     };
     if let Some(cleared) = cleared(call, moved) {
@@ -109,7 +124,7 @@ pub fn outcome(call: &Call<'_>, moved: &Moved) -> (String, Vec<(&'static str, Va
             moved.printed_before
         ));
     }
-    (said, facts)
+    Said { sentence: said, brief, facts }
 }
 
 /// ``paused (breakpoint bp-1) in total at shop.py:12: `x = x + 1` ``
@@ -135,22 +150,10 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
     match &stop.frame {
         None => format!("paused ({why}), in code the debugger does not know"),
         Some(top) => {
-            facts.push(("frame", facts_of(call, top)));
+            facts.push(("frame", objects::frame(call, top)));
             format!("paused ({why}) in {}", frame(call, top))
         }
     }
-}
-
-fn facts_of(call: &Call<'_>, frame: &FrameView) -> Value {
-    let file = frame.file.as_deref().map(|file| short(call, relative(call, file)));
-    let source = frame.source.as_ref().map(|source| short(call, source));
-    let facts = [
-        ("function", Some(json!(short(call, &frame.function)))),
-        ("file", file.map(Value::from)),
-        ("line", frame.line.map(Value::from)),
-        ("source", source.map(Value::from)),
-    ];
-    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
 }
 
 /// ``total at shop.py:12: `x = x + 1` ``
@@ -175,11 +178,6 @@ fn cleared(call: &Call<'_>, moved: &Moved) -> Option<usize> {
     view.cleared_snapshots.filter(|cleared| *cleared > 0)
 }
 
-/// Those at which the program will not pause, and why.
-pub fn unbound(call: &Call<'_>, breakpoints: &[Breakpoint]) -> Vec<String> {
-    breakpoints.iter().filter(|one| !one.bound).map(|one| breakpoint(call, one)).collect()
-}
-
 /// `bp-1 shop.py:12 if x > 3`, and whether it is bound.
 pub fn breakpoint(call: &Call<'_>, breakpoint: &Breakpoint) -> String {
     let mut said = format!("{} {}", breakpoint.id, request(call, &breakpoint.request));
@@ -200,16 +198,21 @@ pub fn breakpoint(call: &Call<'_>, breakpoint: &Breakpoint) -> String {
 
 /// `shop.py:12 if x > 3`
 pub fn request(call: &Call<'_>, request: &BreakpointRequest) -> String {
-    let mut said = match &request.at {
-        Place::Line { file, line } => format!("{}:{line}", short(call, relative(call, &file.to_string_lossy()))),
-        Place::Function(name) => short(call, name),
-        Place::Exception(name) => format!("exception {}", short(call, name)),
-    };
+    let mut said = place(call, &request.at);
     let parts = [("if", &request.condition), ("hits", &request.hit_count), ("logs", &request.log_message)];
     for (word, text) in parts {
         said.push_str(&text.as_ref().map(|text| format!(" {word} {}", short(call, text))).unwrap_or_default());
     }
     said
+}
+
+/// `shop.py:12`, `total`, `exception all`
+pub fn place(call: &Call<'_>, place: &Place) -> String {
+    match place {
+        Place::Line { file, line } => format!("{}:{line}", short(call, relative(call, &file.to_string_lossy()))),
+        Place::Function(name) => short(call, name),
+        Place::Exception(name) => format!("exception {}", short(call, name)),
+    }
 }
 
 /// Output as lines that can only be read.
@@ -224,8 +227,14 @@ pub fn entry(call: &Call<'_>, mut entry: SnapshotEntry) -> SnapshotEntry {
     entry
 }
 
+/// A snapshot on a line.
+pub fn listed(entry: &SnapshotEntry) -> String {
+    let page = render::compact_list(std::slice::from_ref(entry));
+    page.lines().nth(1).unwrap_or_default().trim_start().to_owned()
+}
+
 /// A path without the workspace's own.
-fn relative<'a>(call: &Call<'_>, path: &'a str) -> &'a str {
+pub fn relative<'a>(call: &Call<'_>, path: &'a str) -> &'a str {
     let inside = Path::new(path).strip_prefix(call.workspace.root()).ok().and_then(Path::to_str);
     inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
 }

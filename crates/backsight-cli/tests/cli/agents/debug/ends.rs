@@ -125,13 +125,13 @@ fn a_launch_that_hangs_can_be_ended_and_holds_nobody_up() {
     assert!(waits["hint"].as_str().unwrap().contains("debug_disconnect"), "{waits}");
     agent.fails("debug_launch", shop(json!({ "session": "stuck" })), "CONFLICT");
     agent.ok("debug_launch", shop(json!({ "args": ["wait"], "wait_ms": 0 })));
-    assert_eq!(agent.ok("debug_state", json!({}))["session"], "main");
+    assert_eq!(agent.ok("debug_state", json!({}))["program"], "shop.py");
     let over = agent.ok("debug_disconnect", json!({ "session": "stuck" }));
     assert_eq!((&over["session"], &over["ended_program"]), (&json!("stuck"), &json!(true)));
     assert_eq!(group(leader), Vec::<u32>::new());
     let told = agent.said("debug_launch", launch);
     assert!(told.is_error && told.text.contains("disconnected"), "{told:?}");
-    assert_eq!(agent.ok("debug_state", json!({}))["session"], "main");
+    assert_eq!(agent.ok("debug_state", json!({}))["program"], "shop.py");
     agent.fails("debug_state", json!({ "session": "stuck" }), "NO_SESSION");
 }
 

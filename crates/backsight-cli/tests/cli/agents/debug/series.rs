@@ -43,7 +43,9 @@ fn the_hits_of_a_point_are_a_table() {
     let fixture = workspace();
     let mut agent = looped(&fixture);
     let points = agent.ok("snapshot_on", json!({}));
-    assert_eq!(lines(&points, "points"), ["rounds at loop.py:4: 15 of at most 15 taken, 15 hits, finished"]);
+    let told =
+        json!({ "name": "rounds", "at": "loop.py:4", "captured": 15, "hits": 15, "max_hits": 15, "state": "finished" });
+    assert_eq!(points["points"], json!([told]));
     let said = agent.call("snapshot_series", json!({ "name": "rounds" }));
     let series = &said.structured["series"];
     assert_eq!(series["hits"], 15, "{series}");
@@ -52,7 +54,7 @@ fn the_hits_of_a_point_are_a_table() {
     assert!(said.text.starts_with("rounds: 15 hits"), "{}", said.text);
     let last = series["rows"].as_array().unwrap().last().unwrap();
     let at = columns.iter().position(|column| *column == "index").unwrap();
-    assert_eq!(last["cells"][at], "14", "{series}");
+    assert_eq!(last[at], "14", "{series}");
     assert_eq!(agent.ok("snapshot_delete", json!({ "id": "rounds" }))["count"], 15);
 }
 
@@ -73,8 +75,8 @@ fn diffs_and_series_are_resources_of_every_process() {
         };
         let series = read(agent, "backsight://debug/series/rounds");
         assert!(series.starts_with("# `rounds`\n\n15 hits") && series.contains("| `14` |"), "{series}");
-        let snapshots = lines(&agent.ok("snapshot_list", json!({ "max_tokens": 3000 })), "snapshots");
-        let first = snapshots[0].split_whitespace().find(|word| word.starts_with("snap-")).unwrap().to_owned();
+        let snapshots = agent.ok("snapshot_list", json!({ "max_tokens": 3000 }));
+        let first = snapshots["snapshots"][0]["id"].as_str().unwrap().to_owned();
         let diff = read(agent, &format!("backsight://debug/diff/{first}/the%20end"));
         assert!(diff.contains("→ `the end`") && diff.contains("## Removed"), "{diff}");
         let error =
@@ -100,7 +102,8 @@ fn more_than_a_hundred_are_kept_with_a_warning_in_the_reply() {
     assert!(warned(&list), "{list}");
     let mut labels = Vec::new();
     loop {
-        labels.extend(lines(&list, "snapshots").iter().map(|line| line.split(' ').next().unwrap().to_owned()));
+        let page = list["snapshots"].as_array().unwrap();
+        labels.extend(page.iter().map(|one| one["label"].as_str().unwrap().to_owned()));
         match list.get("next") {
             Some(next) => list = agent.ok("snapshot_list", next["arguments"].clone()),
             None => break,

@@ -114,11 +114,15 @@ fn a_diff_in_pages_holds_every_change_once() {
     loop {
         let page = agent.ok("snapshot_diff", arguments.clone());
         let diff = &page["diff"];
-        let summary = &diff["summary"];
-        all = ["added", "removed", "modified"].iter().map(|kind| summary[kind].as_u64().unwrap()).sum::<u64>().max(all);
+        let summary = &diff["counts"];
+        all = ["added", "removed", "modified"]
+            .iter()
+            .map(|kind| summary[kind].as_u64().unwrap_or(0))
+            .sum::<u64>()
+            .max(all);
         for kind in ["added", "removed", "modified"] {
-            let entries = diff[kind].as_array().unwrap();
-            paths.extend(entries.iter().map(|entry| format!("{kind} {}", entry["path"].as_str().unwrap())));
+            let entries = diff[kind].as_array().into_iter().flatten();
+            paths.extend(entries.map(|entry| format!("{kind} {}", entry["path"].as_str().unwrap())));
         }
         pages += 1;
         let Some(next) = page.get("next") else { break };
