@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test lint bench apps clients fuzz docs tools
+.PHONY: help run test lint bench apps clients fuzz docs pictures tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ fuzz: ## look for inputs that break diffs, merges and every parser of strangers'
 
 docs: tools ## write the generated parts of the documents again
 	UPDATE_DOCS=1 cargo nextest run -p backsight-core -p backsight-debug -p backsight-server -p backsight-cli -E 'binary(tidy) or test(reference::) or test(install::plugin::) or test(install::pages::)'
+
+pictures: tools ## make the README's pictures of the dashboard again, from a small project that the real program records
+	@cargo build --release -p backsight-cli
+	@$(TARGET)/tools/node_modules/.bin/node tests/dashboard/pictures.mjs --program $(TARGET)/release/backsight \
+	  --tools $(TARGET)/tools --out docs/pictures
 
 # The tests use `git`, `patch`, `strace`, a browser, debuggers with their compilers, and what tests/tools lists as referees. The program
 # itself runs only the browser and the debuggers, and only when it is asked to. Each entry is a program, or several of which

@@ -1,5 +1,6 @@
 //! The HTTP side: one router with every route behind the same locked door.
 
+mod dashboard;
 mod endpoint;
 mod events;
 mod guard;
@@ -11,6 +12,7 @@ mod route;
 mod routes;
 mod snippet;
 mod tools;
+pub mod viewers;
 mod wrong_tokens;
 
 use std::sync::Arc;
@@ -23,11 +25,14 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tower::Layer;
 
+pub use dashboard::STYLE as DASHBOARD_STYLE;
 pub use guard::{Guard, Limits, Visitor};
 pub use ingest::{About, understand};
 pub use openapi::document;
 pub use route::{Route, Target};
+pub use viewers::{Invitation, Viewers};
 pub use wrong_tokens::RemoteAddress;
 
 use crate::door::Door;
@@ -44,6 +49,8 @@ struct Shared {
     reports: Arc<Semaphore>,
     /// The same among pages.
     page_reports: Arc<Semaphore>,
+    /// Who looks at the dashboard; none when there is no dashboard.
+    viewers: Option<Arc<Viewers>>,
 }
 
 /// Every route, behind the guard. `ending` closes streams that would otherwise stay open.
@@ -68,15 +75,17 @@ pub fn router_with<H: rmcp::ServerHandler>(
     let sessions = Arc::new(LocalSessionManager::default());
     let mcp = StreamableHttpService::new(move || Ok(handler()), sessions, config);
     let turn = || Arc::new(Semaphore::new(1));
-    let shared = Shared { door, ending, reports: turn(), page_reports: turn() };
+    let viewers = guard.viewers();
+    let shared = Shared { door, ending, reports: turn(), page_reports: turn(), viewers };
     let router = routes::all().into_iter().fold(Router::new(), |router, operation| operation.add_to(router));
-    router
+    let routed = router
         .merge(events::router())
         .merge(hooks::router())
         .merge(ingest::router())
         .merge(snippet::router())
         .merge(tools::router())
         .merge(openapi::router())
+        .merge(dashboard::router())
         .with_state(shared)
         .nest_service("/mcp", Router::new().fallback_service(mcp).layer(axum::middleware::from_fn(ended)))
         .fallback(async || {
@@ -87,7 +96,10 @@ pub fn router_with<H: rmcp::ServerHandler>(
         })
         // The guard has read the body and knows how long it may be.
         .layer(DefaultBodyLimit::disable())
-        .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::check))
+        .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::check));
+    // An address of a page with `.json` is found again as the address of its data, before anything is routed.
+    let renamed = axum::middleware::from_fn(dashboard::data_of_page).layer(routed);
+    Router::new().fallback_service(renamed)
 }
 
 /// SDKs take "accepted" for a failure to end a session of MCP's.

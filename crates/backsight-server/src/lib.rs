@@ -31,10 +31,10 @@ mod tool;
 mod words;
 
 pub use client::{Client, Patience};
-pub use http::{Route, Target, document as openapi};
+pub use http::{DASHBOARD_STYLE, Route, Target, document as openapi};
 pub use log::{LogTo, start as start_log};
 pub use offer::{Choice, Offer};
 pub use place::{Address, find_ready};
 pub use process::{mcp, serve};
-pub use serve::{Options, Served, find};
+pub use serve::{Options, Served, find, random_token};
 pub use tool::{Group, reading_tools};

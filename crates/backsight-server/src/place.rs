@@ -11,6 +11,8 @@ use backsight::{AnchoredPath, OwnStore, Seal};
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::http::Invitation;
+
 /// How to reach a workspace's server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
@@ -36,6 +38,12 @@ impl Address {
     /// Where to connect to: a number, since a name would be looked up elsewhere.
     pub fn socket(&self) -> Option<SocketAddr> {
         self.url.strip_prefix("http://")?.parse().ok()
+    }
+
+    /// An address for a person's browser that works once and not for long; `random` cannot be guessed.
+    pub fn invite(&self, seal: &Seal, person: &str, now: Timestamp, random: String) -> String {
+        let target = Invitation::new(person, now, random).target(seal, &self.token);
+        format!("{}{target}", self.url)
     }
 
     /// What to put into a page so that it reports by itself.
@@ -67,6 +75,11 @@ impl Seat {
         let file = lock_file(store)?;
         file.lock().map_err(|error| Error::io("wait for the server's seat", error))?;
         Ok(Seat { store: store.clone(), _lock: file })
+    }
+
+    /// Under what this user's processes believe each other.
+    pub fn seal(&self) -> &Seal {
+        self.store.seal()
     }
 
     /// Tells others how to reach the server.

@@ -26,6 +26,9 @@ Every request carries the server's token: `Authorization: Bearer TOKEN`. It is i
 only you can read, and changes with every start unless `BACKSIGHT_TOKEN` says otherwise. `Host` must be the server's own
 address and `Origin`, if a browser sends one, too: a web page you visit cannot talk to the server.
 
+The dashboard at `/` is for people: `backsight open` makes an address for a browser that works once. Every page of it with `.json`
+behind its address (`/index.json`, `/timeline.json`, `/step/12.json`, `/range/3/now.json`, `/checkpoint/NAME.json`) is its data.
+
 ```sh
 eval \"$(backsight serve --show --json | python3 -c 'import json, sys; it = json.load(sys.stdin); \\
   print(\"URL=%s TOKEN=%s\" % (it[\"url\"], it[\"token\"]))')\"

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::Client;
 use crate::connections::{Connections, Place};
 use crate::door::Door;
-use crate::http::{Guard, Limits, RemoteAddress, router};
+use crate::http::{Guard, Limits, RemoteAddress, Viewers, router};
 use crate::log;
 use crate::mcp::{Mcp, flow};
 use crate::offer::Offer;
@@ -230,7 +230,8 @@ impl Listening {
             log: log::place(),
         };
         let authorities = authorities(bound, &options.hosts);
-        let guard = Guard::new(token, authorities, Limits::default()).with_key(key);
+        let viewers = Viewers::new(seat.seal().clone(), token.clone(), bound.port());
+        let guard = Guard::new(token, authorities, Limits::default()).with_key(key).with_viewers(Arc::new(viewers));
         let tasks = TaskTracker::new();
         tasks.spawn(accept(
             listener,
@@ -348,7 +349,8 @@ async fn converse(
     }
 }
 
-fn random_token() -> Result<String> {
+/// A text that cannot be guessed.
+pub fn random_token() -> Result<String> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
         .map_err(|error| Error::new(Code::Io, format!("cannot draw a random token: {error}")))?;

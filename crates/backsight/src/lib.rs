@@ -64,6 +64,7 @@ mod config;
 mod convert;
 mod gate;
 mod history;
+mod hunks;
 mod identity;
 mod milestone;
 pub mod names;

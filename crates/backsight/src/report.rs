@@ -8,9 +8,11 @@ mod browser;
 mod changes;
 mod continuity;
 mod debug;
+mod hunks;
 mod ids;
 mod lines;
 mod milestone;
+mod reader;
 mod row;
 mod session;
 mod unknown;
@@ -31,9 +33,11 @@ pub use changes::{
 };
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
+pub use hunks::{FileHunks, HunkLine, HunkLines, Hunks};
 pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
+pub use reader::{RowLine, Seen, Viewed};
 pub use row::{Event, Kind, MayHold, Origin, Row, RowLane, Snapshot, SnapshotDetail};
 pub use session::{
     Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart,

@@ -33,9 +33,11 @@ pub mod man;
 pub mod mcp;
 pub mod milestone;
 pub mod noise;
+pub mod open;
 pub mod patch;
 pub mod pin;
 pub mod redo;
+pub mod report;
 pub mod restore;
 pub mod revert;
 pub mod run;
@@ -126,6 +128,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Run(args) => run::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),
+        Command::Report(args) => report::run(args, context),
+        Command::Open(args) => open::run(args, context),
         Command::Serve(args) => serve::run(args, context),
         Command::Mcp(args) => mcp::run(args, context),
         Command::AgentHelp(args) => agent_help::run(args, context),

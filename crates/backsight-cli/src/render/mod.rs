@@ -9,6 +9,7 @@ pub mod debug;
 pub mod failure;
 pub mod graph;
 pub mod milestone;
+pub mod report;
 pub mod session;
 pub mod snapshot;
 pub mod timeline;

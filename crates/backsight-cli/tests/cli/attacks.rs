@@ -13,7 +13,7 @@ use self::wire::{Reply, Target};
 use crate::fixture::Fixture;
 
 /// One address of each kind: API, tools, MCP, events, document, session, and one that does not exist.
-const EVERYWHERE: [(&str, &str); 15] = [
+const EVERYWHERE: [(&str, &str); 16] = [
     ("GET", "/api/status"),
     ("POST", "/api/track"),
     ("POST", "/api/tools/workspace_status"),
@@ -21,7 +21,8 @@ const EVERYWHERE: [(&str, &str); 15] = [
     ("GET", "/mcp"),
     ("GET", "/events"),
     ("GET", "/openapi.json"),
-    ("GET", "/"),
+    ("GET", "/api/since"),
+    ("GET", "/step/1.json"),
     ("POST", "/session"),
     ("POST", "/api/browser/changes"),
     ("POST", "/api/debug/launch"),
@@ -109,6 +110,26 @@ fn without_the_token_nothing_is_told_on_any_route() {
         // Not in the address either: addresses end up in logs and histories.
         let reply = target.ask(&format!("{method} {path}?token={token}"), &[("host", host.as_str())], "{}");
         assert_eq!(reply.status, 401);
+    }
+}
+
+#[test]
+fn the_dashboards_pages_say_nothing_of_the_workspace() {
+    let target = Target::start();
+    let host = target.authority().to_owned();
+    for path in ["/", "/timeline", "/step/1", "/store", "/assets/app.js", "/open", "/open?code=0"] {
+        let reply = target.ask(&format!("GET {path}"), &[("host", host.as_str())], "");
+        assert_eq!(reply.status, if path.starts_with("/open") { 401 } else { 200 }, "{path}");
+        assert!(!reply.body.contains(target.token()) && !reply.body.contains("/tmp/"), "{path}: {}", reply.body);
+        assert!(!reply.head.contains("set-cookie") && !reply.head.contains("access-control-allow"), "{}", reply.head);
+        let policy = "require-trusted-types-for 'script'";
+        assert!(path.starts_with("/assets") || reply.head.contains(policy), "{path}: {}", reply.head);
+        for foreign in [("origin", "http://evil.example"), ("sec-fetch-site", "same-site")] {
+            let reply = target.ask(&format!("GET {path}"), &[("host", host.as_str()), foreign], "");
+            reply.is_refused(403, "FORBIDDEN", path);
+        }
+        let reply = target.ask(&format!("GET {path}"), &[("host", "evil.example")], "");
+        reply.is_refused(403, "FORBIDDEN", path);
     }
 }
 

@@ -4,6 +4,9 @@
 //!
 //! There is one slot in the door: the user's own pages may report what happens in them, from whatever origin, with a key
 //! that opens nothing else. They can put something in and learn nothing.
+//!
+//! And there is a window: the dashboard's pages and scripts, which say nothing of the workspace and are the same for
+//! everybody, are shown without the token. What they ask for needs the cookie and the key of `viewers`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +24,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::failure;
+use super::viewers::{self, Viewers};
 use super::wrong_tokens::{RemoteAddress, WrongTokens};
 use crate::connections::Place;
 
@@ -49,6 +53,8 @@ pub struct Guard {
     token: String,
     /// Lets pages report; none when no page may.
     key: Option<PageKey>,
+    /// Lets browsers look at the dashboard; none when there is no dashboard.
+    viewers: Option<Arc<Viewers>>,
     /// `host:port` as a client that means us writes it.
     authorities: Vec<String>,
     limits: Limits,
@@ -64,12 +70,22 @@ impl Guard {
         let authorities = authorities.into_iter().map(|name| name.to_ascii_lowercase()).collect();
         let room = |bytes: usize| Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
         let (owners, pages) = (room(limits.owners), room(limits.pages));
-        Guard { token, key: None, authorities, limits, wrong: WrongTokens::default(), owners, pages }
+        Guard { token, key: None, viewers: None, authorities, limits, wrong: WrongTokens::default(), owners, pages }
     }
 
     /// The same, with a slot through which pages that have the key may report.
     pub fn with_key(self, key: PageKey) -> Self {
         Guard { key: Some(key), ..self }
+    }
+
+    /// The same, with a dashboard for browsers that come with a code.
+    pub fn with_viewers(self, viewers: Arc<Viewers>) -> Self {
+        Guard { viewers: Some(viewers), ..self }
+    }
+
+    /// Who looks at the dashboard.
+    pub fn viewers(&self) -> Option<Arc<Viewers>> {
+        self.viewers.clone()
     }
 
     /// How much and how long a request may be.
@@ -98,11 +114,20 @@ impl Guard {
         if origin.is_some_and(|origin| !is_ours(origin)) || matches!(fetched_from, Some("cross-site" | "same-site")) {
             return Err(Error::new(Code::Forbidden, "the request comes from a web page of another origin"));
         }
-        if !self.is_authorized(headers) {
-            return Err(Error::new(Code::Unauthorized, "the request does not carry this server's token")
-                .with_hint("send `Authorization: Bearer TOKEN`; `backsight serve --show` prints it"));
+        if self.is_authorized(headers) {
+            return Ok(Visitor::Owner);
         }
-        Ok(Visitor::Owner)
+        if let Some(viewers) = &self.viewers {
+            let has_no_token = !headers.contains_key(header::AUTHORIZATION);
+            if has_no_token && *method == Method::GET && is_window(uri.path()) {
+                return Ok(Visitor::Passer);
+            }
+            if has_no_token && viewers.check(method, uri.path(), headers)? {
+                return Ok(Visitor::Viewer);
+            }
+        }
+        Err(Error::new(Code::Unauthorized, "the request does not carry this server's token")
+            .with_hint("send `Authorization: Bearer TOKEN`; `backsight serve --show` prints it"))
     }
 
     /// The same, and those who try tokens are slowed down.
@@ -114,7 +139,12 @@ impl Guard {
             return Err(Error::new(Code::Unauthorized, message).with_hint("wait a second and send the right one"));
         }
         let admitted = self.check_head(&head.method, &head.uri, &head.headers);
-        if let (Ok(Visitor::Owner), Some(place)) = (&admitted, head.extensions.get::<Arc<Place>>()) {
+        let is_dashboard = matches!(admitted, Ok(Visitor::Viewer | Visitor::Passer));
+        if is_dashboard && from.is_some_and(|from| !from.to_canonical().is_loopback()) {
+            return Err(Error::new(Code::Forbidden, "the dashboard is for browsers on this machine")
+                .with_hint("from another one use a tunnel: `ssh -L PORT:127.0.0.1:PORT HOST`"));
+        }
+        if let (Ok(Visitor::Owner | Visitor::Viewer), Some(place)) = (&admitted, head.extensions.get::<Arc<Place>>()) {
             place.is_known();
         }
         if let (Err(error), Some(from)) = (&admitted, from)
@@ -171,8 +201,8 @@ impl Guard {
     async fn collect(&self, mut body: Body, visitor: Visitor) -> Result<Held> {
         let limit = self.limits.body;
         let room = match visitor {
-            Visitor::Owner => &self.owners,
-            Visitor::Page => &self.pages,
+            Visitor::Owner | Visitor::Viewer => &self.owners,
+            Visitor::Passer | Visitor::Page => &self.pages,
         };
         let mut bytes = Vec::new();
         let mut taken: Option<OwnedSemaphorePermit> = None;
@@ -210,8 +240,17 @@ struct Held {
 pub enum Visitor {
     /// Somebody with the token.
     Owner,
+    /// One of our pages, in a browser that came with a code.
+    Viewer,
+    /// Somebody who sees what is the same for everybody.
+    Passer,
     /// A page with the key.
     Page,
+}
+
+/// Whether an address shows nothing of the workspace: where a code is handed in, the dashboard's pages and their parts.
+fn is_window(path: &str) -> bool {
+    path == viewers::PATH || super::dashboard::is_page(path) || path.starts_with(super::dashboard::ASSETS)
 }
 
 /// Lets a request in, or says why not.

@@ -124,7 +124,8 @@ async fn take(
     // the lane has one lock. Whoever has the token waits for no page.
     let turn = match visitor {
         Visitor::Owner => shared.reports.acquire().await,
-        Visitor::Page => shared.page_reports.acquire().await,
+        // The guard lets none but pages report without the token.
+        Visitor::Page | Visitor::Viewer | Visitor::Passer => shared.page_reports.acquire().await,
     };
     let about = About { category, visitor, origin };
     let taken = shared.door.local(move |workspace| record(workspace, &about, &body)).await;

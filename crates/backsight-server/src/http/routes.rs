@@ -16,6 +16,7 @@ mod sessions;
 mod settings;
 mod unknown;
 mod upkeep;
+mod views;
 
 use backsight::report::{Origin, Strategy};
 use backsight::request::{self, PathText};
@@ -41,6 +42,7 @@ pub fn all() -> Vec<Endpoint> {
         ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
         ("Because of what", changes::operations()),
+        ("For people", views::operations()),
         ("Browser", browser::operations()),
         // Whatever a debugger shows, a program has written.
         ("Debugging", debug::operations().into_iter().map(Endpoint::quotes).collect()),

@@ -21,6 +21,10 @@ pub(crate) enum KeptKind {
     Conversation,
     /// The browser that is watched, under the store's seal.
     Attachment,
+    /// Up to where a person has looked, by the person's name.
+    Seen,
+    /// The contents a person has read, likewise.
+    Viewed,
 }
 
 impl KeptKind {
@@ -33,6 +37,8 @@ impl KeptKind {
             KeptKind::Secret => "secret",
             KeptKind::Conversation => "conversation",
             KeptKind::Attachment => "attachment",
+            KeptKind::Seen => "seen",
+            KeptKind::Viewed => "viewed",
         }
     }
 }

@@ -27,7 +27,7 @@ const ELSEWHERE: [&str; 11] = [
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
 /// which a server does for nobody; over HTTP it is `begin` and `finish`. `run` reports to `/ingest/console`. `export`
 /// and `import` name a file of the user's anywhere. The commands below `debug` are compared in the module of that name.
-const ONLY_TYPED: [&str; 13] = [
+const ONLY_TYPED: [&str; 15] = [
     "agent-help",
     "call",
     "completions",
@@ -39,6 +39,8 @@ const ONLY_TYPED: [&str; 13] = [
     "install",
     "man",
     "mcp",
+    "open",
+    "report",
     "run",
     "serve",
 ];
@@ -254,6 +256,18 @@ fn sessions() -> Vec<Deed> {
         write("s.txt", "by the session\nagain\n"),
         post("sessionTrack", "/session/s2/track", r#"{"messageID": "m2"}"#, "session track s2 --message m2"),
         get("sessionDiff", "/session/s2/diff", "session diff s2"),
+        get("timeline", "/api/timeline?limit=3", ""),
+        get("hunks", "/api/hunks?ref=%40", ""),
+        get("hunks", "/api/hunks?from=1&to=now&context=0", ""),
+        get("hunks", "/api/hunks?of_session=s2", ""),
+        get("attempts", "/api/attempts?one=s1&other=s2", ""),
+        post(
+            "markViewed",
+            "/api/viewed",
+            r#"{"person": "ada", "add": ["61780798228d17af2d34fce4cfbdf35556832472"]}"#,
+            "",
+        ),
+        get("viewed", "/api/viewed?person=ada", ""),
         get("sessionDiff", "/session/s2/diff?messageID=m2&paths=s.txt", "session diff s2 --message m2 -- s.txt"),
         post(
             "sessionRevert",
@@ -335,6 +349,9 @@ fn app() -> Vec<Deed> {
         get("baselineCompare", "/api/browser/baselines/baseline_app/compare", ""),
         post("baselineDelete", "/api/browser/baselines/delete", r#"{"name": "baseline_app"}"#, ""),
         post("snippetRenew", "/api/browser/snippet/renew", "{}", ""),
+        get("seen", "/api/seen?person=ada", ""),
+        get("since", "/api/since?person=ada", ""),
+        post("markSeen", "/api/seen", r#"{"person": "ada"}"#, ""),
     ]
 }
 

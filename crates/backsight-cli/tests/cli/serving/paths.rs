@@ -23,6 +23,7 @@ fn no_path_in_a_request_escapes_the_workspace() {
             format!("/api/history?path={encoded}"),
             format!("/api/blame?path={encoded}"),
             format!("/api/log?file={encoded}"),
+            format!("/api/timeline?file={encoded}"),
             format!("/api/patch?from=@&paths={encoded}"),
             format!("/api/diff?from=@&paths={encoded}"),
             format!("/api/diff/stat?from=@&paths={encoded}"),
@@ -71,8 +72,8 @@ fn every_field_that_holds_a_path_is_in_the_list_above() {
             takes += usize::from(schema != Value::Null && schema.to_string().contains("src/main.rs"));
         }
     }
-    // Ten that read and twelve that write; a new one belongs into the test above.
-    assert_eq!(takes, 22, "operations that take paths");
+    // Eleven that read and twelve that write; a new one belongs into the test above.
+    assert_eq!(takes, 23, "operations that take paths");
 }
 
 #[test]

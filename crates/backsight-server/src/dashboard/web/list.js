@@ -1,0 +1,80 @@
+// A long list of which only what is seen exists. Rows have known heights, so that the place of each is arithmetic.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './vendor.js';
+import { html } from './parts.js';
+
+/** Rows beyond the edges that exist all the same. */
+const BEYOND = 12;
+
+/** Where each row begins; one more than there are rows. */
+export function offsets(count, height) {
+  const found = new Float64Array(count + 1);
+  for (let index = 0; index < count; index++) found[index + 1] = found[index] + (typeof height === 'number' ? height : height(index));
+  return found;
+}
+
+/** The row at a place. */
+export function at(tops, place) {
+  let [low, high] = [0, tops.length - 2];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (tops[middle] <= place) low = middle;
+    else high = middle - 1;
+  }
+  return Math.max(0, low);
+}
+
+/**
+ * Shows `count` rows of `height` (a number, or by row) with `row(index)`. `top` is told the first row that is seen;
+ * `control.current.show(index)` brings a row into view.
+ */
+export function List({ count, height, row, onTop, control, label, role, selected, onKey, wide = false, header = null }) {
+  const tops = useMemo(() => offsets(count, height), [count, height]);
+  const scroller = useRef(null);
+  const [range, setRange] = useState([0, 60]);
+  const waiting = useRef(0);
+
+  const measure = () => {
+    waiting.current = 0;
+    const box = scroller.current;
+    if (!box) return;
+    const first = at(tops, box.scrollTop);
+    const last = at(tops, box.scrollTop + box.clientHeight);
+    const next = [Math.max(0, first - BEYOND), Math.min(count, last + 1 + BEYOND)];
+    setRange((before) => (before[0] === next[0] && before[1] === next[1] ? before : next));
+    onTop?.(first);
+  };
+  const soon = () => { waiting.current ||= requestAnimationFrame(measure); };
+  useLayoutEffect(measure, [tops]);
+  useEffect(() => {
+    const watcher = new ResizeObserver(soon);
+    watcher.observe(scroller.current);
+    return () => { watcher.disconnect(); cancelAnimationFrame(waiting.current); };
+  }, [tops]);
+
+  if (control) {
+    control.current = {
+      show(index, place = 'near') {
+        const box = scroller.current;
+        if (!box || index < 0 || index >= count) return;
+        const [begin, end] = [tops[index], tops[index + 1]];
+        if (place === 'top') box.scrollTop = begin;
+        else if (begin < box.scrollTop) box.scrollTop = Math.max(0, begin - 60);
+        else if (end > box.scrollTop + box.clientHeight) box.scrollTop = end - box.clientHeight + 60;
+        measure();
+      },
+      focus: () => scroller.current?.focus({ preventScroll: true }),
+      first: () => at(tops, scroller.current?.scrollTop ?? 0),
+    };
+  }
+
+  const [first, last] = [Math.min(range[0], count), Math.min(range[1], count)];
+  const rows = [];
+  for (let index = first; index < last; index++) {
+    rows.push(html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index)}</div>`);
+  }
+  return html`<div ref=${scroller} class=${`list ${wide ? 'is-wide' : ''}`} tabIndex="0" role=${role ?? 'region'} aria-label=${label}
+    aria-activedescendant=${role === 'listbox' && selected >= first && selected < last ? `row-${selected}` : undefined} onScroll=${soon} onKeyDown=${onKey}>
+    ${header}
+    <div class="list-room" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ height: `${tops[count]}px` }}>${rows}</div>
+  </div>`;
+}
