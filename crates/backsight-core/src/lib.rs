@@ -1,5 +1,6 @@
 //! The words every Backsight crate shares: ids, errors, paths inside a workspace, coverage, time.
-//! It holds values: no async, no clock of its own, and of I/O only how a file is read that others wrote.
+//! It holds values: no async, no clock of its own, and of I/O only how a file is read that others wrote, and
+//! whose a directory is.
 
 mod admission;
 mod base64;
@@ -9,6 +10,7 @@ mod error;
 mod id;
 mod notable;
 mod operation;
+pub mod owned;
 mod path;
 mod schema;
 mod show;

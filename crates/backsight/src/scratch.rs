@@ -1,12 +1,12 @@
 //! Directories for work that is not done in the workspace. Each is this user's alone and goes with its owner; what a killed
 //! process left is removed by the next one that makes any. As long as its owner lives, the owner holds a lock in it.
 
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Error, Result};
+use backsight_core::{Error, Result, owned};
 
 /// The lock, beside what the owner keeps there.
 const LOCK: &str = "lock";
@@ -28,12 +28,7 @@ impl Scratch {
         let directory = place.join(name);
         let make = || -> io::Result<File> {
             DirBuilder::new().mode(0o700).create(&directory)?;
-            // Until it is locked it has no lock, and one without is not removed.
-            let unnamed = directory.join("lock.new");
-            let lock = File::create_new(&unnamed)?;
-            lock.lock()?;
-            std::fs::rename(&unnamed, directory.join(LOCK))?;
-            Ok(lock)
+            owned::own(&directory, LOCK)
         };
         let lock = make().map_err(failed)?;
         Ok(Scratch { directory, _lock: lock })
@@ -58,27 +53,9 @@ impl Drop for Scratch {
 fn sweep(place: &Path) {
     let found = std::fs::read_dir(place).into_iter().flatten().flatten();
     for directory in found.take(MOST_LOOKED_AT).map(|entry| entry.path()) {
-        if is_private(&directory) && has_no_owner(&directory) {
+        if owned::is_left_behind(&directory, LOCK) {
             let _ = std::fs::remove_dir_all(&directory);
         }
-    }
-}
-
-/// Whether it is a directory of this user's that no other user can write to.
-fn is_private(directory: &Path) -> bool {
-    let user = rustix::process::geteuid().as_raw();
-    let found = std::fs::symlink_metadata(directory);
-    found.is_ok_and(|found| found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0)
-}
-
-fn has_no_owner(directory: &Path) -> bool {
-    let path = directory.join(LOCK);
-    if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    match File::open(path).map(|lock| lock.try_lock()) {
-        Ok(Ok(())) => true,
-        Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => false,
     }
 }
 

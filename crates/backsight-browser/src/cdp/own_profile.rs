@@ -1,11 +1,12 @@
 //! The profile of a browser that was started here and has none of its own. It goes with the browser; what a killed process
 //! left behind is removed by the next start. As long as its owner lives, the owner holds a lock in it.
 
-use std::fs::{File, Permissions, TryLockError};
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use backsight_core::owned;
 use rustix::process::{Pid, test_kill_process};
 
 const PREFIX: &str = "backsight-browser-";
@@ -30,11 +31,7 @@ impl OwnProfile {
         sweep(place);
         let mut builder = tempfile::Builder::new();
         let directory = builder.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(place)?;
-        // Until it is locked it has no lock, and one without is nobody's to remove.
-        let unnamed = directory.path().join(format!("{LOCK}.new"));
-        let lock = File::create_new(&unnamed)?;
-        lock.lock()?;
-        std::fs::rename(&unnamed, directory.path().join(LOCK))?;
+        let lock = owned::own(directory.path(), LOCK)?;
         Ok(OwnProfile { directory, _lock: lock })
     }
 
@@ -54,28 +51,9 @@ pub fn sweep(place: &Path) {
     let named = std::fs::read_dir(place).into_iter().flatten().flatten();
     let named = named.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     for profile in named.take(MOST_LOOKED_AT).map(|entry| entry.path()) {
-        if is_private(&profile) && has_no_owner(&profile) && !is_in_use(&profile) {
+        if owned::is_left_behind(&profile, LOCK) && !is_in_use(&profile) {
             let _ = std::fs::remove_dir_all(&profile);
         }
-    }
-}
-
-/// Whether it is a directory of this user's that nobody else can write to.
-fn is_private(profile: &Path) -> bool {
-    let found = std::fs::symlink_metadata(profile);
-    let user = rustix::process::geteuid().as_raw();
-    found.is_ok_and(|found| found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0)
-}
-
-/// Whether its lock is there and free.
-fn has_no_owner(profile: &Path) -> bool {
-    let path = profile.join(LOCK);
-    if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    match File::open(path).map(|lock| lock.try_lock()) {
-        Ok(Ok(())) => true,
-        Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => false,
     }
 }
 
