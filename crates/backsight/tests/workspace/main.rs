@@ -34,6 +34,7 @@ mod going;
 mod history;
 mod ids;
 mod lab;
+mod lanes;
 mod laws;
 mod migration;
 mod milestones;
