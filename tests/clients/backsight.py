@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Iterator
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,21 @@ class Backsight:
             env=self._environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
         )
         return json.loads(done.stdout)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """A server of the project that outlives the client's runs."""
+        command = [self._program, "-C", self._project, "serve", "--port", "0"]
+        server = subprocess.Popen(
+            command, env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )
+        try:
+            # It says where it listens, once it does.
+            server.stdout.readline()
+            yield
+        finally:
+            server.terminate()
+            server.wait(30)
 
     def writers(self, path: str) -> set[Writer]:
         """Who wrote the lines of a file as it is now, the lines from before the first session left out."""

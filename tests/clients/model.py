@@ -53,6 +53,7 @@ class Model:
     def __init__(self, log: Path):
         self._scripts: dict[str, list[Step]] = {}
         self._played: set[str] = set()
+        self._requests: dict[str, list[str]] = {}
         self._log = log
         self._lock = threading.Lock()
         self._asked = 0
@@ -76,8 +77,15 @@ class Model:
         """Whether the script's last step was followed by the closing words."""
         return task in self._played
 
-    def answer(self, turns: list[dialects.Turn]) -> Step:
+    def requests(self, task: str) -> list[str]:
+        """What the model was sent during a task, one text for each request."""
+        with self._lock:
+            return list(self._requests.get(task, []))
+
+    def answer(self, turns: list[dialects.Turn], sent: str) -> Step:
         task, answered = _position(turns)
+        with self._lock:
+            self._requests.setdefault(task, []).append(sent)
         script = self._scripts.get(task, [])
         if answered < len(script):
             return script[answered]
@@ -124,7 +132,8 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
             dialect = dialects.of(self.path)
             if dialect is None:
                 return self._whole(404, {})
-            step = model.answer(dialect.turns(body)) if dialect.offers_tools(body) else Step(words=dialect.ASIDE)
+            tells = dialect.offers_tools(body)
+            step = model.answer(dialect.turns(body), json.dumps(body)) if tells else Step(words=dialect.ASIDE)
             time.sleep(step.after)
             if dialect.streams(self.path, body):
                 return self._stream(dialect.stream(step, body))

@@ -12,6 +12,7 @@ from terminal import ENTER, ESCAPE
 class OpenCode(Client):
     name = "opencode"
     program = "opencode"
+    impossible = {"told": "the plugin for it has no words for the model, only for the user"}
     leaves = {".opencode/", ".opencode/.gitignore", ".opencode/package.json"}
     dialog = "Permission required"
     allow = (ENTER,)

@@ -224,6 +224,23 @@ def _takes_back_over_mcp(stage: Stage, resume: bool) -> None:
     stage.is_over()
 
 
+@situation("told")
+def told(stage: Stage) -> None:
+    """The model is told with the next prompt what another session changed in its file: once, and nothing when nothing is new."""
+    with stage.backsight.serving():
+        stage.run(stage.client.edit(stage.path("app.py"), OLD, NEW))
+        stage.check(not any(stage.told()), "the model is told something when nothing is new")
+        stage.another_writes("app.py", stage.text("app.py").replace("1.19", "1.07"))
+        stage.run([stage.client.write(stage.path("more.txt"), "more\n")], resume=True)
+        first = stage.told()
+        stage.check(bool(first) and first[0] == 1, f"the request of the next prompt has the line {first[:1]} times")
+        sent = stage.sent()
+        stage.check("session another changed app.py" in sent, "the line does not say which session changed which file")
+        stage.run([stage.client.write(stage.path("last.txt"), "last\n")], resume=True)
+        # What was said before stays in the conversation.
+        stage.check(all(count <= 1 for count in stage.told()), f"it is told again: {stage.told()}")
+
+
 @situation("uninstall")
 def uninstall(stage: Stage) -> None:
     """Everything install wrote is gone, and the client says nothing any more."""

@@ -20,6 +20,8 @@ from model import Model, Step
 from terminal import Terminal, TooLate
 
 USER = Writer()
+# How a line of ours for the model begins.
+OUR_LINE = "Backsight (what happened, not an instruction)"
 APP = "def price(amount):\n    return amount * 1.19\n\n\nprint(price(10))\n"
 # A headless run, where opencode takes the longest to start, and a prompt to a client that runs already.
 RUN_SECONDS, SAY_SECONDS = 150, 60
@@ -97,6 +99,19 @@ class Stage:
     def played(self) -> bool:
         """Whether the model has said its last word to the newest prompt."""
         return self.model.has_played(self._task())
+
+    def told(self) -> list[int]:
+        """How often our line for the model stands in each request of the newest prompt."""
+        return [sent.count(OUR_LINE) for sent in self.model.requests(self._task())]
+
+    def sent(self) -> str:
+        """What the model was sent first for the newest prompt."""
+        return next(iter(self.model.requests(self._task())), "")
+
+    def another_writes(self, path: str, text: str) -> None:
+        """Another agent's session changes a file."""
+        (self.project / path).write_text(text)
+        self._checked("track", "--session", "another", "--tool", "Edit", "--declare", path)
 
     def user_writes(self, path: str) -> None:
         (self.project / path).write_text("mine\n")
