@@ -11,6 +11,7 @@ use crate::event::{Action, ActionKind, Category, Console, Event, Frame, Level, R
 use crate::exchange::{Head, Header, Timing};
 use crate::fingerprint;
 use crate::log::{self, Found, Record};
+use crate::symptom::Symptom;
 use crate::telemetry::Telemetry;
 use crate::telemetry::console::first_characters;
 use crate::window::Start;
@@ -55,6 +56,9 @@ pub struct Entry {
     /// What the user did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionInFull>,
+    /// By what it is known again wherever the app is served, when something went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symptom: Option<Symptom>,
     /// Other texts of the same thing, and what differs from it in one word, with its id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<String>,
@@ -418,6 +422,16 @@ fn socket_words(socket: &Socket) -> (&'static str, Option<u16>, String) {
 }
 
 impl Entry {
+    /// By what it is known when a page shows it again; an error when no page can.
+    pub fn shown_again(&self) -> Result<&Symptom> {
+        self.symptom.as_ref().ok_or_else(|| {
+            let message = format!("`{}` is nothing that a page shows again when it is opened", self.id);
+            Error::new(Code::Usage, message).with_hint(
+                "name an error of a page, a request that fails or a socket that is lost; what a process says is found by a command",
+            )
+        })
+    }
+
     fn of(record: &Record) -> Entry {
         let time = record.event.time();
         let mut entry = Entry {
@@ -432,6 +446,7 @@ impl Entry {
             network: None,
             websocket: None,
             action: None,
+            symptom: Symptom::of(&record.event),
             variants: Vec::new(),
             cut: BTreeMap::new(),
         };

@@ -39,6 +39,16 @@ pub fn of(console: &Console) -> Fingerprint {
     Fingerprint { key, template }
 }
 
+/// The same wherever the app is served: without the origin of the script and of the page.
+pub(crate) fn anywhere(console: &Console) -> u64 {
+    let (head, printed) = frames::split(&console.message);
+    let home = console.page.as_deref().map(crate::endpoint::origin).filter(|origin| !origin.is_empty());
+    let head = home.map_or(Cow::Borrowed(head), |home| Cow::Owned(head.replace(home, "")));
+    let key = hash::add(hash::START, &[speaker(console.speaker), level(console.level)]);
+    let key = hash::end_of_part(hash::add(key, template(&head).as_bytes()));
+    frames::add(key, &console.stack, printed)
+}
+
 /// A text with its varying parts replaced by their types.
 pub fn template(message: &str) -> String {
     tokens::template(&cut(message))

@@ -40,6 +40,7 @@ mod ring;
 pub mod shape;
 mod signs;
 mod sources;
+pub mod symptom;
 mod tabs;
 mod telemetry;
 mod under_way;

@@ -71,8 +71,12 @@ pub struct Bisect {
     pub good: Option<String>,
     /// A step at which it is broken; the latest one, when none is named.
     pub bad: Option<String>,
-    /// What tells: the program and its arguments. Status 0 is good, 125 cannot be told, anything else is bad.
+    /// What tells: the program and its arguments. Status 0 is good, 125 cannot be told, anything else is bad. With a page it
+    /// serves that instead, on the port that it is given as `PORT` and in place of `{port}`.
     pub command: Vec<String>,
+    /// A page that tells instead.
+    #[cfg(feature = "browser")]
+    pub page: Option<BisectPage>,
     /// The directory below the root that it runs in.
     pub directory: Option<RelPath>,
     /// Directories of the workspace that no snapshot holds and the command needs, such as `node_modules`: each is there as
@@ -82,10 +86,34 @@ pub struct Bisect {
     pub copy: Vec<RelPath>,
     /// How many runs at a time; none means one.
     pub jobs: usize,
-    /// How long a run may take; one that takes longer is bad.
+    /// How long a run may take; one that takes longer is bad. With a page: how long its server may take until it listens; a
+    /// step whose server takes longer cannot be told.
     pub timeout: Option<Duration>,
     /// Who asks.
     pub origin: Origin,
+}
+
+impl Bisect {
+    /// Whether a page tells.
+    pub(crate) fn has_page(&self) -> bool {
+        #[cfg(feature = "browser")]
+        return self.page.is_some();
+        #[cfg(not(feature = "browser"))]
+        false
+    }
+}
+
+/// A page that tells good from bad: it is opened in a headless browser, on files that are served by the command, or as they
+/// are when there is none.
+#[cfg(feature = "browser")]
+#[derive(Clone, Debug, Default)]
+pub struct BisectPage {
+    /// Its path, `/cart`; of an address only the path counts.
+    pub page: String,
+    /// The error that makes a step bad: the id of an entry of what happened in the app, `c12`, or the symptom of one.
+    pub absent: String,
+    /// How long the page is watched at most; five seconds when nobody says.
+    pub wait: Option<Duration>,
 }
 
 /// A request to take back the newest steps, or to bring back those that were taken back last.

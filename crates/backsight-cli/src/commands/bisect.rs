@@ -1,35 +1,43 @@
-//! `backsight bisect -- COMMAND`: which step broke it.
+//! `backsight bisect -- COMMAND`, or with `--page`: which step broke it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use backsight::CallSettings;
+use backsight::browser::entry::Entry;
 use backsight::report::{BisectRun, Bisected, FoundStep, Verdict as Judged};
-use backsight::request::Bisect;
+use backsight::request::{Bisect, BisectPage};
 use backsight_core::{Code, Error, RelPath, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::lane::{Lane, Request, encode};
 use crate::page::{GREEN, Page, RED, YELLOW};
 use crate::paths;
 use crate::render::{snapshot, unified};
 use crate::words::{count, enumerate, safe};
 
-/// Find the step that broke something, by a command that fails since then
+/// Find the step that broke something, by a command that fails or a page that shows an error since then
 ///
 /// The command runs on the files of recorded steps, in a copy outside the workspace, about log2(steps) times. Status 0 is
 /// good, 125 means that this step cannot be judged, anything else is bad; so is a run that takes longer than --timeout. Both
 /// ends are checked first. What no snapshot holds and the command needs, such as node_modules, is shared with --share.
 /// BACKSIGHT_STEP is the number of the step.
+///
+/// With --page the files are served instead, by the command, which is told the port by PORT and in place of {port}, or as they
+/// are when there is none. The page is opened in a headless browser of its own; a step is bad when the error of --absent
+/// shows, and left out when the page cannot be loaded or not be watched to its end.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
   backsight bisect -- cargo test price
   backsight bisect --good 12 --share node_modules -- npm test
-  backsight bisect --good @~40 --jobs 2 --timeout 60 -- ./check.sh"))]
+  backsight bisect --good @~40 --jobs 2 --timeout 60 -- ./check.sh
+  backsight bisect --page /cart.html --absent c12
+  backsight bisect --page /cart --absent n7 --share node_modules -- npx vite --port {port}"))]
 pub struct Args {
     /// A step at which it worked; the oldest one when left out
     #[arg(long, value_name = "REF")]
@@ -46,11 +54,21 @@ pub struct Args {
     /// How many runs at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: u8,
-    /// A run that takes longer than this is bad
+    /// A run that takes longer than this is bad; with --page, how long the server may take until it listens
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
+    /// Judge by this page: its path, or its address, of which the path counts
+    #[arg(long, value_name = "PATH", requires = "absent")]
+    page: Option<String>,
+    /// With --page: the error that makes a step bad, by the id of its entry (c12, n7) or by its symptom
+    #[arg(long, value_name = "ENTRY", requires = "page")]
+    absent: Option<String>,
+    /// With --page: how long the page is watched at most; 5 when left out
+    #[arg(long = "wait", id = "wait", value_name = "SECONDS", requires = "page")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=60))]
+    wait: Option<u64>,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "page", value_name = "COMMAND")]
     command: Vec<String>,
 }
 
@@ -65,6 +83,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         good: args.good.clone(),
         bad: args.bad.clone(),
         command: args.command.clone(),
+        page: page(args, context)?,
         directory: paths::inside(&root, context.start(), ".".as_ref())?,
         share: args.share.iter().map(inside).collect::<Result<_>>()?,
         copy: args.copy.iter().map(inside).collect::<Result<_>>()?,
@@ -77,6 +96,21 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let readable = context.readable(&workspace, &answer)?;
     context.answer(&answer, |page| show(page, &readable, context))?;
     Ok(Verdict::no_if(answer.found.is_none()))
+}
+
+/// The page that tells. Entries live in the server, so it is asked by what the error is known.
+fn page(args: &Args, context: &Context) -> Result<Option<BisectPage>> {
+    let (Some(page), Some(absent)) = (&args.page, &args.absent) else { return Ok(None) };
+    let absent = match absent.contains(':') {
+        true => absent.clone(),
+        false => {
+            let lane = Lane::find(context)?;
+            let path = format!("/api/browser/entries/{}", encode(absent));
+            let entry: Entry = lane.server("an entry")?.ask(&Request::Get(path))?;
+            entry.shown_again()?.to_string()
+        }
+    };
+    Ok(Some(BisectPage { page: page.clone(), absent, wait: args.wait.map(Duration::from_secs) }))
 }
 
 /// Whether the user wants it to end: the command is in a group of its own, so that what it started goes too.

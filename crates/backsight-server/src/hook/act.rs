@@ -87,6 +87,9 @@ fn act(workspace: &Workspace, agent: Agent, event: &Event, when: &When) -> Resul
             let more = record_before(workspace)?;
             workspace.note_conversation(session, agent.as_str(), text.as_deref())?;
             turns::advance(workspace, session, message.as_deref());
+            if let (Some(message), Some(text)) = (turns::current(workspace, session), text) {
+                workspace.note_prompt(session, &message, text)?;
+            }
             Ok([said, more].concat())
         }
         Event::ToolBegin(call) => begin(workspace, call),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Call, Definition, Effect, Needs, one_or_many, paths};
+use crate::ask::bisect_page;
 use crate::reply::Draft;
 
 pub struct BisectSteps;
@@ -18,8 +19,12 @@ pub struct BisectSteps;
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
     /// recorded program and arguments; exit 0 good, 125 skip, else bad
-    #[serde(deserialize_with = "one_or_many")]
+    #[serde(default, deserialize_with = "one_or_many")]
     command: Vec<String>,
+    /// judge by this path in a headless browser instead; command, if any, serves it on {port}
+    page: Option<String>,
+    /// with page: entry that must not show, such as c12
+    absent: Option<String>,
     /// default: the oldest step
     good: Option<String>,
     /// default: the latest
@@ -35,14 +40,16 @@ pub struct Arguments {
     #[schemars(skip)]
     timeout_ms: Option<u64>,
     #[schemars(skip)]
+    wait_ms: Option<u64>,
+    #[schemars(skip)]
     session: Option<String>,
 }
 
 impl Definition for BisectSteps {
     const NAME: &'static str = "bisect";
     const TITLE: &'static str = "Which step broke it";
-    const DESCRIPTION: &'static str = "Bisect: find which edit, step or change broke a test, build or script. Runs a \
-        command of the workspace on copies of recorded steps, never on the workspace's files.";
+    const DESCRIPTION: &'static str = "Bisect: find which edit, step or change broke a test, build, script or page. Runs \
+        a command of the workspace, or opens a page, on copies of recorded steps, never on the workspace's files.";
     const EFFECT: Effect = Effect::Runs;
     /// It is callable at any time; what broke in the app is what leads to it.
     const NEEDS: Needs = Needs::App;
@@ -60,11 +67,12 @@ impl Definition for BisectSteps {
     type Arguments = Arguments;
 
     fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let Arguments { command, good, bad, share, copy, jobs, timeout_ms, session } = arguments;
+        let Arguments { command, page, absent, good, bad, share, copy, jobs, timeout_ms, wait_ms, session } = arguments;
         let request = Bisect {
             good,
             bad,
             command,
+            page: bisect_page(page, absent, wait_ms)?,
             directory: None,
             share: paths(&share)?,
             copy: paths(&copy)?,

@@ -45,7 +45,7 @@ pub struct FoundStep {
     /// Its row.
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// What its session is called, or the first words of its first prompt.
+    /// The first words of the prompt it was made for, else what its session is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Paths it changed.

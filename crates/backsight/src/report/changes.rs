@@ -166,7 +166,7 @@ pub struct Because {
     /// The agent conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the conversation is about: its name, or the first words of its first prompt.
+    /// The first words of the prompt that the step was made for, else what its conversation is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Why, the strongest first.

@@ -19,6 +19,8 @@ pub(crate) enum KeptKind {
     Secret,
     /// What a client said of a session, by the session's id.
     Conversation,
+    /// The first words of a prompt, by its session's and message's ids.
+    Prompt,
     /// The browser that is watched, under the store's seal.
     Attachment,
     /// Up to where a person has looked, by the person's name.
@@ -36,6 +38,7 @@ impl KeptKind {
             KeptKind::Baseline => "baseline",
             KeptKind::Secret => "secret",
             KeptKind::Conversation => "conversation",
+            KeptKind::Prompt => "prompt",
             KeptKind::Attachment => "attachment",
             KeptKind::Seen => "seen",
             KeptKind::Viewed => "viewed",

@@ -305,7 +305,7 @@ fn is_ours(owner: Option<u32>, at: SocketAddr, file: &str) -> Result<()> {
 }
 
 /// The bytes of a path in an address; none if it has the end of a text in it, or what is no byte.
-fn decoded(path: &str) -> Option<Vec<u8>> {
+pub(super) fn decoded(path: &str) -> Option<Vec<u8>> {
     let mut rest = path.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, after @ ..] = rest {

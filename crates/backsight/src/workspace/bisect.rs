@@ -2,6 +2,10 @@
 //! the first bad step is left. The workspace's files are never touched.
 
 mod command;
+#[cfg(feature = "browser")]
+mod page;
+#[cfg(feature = "browser")]
+mod serve;
 mod share;
 
 use std::ffi::OsString;
@@ -61,11 +65,22 @@ impl Workspace {
         for share in &shares {
             self.check_unrecorded(opened, &range, share)?;
         }
+        #[cfg(feature = "browser")]
+        let page = request.page.as_ref().map(|page| page::PageCheck::of(self, page)).transpose()?;
         let scratch = Scratch::new(&self.scratch_place()?, self.new_id()?.as_str())?;
         let jobs = request.jobs.clamp(1, MOST_JOBS);
         let benches = (0..jobs.min(range.steps.len())).map(|number| Bench::new(&scratch, number));
         let benches = benches.collect::<Result<Vec<Bench>>>()?;
-        let work = Work { workspace: self, opened, request, range: &range, shares: &shares, inside };
+        let work = Work {
+            workspace: self,
+            opened,
+            request,
+            range: &range,
+            shares: &shares,
+            inside,
+            #[cfg(feature = "browser")]
+            page,
+        };
         let found = work.search(benches)?;
         self.answer(opened, request, &range, found)
     }
@@ -168,10 +183,7 @@ impl Workspace {
         if whole > LONGEST_PATCH {
             patch.truncate(patch.floor_char_boundary(LONGEST_PATCH));
         }
-        let title = match &step.snapshot.origin.session {
-            Some(session) => conversation::known(opened, session)?.title,
-            None => None,
-        };
+        let title = conversation::asked_for(opened, &step.snapshot.origin)?;
         let patch_cut = (whole - patch.len()) as u64;
         Ok(FoundStep { snapshot: step.snapshot.clone(), title, files, patch, patch_cut })
     }
@@ -180,9 +192,9 @@ impl Workspace {
 /// Refuses what cannot be carried out before anything is made.
 fn check(request: &Bisect) -> Result<()> {
     names::check_origin(&request.origin)?;
-    if request.command.is_empty() {
-        return Err(Error::new(Code::Usage, "there is no command that tells good from bad")
-            .with_hint("give one after `--`, such as `backsight bisect -- npm test`"));
+    if request.command.is_empty() && !request.has_page() {
+        return Err(Error::new(Code::Usage, "there is no command and no page that tells good from bad")
+            .with_hint("give a command after `--`, such as `backsight bisect -- npm test`, or a page with `--page`"));
     }
     if request.jobs > MOST_JOBS {
         let message = format!("`jobs` is {}, not a number from 1 to {MOST_JOBS}", request.jobs);
@@ -224,6 +236,8 @@ struct Work<'a> {
     range: &'a Range,
     shares: &'a [Share],
     inside: Option<Inside>,
+    #[cfg(feature = "browser")]
+    page: Option<page::PageCheck>,
 }
 
 /// What a search found.
@@ -353,7 +367,12 @@ impl Work<'_> {
             ("BACKSIGHT_STEP", OsString::from(number.0.to_string())),
         ];
         let timeout = self.request.timeout;
-        Run { command: &self.request.command, directory, environment, timeout, cancelled }.carry_out()
+        let run = Run { command: &self.request.command, directory, environment, timeout, cancelled };
+        #[cfg(feature = "browser")]
+        if let Some(page) = &self.page {
+            return page.carry_out(self.workspace, run);
+        }
+        run.carry_out()
     }
 
     /// Where the command runs, if that is a directory in this step's files.

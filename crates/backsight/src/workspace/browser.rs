@@ -109,8 +109,13 @@ impl Workspace {
     }
 
     fn new_lane(&self) -> Result<Lane> {
+        Ok(Lane { browser: self.new_browser()?, damaged: Mutex::default() })
+    }
+
+    /// A lane that is not this workspace's yet.
+    pub(super) fn new_browser(&self) -> Result<Arc<Browser>> {
         let options = Options { clock: self.settings.clock.clone(), salt: self.salt()?, limits: Limits::default() };
-        Ok(Lane { browser: Arc::new(Browser::new(options)), damaged: Mutex::default() })
+        Ok(Arc::new(Browser::new(options)))
     }
 
     /// A lane with what earlier processes kept.

@@ -1,9 +1,9 @@
-//! What a client's hooks say of a session beside its steps: the client's name, and the first words of the first prompt as
-//! a title. Only these words are kept, and no secret among them.
+//! What a client's hooks say of a session beside its steps: the client's name, the first words of the first prompt as a
+//! title, and those of each prompt for its message. Only these words are kept, and no secret among them.
 
 use super::{Opened, Workspace};
 use crate::names;
-use crate::report::Conversation;
+use crate::report::{Conversation, Origin};
 use crate::timeline::{Item, KeptKind};
 use backsight_core::{Result, one_line};
 use backsight_redact::Redactor;
@@ -53,6 +53,34 @@ impl Workspace {
         let body = serde_json::to_string(&said).unwrap_or_default();
         let item = Item { name: session.to_owned(), body };
         opened.timeline.keep(KeptKind::Conversation, self.settings.now(), &[item], &[])
+    }
+
+    /// Remembers the first words of the prompt that a message of a session began with.
+    pub fn note_prompt(&self, session: &str, message: &str, prompt: &str) -> Result<()> {
+        names::check_id("session", session)?;
+        names::check_id("message", message)?;
+        let Some(body) = title(prompt, self.salt()?) else { return Ok(()) };
+        let opened = self.made()?;
+        self.keep_salt(opened)?;
+        let item = Item { name: prompt_name(session, message), body };
+        opened.timeline.keep(KeptKind::Prompt, self.settings.now(), &[item], &[])
+    }
+}
+
+fn prompt_name(session: &str, message: &str) -> String {
+    format!("{session}\n{message}")
+}
+
+/// What a step was made for: the first words of its message's prompt, else what its session is called.
+pub(super) fn asked_for(opened: &Opened, origin: &Origin) -> Result<Option<String>> {
+    let Some(session) = &origin.session else { return Ok(None) };
+    let prompt = match &origin.message {
+        Some(message) => opened.timeline.kept_as(KeptKind::Prompt, &prompt_name(session, message))?,
+        None => None,
+    };
+    match prompt {
+        Some(prompt) => Ok(Some(prompt)),
+        None => Ok(known(opened, session)?.title),
     }
 }
 

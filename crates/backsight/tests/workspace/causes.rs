@@ -494,6 +494,15 @@ fn a_stop_is_linked_to_the_step_that_last_changed_its_file_and_a_suspect_has_its
     let lines = answer.lines().join("\n");
     assert!(lines.contains("; its file was last changed by #2 (Edit, session ada)"), "{lines}");
     assert!(lines.contains("(Edit, session ada: Rename price"), "{lines}");
+    // The prompt of the step's own message says more than the first one of its session.
+    workspace.note_prompt("ada", "m2", "Now the tax\nwith password=hunter2hunter2").unwrap();
+    scene.write("b.py", "1\ntax = rat\n");
+    let origin = Origin { session: Some("ada".to_owned()), message: Some("m2".to_owned()), ..by("Edit", &["b.py"]) };
+    workspace.track_with(&Track { origin, ..Track::default() }).unwrap();
+    watch(&workspace, vec![said(&workspace, "File \"b.py\", line 2, in tax\nNameError: rat")]);
+    let answer = workspace.changes("agent", &[], &Ask::default()).unwrap();
+    let title = answer.because[0].title.as_deref().unwrap();
+    assert!(title.starts_with("Now the tax with") && !title.contains("hunter2hunter2"), "{title}");
 }
 
 #[test]

@@ -12,12 +12,13 @@ use serde::Deserialize;
 
 use super::browser::{CHECKPOINT, client, usage};
 use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE, Who};
-use crate::ask::Question;
+use crate::ask::{Question, bisect_page};
 use crate::http::endpoint::Endpoint;
 use crate::reply::FEWEST_TOKENS;
 
 /// How a search can fail: the ends are not what they are called, the command cannot be run or was ended.
-const SEARCH: &[Code] = &[Code::InvalidRange, Code::ProgramNotFound, Code::PathNotFound, Code::Cancelled];
+const SEARCH: &[Code] =
+    &[Code::InvalidRange, Code::ProgramNotFound, Code::PathNotFound, Code::Cancelled, Code::BrowserUnreachable];
 
 pub fn operations() -> Vec<Endpoint> {
     vec![
@@ -29,9 +30,14 @@ pub fn operations() -> Vec<Endpoint> {
         )
         .fails(&[CHECKPOINT, &[Code::Cancelled], LOOK, WRITE])
         .quotes(),
-        Endpoint::post("/api/bisect", "bisect", "Find the step since which a command fails", bisect)
-            .fails(&[REFERENCE, SEARCH, PATH, WRITE])
-            .quotes(),
+        Endpoint::post(
+            "/api/bisect",
+            "bisect",
+            "Find the step since which a command fails, or a page shows an error",
+            bisect,
+        )
+        .fails(&[REFERENCE, SEARCH, PATH, WRITE])
+        .quotes(),
     ]
 }
 
@@ -78,9 +84,18 @@ struct BisectInput {
     good: Option<String>,
     /// A step at which it fails; the latest one when left out.
     bad: Option<String>,
-    /// The program and its arguments: status 0 is good, 125 cannot be told, anything else is bad.
-    #[schemars(length(min = 1), example = ["false"])]
+    /// The program and its arguments: status 0 is good, 125 cannot be told, anything else is bad. With `page` it serves that
+    /// instead, on the port that it is given as `PORT` and in place of `{port}`.
+    #[serde(default)]
+    #[schemars(example = ["false"])]
     command: Vec<String>,
+    /// The path of a page that tells instead, opened in a headless browser; without a command the files are served as they are.
+    page: Option<String>,
+    /// With `page`: the entry that makes a step bad when it shows, by its id or its symptom.
+    absent: Option<String>,
+    /// With `page`: how long it is watched at most; 5000 when left out.
+    #[schemars(range(max = 60_000))]
+    wait_ms: Option<u64>,
     /// The directory below the root that it runs in.
     directory: Option<PathText>,
     /// Directories no snapshot holds that the command needs, as reflinks or hard links.
@@ -92,7 +107,7 @@ struct BisectInput {
     /// How many runs at a time; 1 when left out.
     #[schemars(range(min = 1, max = 64))]
     jobs: Option<u8>,
-    /// A run that takes longer is bad.
+    /// A run that takes longer is bad. With `page`: how long the server may take until it listens.
     #[schemars(range(min = 1, max = 86_400_000))]
     timeout_ms: Option<u64>,
     #[serde(flatten)]
@@ -100,11 +115,13 @@ struct BisectInput {
 }
 
 fn bisect(workspace: &Workspace, input: BisectInput) -> Result<Bisected> {
-    let BisectInput { good, bad, command, directory, share, copy, jobs, timeout_ms, who } = input;
+    let BisectInput { good, bad, command, page, absent, wait_ms, directory, share, copy, jobs, timeout_ms, who } =
+        input;
     workspace.bisect(&Bisect {
         good,
         bad,
         command,
+        page: bisect_page(page, absent, wait_ms)?,
         directory: directory.map(|path| path.inside()).transpose()?,
         share: PathText::all(&share)?,
         copy: PathText::all(&copy)?,

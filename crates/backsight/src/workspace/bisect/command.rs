@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,14 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Runs it to its end. What it leaves running is ended with it.
     pub(super) fn carry_out(&self) -> Result<Ran> {
+        let mut started = self.start()?;
+        let ended = self.wait(&mut started);
+        let said = started.end();
+        ended.and_then(|end| judged(end, said))
+    }
+
+    /// Starts it.
+    pub(super) fn start(&self) -> Result<Started> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(Error::new(Code::Usage, "there is no command to run"));
         };
@@ -62,54 +70,73 @@ impl Run<'_> {
             .current_dir(self.directory)
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(writer).stderr(also).process_group(group.number());
-        let child = command.spawn().map_err(|error| not_started(program, self.directory, &error))?;
+        let mut child = command.spawn().map_err(|error| not_started(program, self.directory, &error))?;
         // The pipe ends when the last program that holds it is gone, so this process must not.
         drop(command);
         let output = thread::spawn(move || last_words(reader));
-        let ended = self.wait(child);
-        drop(group);
-        let said = collect(output);
-        ended.and_then(|end| judged(end, said))
-    }
-
-    fn wait(&self, mut child: Child) -> Result<End> {
-        let began = Instant::now();
         let (tell, told) = sync_channel(1);
         thread::spawn(move || tell.send(child.wait()));
+        Ok(Started { group, told, output })
+    }
+
+    fn wait(&self, started: &mut Started) -> Result<End> {
+        let began = Instant::now();
         loop {
-            match told.recv_timeout(GLANCE) {
-                Ok(status) => break status.map(End::Status).map_err(|error| Error::io("wait for the command", error)),
-                Err(RecvTimeoutError::Disconnected) => break Err(Error::new(Code::Io, "the command was lost")),
-                Err(RecvTimeoutError::Timeout) => {}
+            if let Some(status) = started.ended_within(GLANCE) {
+                return status.map(End::Status);
             }
             if (self.cancelled)() {
-                break Err(Error::new(Code::Cancelled, "the search was taken back"));
+                return Err(Error::new(Code::Cancelled, "the search was taken back"));
             }
             if let Some(most) = self.timeout.filter(|most| began.elapsed() > *most) {
-                break Ok(End::TimedOut(most));
+                return Ok(End::TimedOut(most));
             }
         }
+    }
+}
+
+/// A command that was started. Dropping it ends the command and all it started.
+pub(super) struct Started {
+    group: Group,
+    told: Receiver<io::Result<ExitStatus>>,
+    output: thread::JoinHandle<Vec<u8>>,
+}
+
+impl Started {
+    /// How it ended, if it does within a time.
+    pub(super) fn ended_within(&mut self, patience: Duration) -> Option<Result<ExitStatus>> {
+        match self.told.recv_timeout(patience) {
+            Ok(status) => Some(status.map_err(|error| Error::io("wait for the command", error))),
+            Err(RecvTimeoutError::Disconnected) => Some(Err(Error::new(Code::Io, "the command was lost"))),
+            Err(RecvTimeoutError::Timeout) => None,
+        }
+    }
+
+    /// Ends it; what it said last.
+    pub(super) fn end(self) -> String {
+        drop(self.group);
+        collect(self.output)
     }
 }
 
 /// A process group that ends with this value, or with this process however that ends. Its first member is a shell that waits
 /// for the end of a pipe that only this process holds, and then ends the whole group, itself included: as long as it lives, no
 /// other group can have the number.
-pub(super) struct Group {
+struct Group {
     warden: Child,
 }
 
 impl Group {
-    pub(super) fn new() -> Result<Group> {
+    fn new() -> Result<Group> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", "read word; kill -9 0"]).current_dir("/").process_group(0);
+        command.args(["-c", "read word; kill -9 0"]).env_clear().current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let warden = command.spawn().map_err(|error| Error::io("start `/bin/sh`, which ends a run", error))?;
         Ok(Group { warden })
     }
 
     /// As a command is told to join it.
-    pub(super) fn number(&self) -> i32 {
+    fn number(&self) -> i32 {
         i32::try_from(self.warden.id()).unwrap_or_default()
     }
 }

@@ -119,8 +119,9 @@ impl Workspace {
         let ranked = cause::rank(&trouble, &candidates, &imported);
         let because = explained(broken, &steps, &ranked);
         let passed_over = passed_over * u64::from(!because.certainty.has_evidence());
-        let title = match &because.session {
-            Some(session) => conversation::known(opened, session)?.title,
+        let suspect = ranked.first().and_then(|first| steps.get(first.candidate));
+        let title = match suspect {
+            Some(step) => conversation::asked_for(opened, &step.snapshot.origin)?,
             None => None,
         };
         Ok(Because { passed_over, title, ..because })
