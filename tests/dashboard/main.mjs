@@ -2,6 +2,7 @@
 // what changes while one looks, a step taken back with the bytes checked on disk, attempts to inject, and the three things a
 // person wants to know. Screenshots are left in the folder of `--out`. Ends with status 1 when anything did not hold.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -245,6 +246,35 @@ const cases = {
     await page.getByLabel('compare totals-4').check();
     await says('From totals-1');
     await until('the difference', () => page.evaluate(() => [...document.querySelectorAll('[aria-label="Between the two"] tr')].some((row) => row.innerText.replace(/\s+/g, ' ').includes('sum 3 45'))));
+  },
+
+  async 'a comment on a line reaches the agent, and its answer comes back'({ story }) {
+    await visit(`/step/${story.money}?view=unified`);
+    await says('Math.round');
+    await page.keyboard.press('c');
+    await until('the dialog of the keyboard', () => page.evaluate(() => document.querySelector('dialog[open] textarea') === document.activeElement));
+    await page.keyboard.press('Escape');
+    await page.locator('.code-row.is-plus', { hasText: 'Math.round' }).locator('.is-fresh').click();
+    await until('the dialog', () => page.evaluate(() => document.querySelector('dialog[open] textarea') === document.activeElement));
+    await page.keyboard.type('Round half up, <b>please</b>.');
+    await page.keyboard.press('Control+Enter');
+    await says('waits for the agent');
+    const hook = (event, more = {}) => JSON.parse(execFileSync(stage.program, ['hook', 'claude-code'], { cwd: stage.root, env: stage.environment, encoding: 'utf8', input: JSON.stringify({ session_id: 'prices', hook_event_name: event, cwd: stage.root, transcript_path: join(stage.base, 'none.jsonl'), ...more }) }));
+    const told = hook('UserPromptSubmit', { prompt: 'go on' });
+    const context = told.hookSpecificOutput?.additionalContext ?? '';
+    assert.match(context, /ada on src\/money\.js:\d+ `.*`: Round half up, <b>please<\/b>\./);
+    const again = hook('UserPromptSubmit', { prompt: 'and on' }).hookSpecificOutput?.additionalContext ?? '';
+    assert.ok(!again.includes('Round half up'), 'once is enough');
+    await visit('/');
+    await says('told to prices');
+    const id = context.match(/comment answer ([0-9a-f]+)/)[1];
+    stage.run('comment', 'answer', id, 'rounded to even before; changed', '--as', 'claude');
+    await visit(`/step/${story.money}?view=unified`);
+    await says('rounded to even before; changed');
+    await page.screenshot({ path: join(values.out, 'comment.png') });
+    stage.step({ 'src/money.js': stage.read('src/money.js').replaceAll('Math.round(amount * 100)', 'Math.floor(amount * 100 + 0.5)').replace('An amount', 'One amount') }, 'round half up', { session: 'prices' });
+    const open = stage.run('comment', 'list').comments;
+    assert.equal(open.length, 0, 'a comment whose line has changed is over');
   },
 
   async 'it is quick'({ numbers }) {

@@ -28,7 +28,7 @@ pub use deliver::{Way, deliver};
 pub use event::{Effect, Ending, Event, Ours, Outcome, ToolCall};
 pub use heard::last_heard;
 pub use marks::mark_app;
-pub use news::news;
+pub use news::{comments, news};
 pub use parse::{event_name, parse, read_payload};
 pub use place::start_directories;
 pub use reply::Reply;

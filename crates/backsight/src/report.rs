@@ -6,6 +6,7 @@ mod bisect;
 mod browser;
 #[cfg(feature = "browser")]
 mod changes;
+mod comment;
 mod continuity;
 mod debug;
 mod hunks;
@@ -31,6 +32,7 @@ pub use browser::{
 pub use changes::{
     AllChanges, Because, Certainty, DebugChanges, Evidence, EvidenceKind, FilesChanges, ProgramEvent, StepEntry,
 };
+pub use comment::{Comment, CommentAnswer, CommentTold};
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
 pub use hunks::{FileHunks, HunkLine, HunkLines, Hunks};

@@ -193,6 +193,21 @@ impl Diff {
     }
 }
 
+/// A comment on a line.
+#[derive(Clone, Debug)]
+pub struct NewComment {
+    /// Who writes it.
+    pub person: String,
+    /// On which file.
+    pub file: RelPath,
+    /// On which line as the file is on disk, from 1.
+    pub line: u64,
+    /// What they say.
+    pub text: String,
+    /// The session it is for; whichever agent asks next when absent.
+    pub session: Option<String>,
+}
+
 /// What retention may remove.
 #[derive(Clone, Debug, Default)]
 pub struct Collect {

@@ -1,6 +1,6 @@
 //! One directory tree under Backsight's care: the type people embed. Its methods are in the modules beside this file,
 //! by what they do: `track` and `call` (recording), `look` and `lines` (reading), `go` (restore, revert, undo, redo),
-//! `bisect` (which step broke it), `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `reader` (people who look), `browser` and `debug` (the live lanes), `agents` (what agents may run and reach), `notes` and
+//! `bisect` (which step broke it), `session`, `unknown`, `continuity`, `milestone`, `export`, `checkpoint`, `watch`, `since`, `reader` and `comments` (people who look), `browser` and `debug` (the live lanes), `agents` (what agents may run and reach), `notes` and
 //! `keep` (room, checks).
 
 mod aftermath;
@@ -15,6 +15,7 @@ mod call;
 #[cfg(feature = "browser")]
 mod changes;
 mod checkpoint;
+mod comments;
 mod continuity;
 mod conversation;
 #[cfg(feature = "debug")]

@@ -11,6 +11,7 @@ pub mod call;
 pub mod cat;
 pub mod changes;
 pub mod checkpoint;
+pub mod comment;
 pub mod completions;
 pub mod config;
 pub mod continuity;
@@ -128,6 +129,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Run(args) => run::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Config(args) => config::run(args, context),
+        Command::Comment(args) => comment::run(args, context),
         Command::Report(args) => report::run(args, context),
         Command::Open(args) => open::run(args, context),
         Command::Serve(args) => serve::run(args, context),

@@ -75,7 +75,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 /// Who looks: as told, else as the system calls the user.
-fn person(told: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Result<String> {
+pub fn person(told: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Result<String> {
     match told {
         Some(told) if names::is_name(told) => Ok(told.to_owned()),
         Some(told) => {

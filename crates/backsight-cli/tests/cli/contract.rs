@@ -24,6 +24,7 @@ fn arguments(fixture: &Fixture, command: &str) -> String {
         "call" | "run" => "-- /bin/true",
         "checkpoint" | "baseline" | "noise" => "list",
         "browser" => "status",
+        "comment" => "list",
         "debug" => "sessions",
         "milestone" | "known" | "session" => "list",
         "unknown" => "detect",

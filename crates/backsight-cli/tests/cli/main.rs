@@ -45,6 +45,7 @@ mod moving;
 mod names;
 mod nested;
 mod open_files;
+mod opening;
 mod packaging;
 mod patches;
 mod picture;

@@ -2,7 +2,11 @@
 
 use backsight::Workspace;
 
+use serde_json::Value;
+
+use super::agent::Agent;
 use super::event::Event;
+use super::reply::takes_context;
 
 /// The line for a session at an event that its model hears about. What cannot be found out is not said: a hook never fails
 /// for it, and the agent's next question tells.
@@ -17,4 +21,20 @@ pub fn news(workspace: &Workspace, event: &Event) -> Option<String> {
         return None;
     }
     workspace.news(session, session).ok().flatten()
+}
+
+/// The comments of people on lines that a session's model is told now, each once. Where the client hands its model nothing they
+/// wait for one that does.
+pub fn comments(workspace: &Workspace, agent: Agent, payload: &Value, event: &Event) -> Vec<String> {
+    let session = match event {
+        Event::SessionStart { session, .. } | Event::Prompt { session, .. } => session,
+        Event::ToolEnd { call, .. } => &call.session,
+        _ => return Vec::new(),
+    };
+    let name = payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
+    if !takes_context(agent, name) {
+        return Vec::new();
+    }
+    let waiting = workspace.comments_for(session).unwrap_or_default();
+    waiting.iter().map(backsight::report::Comment::for_agent).collect()
 }

@@ -41,6 +41,19 @@ impl Reply {
         self
     }
 
+    /// The same answer with comments of the user for the model. They are the user's words, so that they may ask for something.
+    pub fn asking(mut self, payload: &Value, comments: &[String]) -> Self {
+        let event = payload.get("hook_event_name").and_then(Value::as_str);
+        if let (false, Some(event), Some(output)) = (comments.is_empty(), event, self.output.as_object_mut()) {
+            let lines: Vec<String> = comments.iter().map(|line| format!("- {}", one_line(line))).collect();
+            let asked = format!("The user's comments on lines, for you to take care of:\n{}", lines.join("\n"));
+            let told = output.entry("hookSpecificOutput").or_insert_with(|| json!({ "hookEventName": event }));
+            let before = told["additionalContext"].as_str().map(|before| format!("{before}\n")).unwrap_or_default();
+            told["additionalContext"] = Value::String(format!("{before}{asked}"));
+        }
+        self
+    }
+
     /// The answer of a hook that could not do its work. The agent goes on.
     pub fn failed(agent: Agent, error: &Error) -> Self {
         Reply::new(agent, vec![in_words(error)])
@@ -53,7 +66,7 @@ impl Reply {
 }
 
 /// Whether a client hands a model what its hook of this event says.
-fn takes_context(agent: Agent, event: &str) -> bool {
+pub(super) fn takes_context(agent: Agent, event: &str) -> bool {
     match agent {
         Agent::ClaudeCode | Agent::Codex => matches!(event, "SessionStart" | "UserPromptSubmit" | "PostToolUse"),
         Agent::Gemini => matches!(event, "SessionStart" | "BeforeAgent" | "AfterTool"),

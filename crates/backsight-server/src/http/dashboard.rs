@@ -75,6 +75,7 @@ assets! {
     "app.css": "web/app.css",
     "app.js": "web/app.js",
     "api.js": "web/api.js",
+    "comments.js": "web/comments.js",
     "diff.js": "web/diff.js",
     "enter.js": "web/enter.js",
     "going.js": "web/going.js",

@@ -44,7 +44,8 @@ async fn heard(
                 let reply = hook::run(&workspace, agent, &payload, heard);
                 event.iter().for_each(|event| hook::mark_app(&workspace, event));
                 let line = event.as_ref().and_then(|event| hook::news(&workspace, event));
-                Ok(reply.telling(agent, &payload, line))
+                let comments = event.as_ref().map(|event| hook::comments(&workspace, agent, &payload, event));
+                Ok(reply.telling(agent, &payload, line).asking(&payload, &comments.unwrap_or_default()))
             });
             said.await.map_or_else(|error| failure(&error), |reply| axum::Json(reply).into_response())
         }

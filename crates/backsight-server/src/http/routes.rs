@@ -4,6 +4,7 @@
 mod browser;
 mod calls;
 mod changes;
+mod comments;
 mod compare;
 mod continuity;
 mod debug;
@@ -42,7 +43,7 @@ pub fn all() -> Vec<Endpoint> {
         ("Sessions", sessions::operations()),
         ("Upkeep", upkeep::operations()),
         ("Because of what", changes::operations()),
-        ("For people", views::operations()),
+        ("For people", views::operations().into_iter().chain(comments::operations()).collect()),
         ("Browser", browser::operations()),
         // Whatever a debugger shows, a program has written.
         ("Debugging", debug::operations().into_iter().map(Endpoint::quotes).collect()),

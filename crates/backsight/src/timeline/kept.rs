@@ -27,6 +27,8 @@ pub(crate) enum KeptKind {
     Seen,
     /// The contents a person has read, likewise.
     Viewed,
+    /// A comment on a line, by its id.
+    Comment,
 }
 
 impl KeptKind {
@@ -42,6 +44,7 @@ impl KeptKind {
             KeptKind::Attachment => "attachment",
             KeptKind::Seen => "seen",
             KeptKind::Viewed => "viewed",
+            KeptKind::Comment => "comment",
         }
     }
 }

@@ -268,6 +268,20 @@ fn sessions() -> Vec<Deed> {
             "",
         ),
         get("viewed", "/api/viewed?person=ada", ""),
+        post(
+            "comment",
+            "/api/comments",
+            r#"{"person": "ada", "file": "s.txt", "line": 1, "text": "why?"}"#,
+            "comment add s.txt:1 'why?' --as ada",
+        ),
+        get("comments", "/api/comments", "comment list --all"),
+        post(
+            "commentAnswer",
+            "/api/comments/answer",
+            r#"{"person": "eve", "id": "{comment.id}", "text": "so"}"#,
+            "comment answer {comment.id} so --as eve",
+        ),
+        post("commentResolve", "/api/comments/resolve", r#"{"id": "{comment.id}"}"#, "comment resolve {comment.id}"),
         get("sessionDiff", "/session/s2/diff?messageID=m2&paths=s.txt", "session diff s2 --message m2 -- s.txt"),
         post(
             "sessionRevert",

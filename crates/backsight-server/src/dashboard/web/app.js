@@ -3,6 +3,7 @@ import { effect, render, signal, useEffect } from './vendor.js';
 import { admitted, get, listen, live, raw } from './api.js';
 import { bound, helpOpen, listenToKeys, useKeys } from './keys.js';
 import { Dialog, html, Loaded, useLoaded } from './parts.js';
+import { Writing } from './comments.js';
 import { Going } from './going.js';
 import { Since } from './pages/since.js';
 import { Timeline } from './pages/timeline.js';
@@ -96,6 +97,7 @@ function App() {
     </header>
     <main id="main" tabIndex="-1">${content}</main>
     <${Going} />
+    <${Writing} />
     ${helpOpen.value && html`<${Help} />`}`;
 }
 

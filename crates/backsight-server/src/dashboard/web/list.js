@@ -68,10 +68,18 @@ export function List({ count, height, row, onTop, control, label, role, selected
   }
 
   const [first, last] = [Math.min(range[0], count), Math.min(range[1], count)];
+  // A row that was drawn and has not changed is not drawn again: only what comes into view costs anything.
+  const drawn = useMemo(() => new Map(), [row, tops]);
   const rows = [];
   for (let index = first; index < last; index++) {
-    rows.push(html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index)}</div>`);
+    let known = drawn.get(index);
+    if (!known) {
+      known = html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index)}</div>`;
+      drawn.set(index, known);
+    }
+    rows.push(known);
   }
+  for (const index of drawn.keys()) if (index < first || index >= last) drawn.delete(index);
   return html`<div ref=${scroller} class=${`list ${wide ? 'is-wide' : ''}`} tabIndex="0" role=${role ?? 'region'} aria-label=${label}
     aria-activedescendant=${role === 'listbox' && selected >= first && selected < last ? `row-${selected}` : undefined} onScroll=${soon} onKeyDown=${onKey}>
     ${header}

@@ -1,7 +1,7 @@
 // Small parts that several pages are made of.
 import { h, htm, signal, useEffect, useRef, useState } from './vendor.js';
 import { newest } from './api.js';
-import { SEVERITY, ago, clock, exactly, hue } from './words.js';
+import { SEVERITY, ago, clock, exactly, hue, thousands } from './words.js';
 
 export const html = htm.bind(h);
 
@@ -39,7 +39,7 @@ export const Severity = ({ severity, text }) =>
 
 export const Counts = ({ added, removed }) =>
   added === undefined && removed === undefined ? null
-    : html`<span class="counts"><span class="plus">+${(added ?? 0).toLocaleString('en')}</span> <span class="minus">−${(removed ?? 0).toLocaleString('en')}</span></span>`;
+    : html`<span class="counts"><span class="plus">+${thousands(added ?? 0)}</span> <span class="minus">−${thousands(removed ?? 0)}</span></span>`;
 
 /** Five small boxes: how much of a change is new. */
 export function Bar({ added = 0, removed = 0 }) {

@@ -30,19 +30,26 @@ export const kindOf = (row) => KINDS[row.kind] ?? { name: row.kind, sign: '·', 
 /** Whether a row holds files, so that there is something to show. */
 export const isStep = (row) => row.files_changed !== undefined;
 
-export const plural = (count, word, many = `${word}s`) => `${count.toLocaleString('en')} ${count === 1 ? word : many}`;
+const NUMBER = new Intl.NumberFormat('en');
+export const thousands = (count) => (count < 1000 ? `${count}` : NUMBER.format(count));
+export const plural = (count, word, many = `${word}s`) => `${thousands(count)} ${count === 1 ? word : many}`;
 
 export const millis = (time) => (typeof time === 'number' ? time : Date.parse(time));
 
+// Made once: making one takes longer than drawing a row.
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
 /** `14:02`, with the day when it is not today. */
 export function clock(time) {
-  const at = new Date(millis(time));
-  const today = new Date().toDateString() === at.toDateString();
-  const text = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-  return today ? text : `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${text}`;
+  const at = millis(time);
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const text = TIME.format(at);
+  return at >= midnight && at < midnight + 86_400_000 ? text : `${DAY.format(at)} ${text}`;
 }
 
-export const exactly = (time) => new Date(millis(time)).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+export const exactly = (time) => EXACT.format(millis(time));
 
 /** `3 min ago`. */
 export function ago(time, now = Date.now()) {

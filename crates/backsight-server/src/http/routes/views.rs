@@ -53,15 +53,17 @@ pub fn operations() -> Vec<Endpoint> {
     ]
 }
 
+/// Who looks.
 #[derive(Deserialize, JsonSchema)]
-struct Person {
+pub struct Person {
     /// Who looks; `me` when left out.
     #[schemars(length(max = 100), regex(pattern = ID))]
     person: Option<String>,
 }
 
 impl Person {
-    fn name(self) -> Result<String> {
+    /// A name that can be one.
+    pub fn name(self) -> Result<String> {
         let name = self.person.unwrap_or_else(|| ANYBODY.to_owned());
         if names::is_name(&name) {
             return Ok(name);

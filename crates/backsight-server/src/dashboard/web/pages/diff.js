@@ -37,7 +37,7 @@ export function DiffPage({ reference, from, to, query, go }) {
   };
   return html`<div class="page is-full"><${Loaded} state=${state} again=${again}>${(data) => html`
     <${Head} data=${data} from=${from} to=${to} split=${split} whole=${Boolean(context)} set=${set} near=${near} />
-    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} split=${split} viewed=${marks} view=${view} focus=${query.file}
+    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} split=${split} viewed=${marks} view=${view} focus=${query.file} session=${data.step?.session} canComment=${true}
         revert=${data.step ? (file) => revertStep(data.step.sequence_number, [file]) : undefined} />`
       : html`<${Nothing} data=${data} />`}`}</${Loaded}></div>`;
 }

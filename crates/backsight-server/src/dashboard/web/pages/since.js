@@ -1,5 +1,6 @@
 // The start page: what happened since this person last looked, with one verdict, and a way to say "seen".
 import { get, person, post } from '../api.js';
+import { Comment, comments, useComments } from '../comments.js';
 import { useKeys } from '../keys.js';
 import { Bar, Counts, Empty, html, Loaded, say, Severity, Time, useLoaded, Who } from '../parts.js';
 import { address, ago, isStep, kindOf, plural } from '../words.js';
@@ -48,6 +49,8 @@ function Looked({ data, seen }) {
   const steps = rows.filter((row) => isStep(row)).length;
   const sessions = new Set(rows.map((row) => row.session).filter(Boolean)).size;
   const bad = broken(changes);
+  useComments();
+  const said = comments.value.filter((comment) => !comment.resolved).slice(-20).reverse();
   const programs = changes.debug?.events ?? [];
   return html`
     <section class=${`verdict is-${tone}`} aria-label="Verdict">
@@ -77,6 +80,7 @@ function Looked({ data, seen }) {
         </section>
         ${programs.length > 0 && html`<section class="card" aria-label="Programs"><h2>Variables and programs <span class="count">${changes.debug.total_new}</span></h2><ul class="plainlist">
           ${programs.map((event) => html`<li><span class="number">${event.id}</span> ${event.what}</li>`)}</ul><p><a href="/debug">Captures and series</a></p></section>`}
+        ${said.length > 0 && html`<section class="card" aria-label="Comments"><h2>Comments <span class="count">${said.length}</span></h2>${said.map((comment) => html`<${Comment} comment=${comment} place />`)}</section>`}
         <${Watched} changes=${changes} />
       </div>
       <section class="card" aria-label="What happened"><h2>What happened <span class="count">${rows.length + more_rows}</span></h2>

@@ -130,7 +130,13 @@ function lanes(rows) {
     span.column = column < 0 ? free.length : column;
     free[span.column] = span.last;
   }
-  return { ends, width: Math.min(LANES, free.length) };
+  // The lines that pass each hundred rows, so that a row need not ask all sessions.
+  const near = Array.from({ length: Math.ceil(rows.length / 100) }, () => []);
+  for (const [session, span] of ends) {
+    if (span.column >= LANES) continue;
+    for (let part = Math.floor(span.first / 100); part <= Math.floor(span.last / 100); part++) near[part].push([session, span]);
+  }
+  return { near, width: Math.min(LANES, free.length) };
 }
 
 const MATTERS = new Set(['errors', 'marks', 'back']);
@@ -176,8 +182,8 @@ function Rows({ rows, go, query }) {
     ['Enter', 'open', () => open(rows[chosen])],
     ['/', 'search', () => document.getElementById('search').focus()],
   ], [rows, chosen, mark, unread]);
-  return html`<${List} count=${rows.length} height=${HEIGHT} control=${control} label="Rows of the timeline" role="listbox" selected=${chosen}
-    row=${(index) => html`<${Line} row=${rows[index]} index=${index} drawn=${drawn} chosen=${index === chosen} mark=${mark} unread=${index === unread && unread > 0} open=${() => { move(index); open(rows[index]); }} />`} />`;
+  const row = useMemo(() => (index) => html`<${Line} row=${rows[index]} index=${index} drawn=${drawn} chosen=${index === chosen} mark=${mark} unread=${index === unread && unread > 0} open=${() => { move(index); open(rows[index]); }} />`, [rows, drawn, chosen, mark, unread]);
+  return html`<${List} count=${rows.length} height=${HEIGHT} control=${control} label="Rows of the timeline" role="listbox" selected=${chosen} row=${row} />`;
 }
 
 function Line({ row, index, drawn, chosen, mark, unread, open }) {
@@ -201,8 +207,8 @@ function Line({ row, index, drawn, chosen, mark, unread, open }) {
 function Lanes({ row, index, drawn }) {
   if (!drawn.width) return null;
   const marks = [];
-  for (const [session, span] of drawn.ends) {
-    if (span.column >= LANES || index < span.first || index > span.last) continue;
+  for (const [session, span] of drawn.near[Math.floor(index / 100)] ?? []) {
+    if (index < span.first || index > span.last) continue;
     const x = span.column * 12 + 8;
     marks.push(html`<line class=${`lane-${hue(session)}`} x1=${x} x2=${x} y1=${index === span.first ? HEIGHT / 2 : 0} y2=${index === span.last ? HEIGHT / 2 : HEIGHT} />`);
     if (row.session === session) marks.push(html`<circle class=${`lane-${hue(session)}`} cx=${x} cy=${HEIGHT / 2} r="4" />`);
