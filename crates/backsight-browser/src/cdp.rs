@@ -12,7 +12,6 @@ mod find;
 pub mod launch;
 mod origins;
 mod own_profile;
-pub(crate) mod source_map;
 mod targets;
 pub mod translate;
 mod watch;

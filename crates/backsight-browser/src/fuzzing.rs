@@ -7,10 +7,10 @@ use backsight_core::Timestamp;
 
 use crate::browser::{Ask, Browser, Options};
 use crate::cdp::connection::{head, pipe::Split};
-use crate::cdp::source_map::SourceMap;
 use crate::cdp::translate::{Target, Told, TranslateOptions, Translator};
 use crate::event::Event;
 use crate::telemetry::Limits;
+use backsight_core::source_map::SourceMap;
 
 /// When all of it happens.
 const NOW: Timestamp = Timestamp(1_800_000_000_000);

@@ -14,6 +14,7 @@ pub mod owned;
 mod path;
 mod schema;
 mod show;
+pub mod source_map;
 mod time;
 mod tokens;
 

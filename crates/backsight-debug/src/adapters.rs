@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub use find::{choose, locate, of_process, outside};
-pub(crate) use find::{is_rust, rust_sysroot};
-pub use python::has_debugpy;
+pub(crate) use find::{is_rust, on_path, rust_sysroot};
+pub use python::{has_debugpy, has_module};
 
 /// A debugger.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Adapter {
     /// Names to look for on the search path, the best first, or paths.
     pub programs: Vec<String>,
     /// What it is started with. `{port}` is the port it shall open or call; `{program}` and `{arguments}` are those of the
-    /// program to debug.
+    /// program to debug, `{interpreter_arguments}` what comes before them.
     pub arguments: Vec<String>,
     /// How it is reached.
     pub reach: Reach,
@@ -277,10 +277,16 @@ fn node() -> Adapter {
         extensions: texts(&["js", "mjs", "cjs", "ts", "mts", "cts"]),
         programs: texts(&["node"]),
         // Its port hears every user of this machine, so the name it must be called by is told to nobody but us.
-        arguments: texts(&["--inspect-brk=127.0.0.1:0", "--inspect-publish-uid=stderr", "{program}", "{arguments}"]),
+        arguments: texts(&[
+            "--inspect-brk=127.0.0.1:0",
+            "--inspect-publish-uid=stderr",
+            "{interpreter_arguments}",
+            "{program}",
+            "{arguments}",
+        ]),
         reach: Reach::Inspector,
         install: "apt-get install nodejs".to_owned(),
-        launch: object(json!({ "stopOnEntry": "{stop_on_entry}" })),
+        launch: object(json!({ "stopOnEntry": "{stop_on_entry}", "childListens": "{child_listens}" })),
         attach: object(json!({ "port": "{port}" })),
         quirks: Quirks {
             window: 32,
@@ -380,16 +386,29 @@ fn fill_value(template: &Value, values: &Map<String, Value>) -> Option<Value> {
 }
 
 /// Arguments with their placeholders filled in.
-pub(crate) fn fill_arguments(template: &[String], port: u16, program: &str, arguments: &[String]) -> Vec<String> {
+pub(crate) fn fill_arguments(template: &[String], port: u16, words: &Words<'_>) -> Vec<String> {
     let mut filled = Vec::new();
     for text in template {
         match text.as_str() {
-            "{arguments}" => filled.extend(arguments.iter().cloned()),
-            "{program}" => filled.push(program.to_owned()),
+            "{arguments}" => {
+                filled.extend(words.arguments.iter().map(|text| text.replace("{port}", &port.to_string())))
+            }
+            "{program}" => filled.extend(words.program.iter().cloned()),
+            "{interpreter_arguments}" => filled.extend(words.interpreter.iter().cloned()),
             _ => filled.push(text.replace("{port}", &port.to_string())),
         }
     }
     filled
+}
+
+/// What a command line is made of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words<'a> {
+    /// The program: a path, or `-m` and a module.
+    pub program: Vec<String>,
+    pub arguments: &'a [String],
+    /// What the interpreter is told before the program.
+    pub interpreter: &'a [String],
 }
 
 #[cfg(test)]
@@ -404,8 +423,10 @@ mod tests {
             "plain": true, "in": { "side": "{program}" } }));
         let expected = json!({ "program": "/a", "args": ["x"], "plain": true, "in": { "side": "/a" } });
         assert_eq!(fill(&template, &values), expected);
-        let template = texts(&["-m", "{program}", "{arguments}", "h:{port}"]);
-        assert_eq!(fill_arguments(&template, 7, "p", &texts(&["a", "b"])), ["-m", "p", "a", "b", "h:7"]);
+        let template = texts(&["{interpreter_arguments}", "{program}", "{arguments}", "h:{port}"]);
+        let words =
+            Words { program: texts(&["-m", "p"]), arguments: &texts(&["a", "b"]), interpreter: &texts(&["-X"]) };
+        assert_eq!(fill_arguments(&template, 7, &words), ["-X", "-m", "p", "a", "b", "h:7"]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod points;
 mod shelf;
 mod snapshots;
 mod step;
+mod tested;
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,13 +25,13 @@ pub use answer::{
 pub use points::PointRequest;
 
 use crate::adapters;
-use crate::capture::Safety;
 use crate::session::{
     self, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
     Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
+use crate::testing;
 use beginnings::{Beginnings, Origin};
-use held::{Held, Since};
+use held::{Held, Since, Subject};
 use shelf::Shelf;
 
 /// The name of a session that nobody named.
@@ -85,6 +85,7 @@ impl Debugger {
 
     /// Starts a program under its debugger and waits for its first stop. Paths are relative to the root.
     pub fn launch(&self, name: Option<&str>, mut launch: Launch, cancelled: &dyn Fn() -> bool) -> Result<Moved> {
+        launch = self.plan(launch)?;
         launch.program = self.options.root.join(&launch.program);
         launch.directory = self.options.root.join(&launch.directory);
         launch.runtime = launch.runtime.map(|runtime| self.runtime(runtime));
@@ -93,10 +94,22 @@ impl Debugger {
             return Err(Error::new(Code::PathNotFound, message).with_hint("create it, or name another one"));
         }
         self.locate(launch.breakpoints.iter_mut())?;
-        let (wait, program) = (launch.wait, launch.program.display().to_string());
+        launch = testing::build(launch, cancelled)?;
+        let program = match (&launch.test, &launch.module) {
+            (Some(test), _) => format!("test {test}"),
+            (None, Some(module)) => format!("-m {module}"),
+            (None, None) => launch.program.display().to_string(),
+        };
+        let (wait, framework) = (launch.wait, launch.framework);
         launch.wait = Duration::ZERO;
         let open = |recall: &Recall, setup: &Setup| Session::launch_unless(recall, setup, launch);
-        self.begin(name, Origin::Launched, program, wait, cancelled, open)
+        let subject = Subject { program, framework, root: self.options.root.clone() };
+        self.begin(name, Origin::Launched, subject, wait, cancelled, open)
+    }
+
+    /// The launch as it will be carried out: of a test, with what runs it. Nothing is run for that.
+    pub fn plan(&self, launch: Launch) -> Result<Launch> {
+        testing::plan(&self.options.root, &self.options.setup.search, launch)
     }
 
     /// Attaches to a program that runs already.
@@ -113,14 +126,15 @@ impl Debugger {
         let wait = attach.wait;
         attach.wait = Duration::ZERO;
         let open = |recall: &Recall, setup: &Setup| Session::attach_unless(recall, setup, attach);
-        self.begin(name, Origin::Attached, program, wait, cancelled, open)
+        let subject = Subject { program, framework: None, root: self.options.root.clone() };
+        self.begin(name, Origin::Attached, subject, wait, cancelled, open)
     }
 
     fn begin(
         &self,
         name: Option<&str>,
         origin: Origin,
-        program: String,
+        subject: Subject,
         wait: Duration,
         cancelled: &dyn Fn() -> bool,
         open: impl FnOnce(&Recall, &Setup) -> Result<(Session, Outcome)>,
@@ -137,7 +151,7 @@ impl Debugger {
             Arc::clone(&self.options.setup.clock),
             Arc::clone(&self.notables),
         );
-        let held = Arc::new(Held::new(program, session, shelf));
+        let held = Arc::new(Held::new(subject, session, shelf));
         let gone = self.replace(Arc::clone(&held));
         // From now on it is found as a session.
         drop(beginning);
@@ -301,25 +315,7 @@ impl Debugger {
 
     /// Variables of a frame, or what is inside one of them.
     pub fn variables(&self, name: Option<&str>, request: VariablesRequest) -> Result<VariablesPage> {
-        let held = self.session(name)?;
-        let around = request.expand.clone().unwrap_or_default();
-        let mut page = held.session.variables(request)?;
-        for variable in page.variables.iter_mut().chain(&mut page.value) {
-            let redactor = held.shelf.redactor();
-            if variable.expandable && page.safety == Safety::Pure {
-                // Only its type and length.
-                variable.value = redactor.text(&variable.value).into_owned();
-                continue;
-            }
-            // What is inside something secret is secret too.
-            for name in [&variable.name, &around] {
-                if let Cow::Owned(hidden) = redactor.named(name, &variable.value) {
-                    // How long a secret is helps to guess it.
-                    (variable.value, variable.length) = (hidden, None);
-                }
-            }
-        }
-        Ok(page)
+        self.session(name)?.variables(request)
     }
 
     /// The value of an expression.

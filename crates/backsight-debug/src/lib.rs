@@ -17,5 +17,6 @@ pub mod request;
 pub mod series;
 pub mod session;
 pub mod store;
+pub mod testing;
 pub mod view;
 pub mod walk;

@@ -42,6 +42,7 @@ pub use visit::{Onward, Visit, Visitor};
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
 use crate::dap::scratch::Scratch;
+use crate::testing::{Build, Framework};
 use crate::walk::{self, CapturePlan};
 use engine::Engine;
 use handshake::Opening;
@@ -80,6 +81,22 @@ impl Setup {
 pub struct Launch {
     /// The program: a script, a binary, a Go package.
     pub program: PathBuf,
+    /// A test to run instead, as `path::name`; what runs it is found in the project.
+    pub test: Option<String>,
+    /// What runs the test, once that was found.
+    pub framework: Option<Framework>,
+    /// The text of a program that is run instead.
+    pub runner: Option<&'static str>,
+    /// A module of Python to run instead of a program.
+    pub module: Option<String>,
+    /// What the interpreter is told before the program.
+    pub interpreter_arguments: Vec<String>,
+    /// How Delve shall run it, where that does not follow from the program.
+    pub mode: Option<&'static str>,
+    /// What is built before there is a program.
+    pub build: Option<Build>,
+    /// The program starts another one, which waits for the debugger.
+    pub child_listens: bool,
     /// Its arguments.
     pub arguments: Vec<String>,
     /// The directory it runs in.
@@ -180,7 +197,7 @@ impl Session {
     /// The same, unless it is taken back before the program is there.
     pub(crate) fn launch_unless(recall: &Recall, setup: &Setup, launch: Launch) -> Result<(Session, Outcome)> {
         let adapter = adapters::choose(&setup.adapters, launch.adapter.as_deref(), &launch.program)?.clone();
-        if !launch.program.exists() {
+        if launch.module.is_none() && launch.runner.is_none() && !launch.program.exists() {
             let message = format!("there is no program at `{}`", launch.program.display());
             return Err(Error::new(Code::ProgramNotFound, message));
         }
@@ -421,14 +438,20 @@ async fn farewell(engine: &Engine, end_program: bool) {
     engine.change(state::Change::Lost("it was disconnected".to_owned()));
 }
 
-async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Launch) -> Result<Arc<Engine>> {
+async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, mut launch: Launch) -> Result<Arc<Engine>> {
     let sink = Sink::default();
     let scratch = Scratch::new()?;
+    if let Some(runner) = launch.runner {
+        launch.program = scratch.file("tests.py", runner)?;
+    }
     let stdin = launch.stdin.as_deref().map(|text| scratch.file("stdin", text)).transpose()?;
     let start = Start {
         adapter: &adapter,
         runtime,
         program: &launch.program,
+        module: launch.module.as_deref(),
+        interpreter_arguments: &launch.interpreter_arguments,
+        child_listens: launch.child_listens,
         arguments: &launch.arguments,
         directory: &launch.directory,
         environment: &launch.environment,
@@ -438,7 +461,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         started: OnceLock::new(),
     };
     let link = start.open(&sink).await;
-    let executed = start.executed();
+    let build = launch.build.as_ref().map(|build| build.command.clone()).unwrap_or_default();
+    let executed = Executed { build, ..start.executed() };
     let link = Link { executed: executed.clone(), ..link.map_err(|error| executed.told_with(error))? };
     let mut values = handshake::values(
         &launch.program,
@@ -447,6 +471,8 @@ async fn launched(setup: Setup, adapter: Adapter, runtime: PathBuf, launch: Laun
         &launch.environment,
         launch.stop_on_entry,
     );
+    values.insert("child_listens".to_owned(), json!(launch.child_listens));
+    values.extend(launch.mode.map(|mode| ("mode".to_owned(), json!(mode))));
     let rust = || sysroot(&setup, &launch.program);
     values.insert("init_commands".to_owned(), handshake::init_commands(adapter.quirks.walker, rust, stdin.as_deref()));
     values.insert("stdin_file".to_owned(), json!(stdin));

@@ -637,7 +637,7 @@ fn body(answer: &RawValue) -> Option<String> {
     }
     let answer: Body = read(answer)?;
     // What came so far may end within a character.
-    let came = || super::source_map::base64(answer.buffered_data.as_deref()?);
+    let came = || backsight_core::source_map::base64(answer.buffered_data.as_deref()?);
     let came = || came().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     match answer.body {
         Some(body) => Some(body).filter(|_| !answer.base64_encoded),

@@ -12,6 +12,8 @@ use backsight::debug::session::{
     Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
 };
 
+use backsight::debug::testing::TestResult;
+
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
 use crate::words::{count, duration, enumerate, join, thousands};
 use backsight_core::shell_word;
@@ -23,7 +25,11 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// What came of letting a program go on.
 pub fn moved(page: &mut Page, moved: &Moved, start: &Path) {
+    if let Some(test) = &moved.test {
+        tested(&mut page.data, test.result);
+    }
     place_of(page, &moved.outcome, &moved.executed, start);
+    looking::rows(&mut page.data, &moved.variables);
     printed(&mut page.data, moved);
     if moved.captured > 0 {
         page.data.line(format_args!("Captured {} meanwhile", count(moved.captured, "snapshot")));
@@ -31,6 +37,18 @@ pub fn moved(page: &mut Page, moved: &Moved, start: &Path) {
     for breakpoint in &moved.unbound {
         unbound(page, breakpoint, start);
     }
+}
+
+/// What came of a test.
+fn tested(sheet: &mut Sheet, result: TestResult) {
+    let said = match result {
+        TestResult::Running => return,
+        TestResult::FailsHere => sheet.paint(RED.bold(), "The test fails here"),
+        TestResult::Passed => format!("{} and did not pause", sheet.paint(GREEN.bold(), "The test passed")),
+        TestResult::Failed => sheet.paint(RED.bold(), "The test failed"),
+        TestResult::NothingRan => format!("{}: there is no such test", sheet.paint(RED.bold(), "No test ran")),
+    };
+    sheet.line(said);
 }
 
 /// Where a program is, and what was executed for it.
@@ -41,7 +59,7 @@ pub fn place_of(page: &mut Page, outcome: &Outcome, executed: &Executed, start: 
     {
         source(&mut page.data, frame);
     }
-    for command in [&executed.command, &executed.debuggee] {
+    for command in [&executed.build, &executed.command, &executed.debuggee] {
         started(&mut page.data, command);
     }
 }

@@ -184,6 +184,12 @@ fn holds(file: std::fs::File, head: &[u8], wanted: &[u8]) -> bool {
     }
 }
 
+/// A program of that name on the search path, in directories that are none of a project's.
+pub(crate) fn on_path(name: &str, search: &[PathBuf]) -> Option<PathBuf> {
+    let places = search.iter().filter(|place| place.is_absolute());
+    places.map(|place| place.join(name)).find(|program| is_program(program))
+}
+
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

@@ -3,8 +3,11 @@
 
 mod adapter;
 mod expression;
+mod failing;
 mod inspector;
 mod look;
+mod mapping;
+mod maps;
 mod place;
 
 use std::net::SocketAddr;

@@ -18,6 +18,11 @@ const LONGEST_NOTE: u64 = 64 << 10;
 
 /// Whether a Python has its debugger; nothing where only running it would tell, as of a script that chooses one of several.
 pub fn has_debugpy(python: &Path, home: Option<&Path>) -> Option<bool> {
+    has_module(python, home, "debugpy")
+}
+
+/// Whether a Python has a module, likewise.
+pub fn has_module(python: &Path, home: Option<&Path>, module: &str) -> Option<bool> {
     let own = python.parent().and_then(Path::parent);
     let note = own.and_then(|own| note_of(&own.join("pyvenv.cfg")));
     let mut roots: Vec<PathBuf> = own.map(Path::to_owned).into_iter().collect();
@@ -32,7 +37,7 @@ pub fn has_debugpy(python: &Path, home: Option<&Path>) -> Option<bool> {
         roots.extend(base.as_deref().and_then(Path::parent).map(Path::to_owned));
         roots.extend(home.map(|home| home.join(".local")));
     }
-    let has = |place: PathBuf| place.join("debugpy/__init__.py").is_file();
+    let has = |place: PathBuf| place.join(module).join("__init__.py").is_file();
     Some(roots.iter().any(|root| PLACES.iter().any(|place| expanded(root, place).into_iter().any(has))))
 }
 

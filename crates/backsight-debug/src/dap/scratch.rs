@@ -30,7 +30,7 @@ impl Scratch {
     /// A file in it.
     pub(crate) fn file(&self, name: &str, text: &str) -> Result<PathBuf> {
         let file = self.path().join(name);
-        std::fs::write(&file, text).map_err(|error| Error::io("write what the program shall read", error))?;
+        std::fs::write(&file, text).map_err(|error| Error::io("write a file for the program", error))?;
         Ok(file)
     }
 

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SnapshotDiff, SnapshotEntry};
-use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome, ThreadView};
+use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome, ThreadView, VariableView};
+use crate::testing::TestView;
 
 /// Something for the timeline.
 pub type Notable = backsight_core::Notable<NotableKind>;
@@ -71,6 +72,12 @@ pub struct Moved {
     /// Where the program is.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// The test that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestView>,
+    /// Where a test fails, the variables of the frame that is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableView>,
     /// The end of what it printed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<String>,

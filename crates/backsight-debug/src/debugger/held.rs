@@ -10,6 +10,7 @@ use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
 use crate::session::{BreakpointRequest, Control, Executed, Outcome, Place, Session, State, counts_hits};
+use crate::testing::Framework;
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
@@ -28,18 +29,28 @@ impl Since {
     }
 }
 
+/// What is debugged.
+pub(super) struct Subject {
+    /// In words.
+    pub program: String,
+    /// What runs the test that it is.
+    pub framework: Option<Framework>,
+    /// Whose files are the project's own.
+    pub root: PathBuf,
+}
+
 /// One session.
 pub(super) struct Held {
-    program: String,
+    pub subject: Subject,
     pub session: Session,
     pub shelf: Arc<Shelf>,
 }
 
 impl Held {
-    pub(super) fn new(program: String, session: Session, shelf: Arc<Shelf>) -> Self {
+    pub(super) fn new(subject: Subject, session: Session, shelf: Arc<Shelf>) -> Self {
         let at_end = Arc::clone(&shelf);
         session.at_end(move |state| at_end.end(&why(&state), matches!(state, State::Exited { .. })));
-        Held { program, session, shelf }
+        Held { subject, session, shelf }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -102,6 +113,7 @@ impl Held {
             }
             outcome = self.session.wait(left.min(SLICE))?;
         }
+        let (test, variables) = self.tested(&mut outcome);
         self.explain(&mut outcome);
         match &mut outcome {
             Outcome::Stopped(stop) => self.shelf.note_stop(stop),
@@ -114,7 +126,7 @@ impl Held {
         let captured = self.shelf.captured().saturating_sub(since.captured);
         let session = self.name().to_owned();
         let executed = Executed::default();
-        Ok(Moved { session, outcome, printed, printed_before, captured, unbound, executed })
+        Ok(Moved { session, outcome, test, variables, printed, printed_before, captured, unbound, executed })
     }
 
     /// Says why a program that should have gone on is paused, and nothing secret.
@@ -156,7 +168,7 @@ impl Held {
         SessionView {
             session: self.name().to_owned(),
             adapter: status.adapter,
-            program: self.program.clone(),
+            program: self.subject.program.clone(),
             attached: status.attached,
             process: status.process,
             outcome,

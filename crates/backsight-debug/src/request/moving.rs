@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::limits::{self, usage};
 use super::{Asked, BreakpointSpec, InitialBreakpoint};
-use crate::debugger::{Debugger, Disconnected, Moved, SessionList, SessionView, USUAL_WAIT};
+use crate::debugger::{Debugger, Disconnected, LONGEST_WAIT, Moved, SessionList, SessionView, USUAL_WAIT};
 use crate::session::{Attach, BreakpointRequest, Control, Launch, Place};
 
 /// How long a program that was attached to and has no breakpoint is waited for: it may be paused already.
@@ -22,8 +22,12 @@ const GLIMPSE: Duration = Duration::from_secs(1);
 pub struct LaunchProgram {
     /// What the session is called; `main` when left out.
     pub session: Option<String>,
-    /// The program: a script, a binary, a Go package; relative to the workspace.
+    /// The program: a script, a binary, a Go package; relative to the workspace. `-m` runs a module of Python, which the
+    /// first argument names.
+    #[serde(default)]
     pub program: PathBuf,
+    /// A test to run instead of a program, as `path::name`, until it fails: what runs it is found in the project.
+    pub test: Option<String>,
     /// Its arguments.
     #[serde(default)]
     pub arguments: Vec<String>,
@@ -58,10 +62,15 @@ pub struct LaunchProgram {
 impl LaunchProgram {
     /// In the lane's words.
     pub fn launch(&self) -> Result<Launch> {
-        let LaunchProgram { program, arguments, directory, environment, adapter, runtime, options, stdin, .. } =
-            self.clone();
+        let LaunchProgram {
+            program, arguments, directory, environment, adapter, runtime, options, stdin, test, ..
+        } = self.clone();
         few_enough("arguments", &arguments)?;
         short_enough("adapter", adapter.as_deref().unwrap_or_default())?;
+        short_enough("test", test.as_deref().unwrap_or_default())?;
+        if program.as_os_str().is_empty() == test.is_none() {
+            return Err(usage("say what to run: a `program`, or a `test` as `path::name`"));
+        }
         short_enough("stdin", stdin.as_deref().unwrap_or_default())?;
         let paths = [("program", Some(&program)), ("directory", Some(&directory)), ("runtime", runtime.as_ref())];
         paths.iter().try_for_each(|(name, path)| limits::path(name, path.map(PathBuf::as_path)))?;
@@ -78,7 +87,10 @@ impl LaunchProgram {
             stop_on_entry: self.stop_on_entry,
             breakpoints: breakpoints(&self.breakpoints, self.exceptions.as_deref())?,
             options,
-            wait: limits::wait(self.wait_ms, USUAL_WAIT)?,
+            // Test runners take a while to begin.
+            wait: limits::wait(self.wait_ms, if test.is_some() { LONGEST_WAIT } else { USUAL_WAIT })?,
+            test,
+            ..Launch::default()
         })
     }
 }

@@ -214,8 +214,8 @@ impl Engine {
         self.still(paused)?;
         let (mut frames, _) = types::list::<StackFrame>(body, "stackFrames");
         for frame in &mut frames {
-            // What debugpy adds to the frame where an exception is.
-            if let Some(plain) = frame.name.strip_suffix(" (Current frame)") {
+            // What debugpy adds to the frame where an exception is, and rustc to every function.
+            if let Some(plain) = frame.name.strip_suffix(" (Current frame)").or_else(|| without_hash(&frame.name)) {
                 frame.name = plain.to_owned();
             }
         }
@@ -424,6 +424,12 @@ fn code_after(words: &str, text: &str) -> Option<i64> {
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `shop::total` of `shop::total::h0f1981f22de61403`.
+fn without_hash(function: &str) -> Option<&str> {
+    let (plain, hash) = function.rsplit_once("::h")?;
+    (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(plain)
 }
 
 #[cfg(test)]

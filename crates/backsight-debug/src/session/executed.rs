@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 /// What was executed when a session began; nothing where a debugger waited for us.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Executed {
+    /// The command line that built the program before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub build: Vec<String>,
     /// The command line that was executed when the session began, the program that was found first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,

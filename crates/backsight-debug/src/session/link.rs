@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::executed::Executed;
 use super::output::Output;
-use crate::adapters::{Adapter, Reach, fill_arguments, node};
+use crate::adapters::{Adapter, Reach, Words, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
 use crate::dap::peer::{self, Caller};
 use crate::dap::process::{Hears, Pipes, Process, Tail, pump};
@@ -40,6 +40,11 @@ pub(crate) struct Start<'a> {
     /// The adapter's program.
     pub runtime: PathBuf,
     pub program: &'a Path,
+    /// A module of Python instead of a program.
+    pub module: Option<&'a str>,
+    pub interpreter_arguments: &'a [String],
+    /// The program starts another one, which waits for us.
+    pub child_listens: bool,
     pub arguments: &'a [String],
     pub directory: &'a Path,
     pub environment: &'a [(String, String)],
@@ -72,7 +77,7 @@ impl Start<'_> {
         // A debugger of a process that was there before runs where it does not matter.
         let directory = (!self.program.as_os_str().is_empty()).then(|| self.directory.to_string_lossy().into_owned());
         let environment = self.environment.iter().map(|(name, _)| name.clone()).collect();
-        Executed { command, debuggee: self.debuggee(), directory, environment }
+        Executed { build: Vec::new(), command, debuggee: self.debuggee(), directory, environment }
     }
 
     /// What the adapter starts in turn; nothing where its own command line holds the program, or the program was there.
@@ -87,8 +92,19 @@ impl Start<'_> {
 
     fn command(&self, port: u16) -> Command {
         let mut command = Command::new(&self.runtime);
-        let program = self.program.to_string_lossy();
-        command.args(fill_arguments(&self.adapter.arguments, port, &program, self.arguments));
+        let program = match self.module {
+            Some(module) => vec!["-m".to_owned(), module.to_owned()],
+            None => vec![self.program.to_string_lossy().into_owned()],
+        };
+        let words = Words { program, arguments: self.arguments, interpreter: self.interpreter_arguments };
+        let plain = ["{interpreter_arguments}", "{program}", "{arguments}"].map(str::to_owned);
+        // One whose child waits for the debugger is not to wait for it too.
+        let template = if self.child_listens { &plain[..] } else { &self.adapter.arguments };
+        command.args(fill_arguments(template, port, &words));
+        if self.child_listens {
+            // The name it must be called by is told to nobody but us.
+            command.env("NODE_OPTIONS", "--inspect-publish-uid=stderr");
+        }
         command.current_dir(self.directory);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
@@ -162,7 +178,7 @@ impl Start<'_> {
     pub(crate) async fn inject(&self, into: i32) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
         let mut command = Command::new(&self.runtime);
-        command.args(fill_arguments(self.arguments, port, "", &[])).current_dir(self.directory);
+        command.args(fill_arguments(self.arguments, port, &Words::default())).current_dir(self.directory);
         let (process, pipes) = self.start(command, Hears::Nothing)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::tail(&stderr));
@@ -185,7 +201,9 @@ impl Start<'_> {
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {
-        let (process, pipes) = self.start(self.command(0), self.hears()?)?;
+        // A child is told a port that is free now; what is started here chooses its own.
+        let port = if self.child_listens { transport::listen().await?.1 } else { 0 };
+        let (process, pipes) = self.start(self.command(port), self.hears()?)?;
         let stderr = process.stderr.clone();
         listen(pipes.stdout, Listener::output(sink, "stdout", &stderr));
         let (listener, found) = Listener::output(sink, "stderr", &stderr).without(node::TALK).until(node::address_in);

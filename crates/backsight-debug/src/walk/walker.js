@@ -917,11 +917,18 @@
         hidden.set(name, depth + 1);
         let scope = kind === 'closure' ? 'closure' : 'local';
         if (kind === 'local' && config.arguments.includes(name)) scope = 'argument';
-        const now = fresh !== null && depth === 0 ? descriptor(fresh, name) : undefined;
-        const value = now === undefined ? data(scopes[index], name) : now.value;
+        let value;
+        let unset = false;
+        try {
+          const now = fresh !== null && depth === 0 ? descriptor(fresh, name) : undefined;
+          value = now === undefined ? data(scopes[index], name) : now.value;
+        } catch {
+          // What a module has not come to yet: V8 refuses to read it.
+          unset = true;
+        }
         const variable = { n: name, s: scope, value };
         if (depth > 0) variable.d = depth;
-        if (value === undefined && config.unset[index].includes(name)) variable.v = { k: 'undefined', t: '?', u: 1 };
+        if (unset || value === undefined && config.unset[index].includes(name)) variable.v = { k: 'undefined', t: '?', u: 1 };
         variables.push(variable);
       }
     });

@@ -18,6 +18,7 @@ impl Asking for DebugLaunch {
     const NEEDS: Needs = Needs::Nothing;
     const SHOWN: &'static [Shown] = &[
         Shown::new("program"),
+        Shown::new("test").saying("path::name instead: runs it until it fails"),
         Shown::new("arguments").named("args"),
         Shown::new("directory").named("cwd"),
         Shown::new("environment").named("env"),

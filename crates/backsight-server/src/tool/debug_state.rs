@@ -31,6 +31,8 @@ impl Asking for DebugState {
         ("description", "string"),
         ("thread_id", "integer"),
         ("frame", "object"),
+        ("test", "object"),
+        ("variables", "array"),
         ("breakpoints", "array"),
         ("point", "string"),
         ("waited_ms", "integer"),
@@ -103,5 +105,6 @@ fn all(call: &Call<'_>, sessions: &[SessionView]) -> Draft {
 fn state_of(view: &SessionView) -> Moved {
     let (session, outcome) = (view.session.clone(), view.outcome.clone());
     let (unbound, executed) = (Vec::new(), Executed::default());
-    Moved { session, outcome, printed: None, printed_before: 0, captured: 0, unbound, executed }
+    let (test, variables) = (None, Vec::new());
+    Moved { session, outcome, test, variables, printed: None, printed_before: 0, captured: 0, unbound, executed }
 }

@@ -8,5 +8,5 @@ mod told;
 pub use answer::{Answer, fitted};
 pub use told::{
     MOVED, Said, breakpoint, entry, executed, frame, listed, moved, offset_of, outcome, place, printed, relative,
-    request, short, with_session,
+    request, short, variable, with_session,
 };

@@ -39,6 +39,8 @@ impl Asking for StepAndDiff {
         ("description", "string"),
         ("thread_id", "integer"),
         ("frame", "object"),
+        ("test", "object"),
+        ("variables", "array"),
         ("breakpoints", "array"),
         ("point", "string"),
         ("waited_ms", "integer"),

@@ -1,13 +1,10 @@
 //! Variables of a frame, or what is inside one.
 
-use backsight::debug::capture::Scope;
-use backsight::debug::render;
 use backsight::debug::request::ReadVariables;
-use backsight::debug::session::VariableView;
 use backsight_core::Result;
 use serde_json::json;
 
-use super::debugging::{objects, short, with_session};
+use super::debugging::{objects, short, variable as line, with_session};
 use super::{Asking, Call, Group, Shown, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
@@ -74,18 +71,4 @@ impl Asking for VariablesGet {
         }
         Ok(draft)
     }
-}
-
-/// `order.items: list = 3 elements (expandable)`
-fn line(call: &Call<'_>, variable: &VariableView) -> String {
-    let path = short(call, &variable.path);
-    if variable.unset {
-        return format!("{path}: no value yet");
-    }
-    let value = words::clip(&render::safe(&variable.value));
-    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty() && !variable.value.starts_with(kind));
-    let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
-    let argument = if variable.scope == Some(Scope::Argument) { " (argument)" } else { "" };
-    let inside = if variable.expandable { " (expandable)" } else { "" };
-    format!("{path}: {kind}{value}{argument}{inside}")
 }

@@ -59,6 +59,7 @@ const HARMLESS: [&str; 29] = [
 impl Workspace {
     /// The same as [`Workspace::debug_launch`], for an agent.
     pub fn agent_launch(&self, session: Option<&str>, launch: Launch) -> Result<Moved> {
+        let launch = self.debugger()?.plan(launch)?;
         self.policy()?.launch(&launch)?;
         self.debug_launch(session, launch)
     }
@@ -112,6 +113,20 @@ impl Policy<'_> {
                 let program = quote(launch.program.as_os_str().as_encoded_bytes());
                 return Err(self.refused(&format!("to run `{program}`, which is not in the workspace"), ANY_PROGRAM));
             }
+            let tests = launch.test.as_deref().map(|test| test.split("::").next().unwrap_or_default());
+            if let Some(tests) = tests.filter(|tests| !self.is_inside(Path::new(tests))) {
+                let tests = quote(tests.as_bytes());
+                return Err(self
+                    .refused(&format!("to run the tests of `{tests}`, which are not in the workspace"), ANY_PROGRAM));
+            }
+            if let Some(module) = launch.module.as_deref().filter(|_| launch.test.is_none())
+                && !self.has_module(&launch.directory, module)
+            {
+                let module = quote(module.as_bytes());
+                return Err(
+                    self.refused(&format!("to run the module `{module}`, which is not in the workspace"), ANY_PROGRAM)
+                );
+            }
             if !self.is_inside(&launch.directory) {
                 let directory = quote(launch.directory.as_os_str().as_encoded_bytes());
                 let what = format!("to run a program in `{directory}`, which is not in the workspace");
@@ -130,6 +145,13 @@ impl Policy<'_> {
                 Err(self.refused(&what, &format!("environment = [\"{name}\"]")))
             }
         }
+    }
+
+    /// Whether a module of Python is one of the directory it is run in.
+    fn has_module(&self, directory: &Path, module: &str) -> bool {
+        let file = self.root.join(directory).join(module.replace('.', "/"));
+        let is_there = |file: PathBuf| file.is_file() && self.is_inside(&file);
+        is_there(file.with_extension("py")) || is_there(file.join("__main__.py"))
     }
 
     /// The same request as it may be carried out.

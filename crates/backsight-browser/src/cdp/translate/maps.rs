@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use super::{Asked, Context, Counts, wire};
 use crate::amend::Amendment;
-use crate::cdp::source_map::{SourceMap, base64, data_text};
 use crate::event::{Console, Event, Frame, Level};
 use crate::fingerprint::frames::is_own;
+use backsight_core::source_map::{SourceMap, base64, data_text};
 
 /// How long an error waits for its place.
 const BUDGET_MS: i64 = 200;

@@ -29,11 +29,15 @@ Examples:
   backsight debug launch shop.py --break shop.py:12
   backsight debug launch shop.py --break total --exceptions uncaught -- --verbose
   backsight debug launch target/debug/shop --stop-on-entry
+  backsight debug launch --test tests/test_cart.py::test_total
   backsight debug launch tests/run.py --runtime .venv/bin/python --env DEBUG=1")]
 pub struct Launch {
     /// The program: a script, a binary or a Go package
-    #[arg(value_name = "PROGRAM")]
-    program: PathBuf,
+    #[arg(value_name = "PROGRAM", required_unless_present = "test", conflicts_with = "test")]
+    program: Option<PathBuf>,
+    /// A test to run instead, as PATH::NAME, until it fails: pytest, unittest, go test, cargo test, node:test, vitest, jest
+    #[arg(long, value_name = "TEST")]
+    test: Option<String>,
     /// Its arguments
     #[arg(value_name = "ARGS")]
     arguments: Vec<String>,
@@ -77,7 +81,8 @@ impl Launch {
     pub fn run(&self, desk: &Desk<'_>) -> Result<Verdict> {
         let request = LaunchProgram {
             session: desk.session(),
-            program: desk.path(&self.program)?,
+            program: self.program(desk)?,
+            test: self.test(desk)?,
             arguments: self.arguments.clone(),
             directory: desk.path(self.cwd.as_deref().unwrap_or(Path::new("")))?,
             environment: self.environment.iter().cloned().collect(),
@@ -91,6 +96,23 @@ impl Launch {
             ..LaunchProgram::default()
         };
         moved(desk, &request)
+    }
+
+    fn program(&self, desk: &Desk<'_>) -> Result<PathBuf> {
+        match self.program.as_deref() {
+            None => Ok(PathBuf::new()),
+            // Not a file: the first argument is a module.
+            Some(module) if module.as_os_str() == "-m" => Ok(module.to_owned()),
+            Some(program) => desk.path(program),
+        }
+    }
+
+    /// The test with its path from the workspace, as typed here.
+    fn test(&self, desk: &Desk<'_>) -> Result<Option<String>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        let (path, name) = test.split_once("::").map_or((test.as_str(), None), |(path, name)| (path, Some(name)));
+        let path = desk.path(Path::new(path))?.to_string_lossy().into_owned();
+        Ok(Some(name.map_or(path.clone(), |name| format!("{path}::{name}"))))
     }
 
     fn stdin(&self) -> Result<Option<String>> {
@@ -108,7 +130,9 @@ impl Launch {
         if let Some(named) = &self.runtime {
             return program(desk, named).map(Some);
         }
-        let is_python = self.program.extension().is_some_and(|extension| extension == "py");
+        let subject = self.test.as_deref().map(|test| Path::new(test.split("::").next().unwrap_or_default()));
+        let subject = subject.or(self.program.as_deref()).unwrap_or(Path::new(""));
+        let is_python = subject.as_os_str() == "-m" || subject.extension().is_some_and(|extension| extension == "py");
         let environment = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
         let python = environment.filter(|python| is_python && self.adapter.is_none() && python.is_file());
         python.map(super::sendable).transpose()

@@ -44,8 +44,7 @@ pub fn variables(page: &mut Page, found: &VariablesPage) {
         row(&mut page.data, value, 0);
     }
     let all = &found.variables;
-    let width = all.iter().map(|one| safe(&one.name).chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
-    all.iter().for_each(|one| row(&mut page.data, one, width));
+    rows(&mut page.data, all);
     if all.is_empty() && found.value.is_none() {
         page.data.line("No variables.");
     }
@@ -60,6 +59,12 @@ pub fn variables(page: &mut Page, found: &VariablesPage) {
     if scopes.len() > 1 {
         page.note(format_args!("--scope looks into one of {}", enumerate(&scopes)));
     }
+}
+
+/// Variables, one on each line.
+pub fn rows(sheet: &mut Sheet, all: &[VariableView]) {
+    let width = all.iter().map(|one| safe(&one.name).chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
+    all.iter().for_each(|one| row(sheet, one, width));
 }
 
 fn row(sheet: &mut Sheet, variable: &VariableView, width: usize) {

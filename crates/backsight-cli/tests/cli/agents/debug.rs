@@ -8,7 +8,9 @@ mod series;
 mod sizes;
 mod slow;
 mod story;
+mod tested;
 mod together;
+mod typescript;
 
 use std::path::PathBuf;
 use std::process::Command;

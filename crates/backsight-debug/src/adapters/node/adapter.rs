@@ -1,7 +1,7 @@
 //! The requests of a session carried out by V8, and V8's events told as an adapter tells them.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,9 +10,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::inspector::{Answer, Inspector};
+use super::mapping::Step;
+use super::maps::Mapped;
 use super::place;
 use crate::dap::wire::encode;
 use crate::session::is_reached;
+use crate::testing::FAILING;
 
 /// The only thread that is seen; workers are programs of their own.
 const THREAD: i64 = 1;
@@ -48,20 +51,30 @@ pub(super) enum Realm {
 const MAIN: i64 = 1;
 
 #[derive(Default)]
-struct State {
-    pause: Option<Arc<Pause>>,
+pub(super) struct State {
+    pub(super) pause: Option<Arc<Pause>>,
     pauses: i64,
-    scripts: HashMap<String, String>,
+    pub(super) scripts: HashMap<String, String>,
     /// Scripts of realms that the program made.
     realms: HashMap<String, i64>,
     sources: HashMap<String, Arc<str>>,
-    breakpoints: Vec<Set>,
+    pub(super) breakpoints: Vec<Set>,
     numbers: i64,
     /// Objects that can be asked for in this pause.
     objects: Vec<String>,
     /// Why the next pause will be one.
-    expected: Option<&'static str>,
+    pub(super) expected: Option<&'static str>,
     stop_on_entry: bool,
+    /// Whoever started the program has set a breakpoint of its own at the beginning.
+    others_pause: bool,
+    /// Of exceptions only those that fail a test are told.
+    failing: bool,
+    /// Scripts that were made of other files.
+    pub(super) maps: HashMap<String, Arc<Mapped>>,
+    /// Scripts that are paused at before they run, when they have a map.
+    pub(super) awaits_maps: bool,
+    /// The step that is being made, and where it began.
+    pub(super) step: Option<Step>,
     /// The program was running before we came, so that its process is none of ours.
     attached: bool,
 }
@@ -76,12 +89,27 @@ pub(super) struct Pause {
 
 /// A breakpoint that V8 knows.
 #[derive(Clone, Debug)]
-struct Set {
-    number: i64,
-    id: String,
+pub(super) struct Set {
+    pub number: i64,
+    pub id: String,
+    /// V8's names of it in scripts that were made of its file.
+    pub mapped: Vec<String>,
+    /// Addresses of scripts that are on disk and made of its file: there it is set before they are loaded.
+    pub predicted: Vec<String>,
     address: String,
-    wanted: Value,
+    pub wanted: Value,
     hits: u64,
+}
+
+impl Set {
+    /// Its file.
+    pub(super) fn file(&self) -> PathBuf {
+        PathBuf::from(place::file_of(&self.address))
+    }
+
+    fn is(&self, id: &str) -> bool {
+        self.id == id || self.mapped.iter().any(|mapped| mapped == id)
+    }
 }
 
 impl Node {
@@ -97,7 +125,7 @@ impl Node {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,7 +151,7 @@ impl Node {
             "initialize" => Ok(json!({
                 "supportsConfigurationDoneRequest": true, "supportsConditionalBreakpoints": true,
                 "supportsHitConditionalBreakpoints": true, "supportsLogPoints": true,
-                "exceptionBreakpointFilters": [{ "filter": "all", "label": "All" }, { "filter": "uncaught", "label": "Uncaught" }],
+                "exceptionBreakpointFilters": [{ "filter": "all", "label": "All" }, { "filter": "uncaught", "label": "Uncaught" }, { "filter": FAILING, "label": "What fails a test" }],
             })),
             "launch" | "attach" => self.begin(arguments, command == "attach").await,
             "configurationDone" => self.run().await,
@@ -170,6 +198,7 @@ impl Node {
 
     async fn begin(&self, arguments: &Value, attached: bool) -> Answer {
         self.state().stop_on_entry = arguments["stopOnEntry"].as_bool().unwrap_or(false);
+        self.state().others_pause = arguments["childListens"].as_bool().unwrap_or(false);
         let waits = self.inspector.ask("NodeRuntime.notifyWhenWaitingForDisconnect", json!({ "enabled": true })).await;
         if waits.is_err() {
             // An old Node says that it is ending only with everything else: V8 then describes whatever the program prints.
@@ -196,12 +225,15 @@ impl Node {
         Ok(json!({}))
     }
 
-    async fn resume(&self, method: &str, expected: &'static str) -> Answer {
+    async fn resume(&self, method: &'static str, expected: &'static str) -> Answer {
+        let step = self.begin_step(method, expected);
         {
             let mut state = self.state();
             state.expected = Some(expected).filter(|expected| !expected.is_empty());
+            state.step = None;
             state.pause.take().ok_or("the program is running")?;
             state.objects.clear();
+            state.step = step;
         }
         self.inspector.ask(method, json!({})).await
     }
@@ -211,9 +243,12 @@ impl Node {
         let wanted: Vec<Value> = arguments["breakpoints"].as_array().cloned().unwrap_or_default();
         let there: Vec<Set> = self.state().breakpoints.iter().filter(|set| set.address == address).cloned().collect();
         for old in there.iter().filter(|old| !wanted.contains(&old.wanted)) {
-            let _ = self.inspector.ask("Debugger.removeBreakpoint", json!({ "breakpointId": old.id })).await;
+            for id in std::iter::once(&old.id).chain(&old.mapped) {
+                let _ = self.inspector.ask("Debugger.removeBreakpoint", json!({ "breakpointId": id })).await;
+            }
             self.state().breakpoints.retain(|set| set.number != old.number);
         }
+        self.await_maps().await;
         let mut told = Vec::new();
         for one in wanted {
             let known =
@@ -229,25 +264,33 @@ impl Node {
     async fn set_breakpoint(&self, address: &str, wanted: Value) -> Value {
         let line = wanted["line"].as_u64().unwrap_or(1).saturating_sub(1);
         let condition = wanted["condition"].as_str().unwrap_or_default();
-        let params = json!({ "url": address, "lineNumber": line, "condition": condition });
+        let params = json!({ "urlRegex": place::pattern_of(address), "lineNumber": line, "condition": condition });
         let answer = match self.inspector.ask("Debugger.setBreakpointByUrl", params).await {
             Ok(answer) => answer,
             Err(message) => return json!({ "verified": false, "message": message }),
         };
-        let mut state = self.state();
-        state.numbers += 1;
-        let number = state.numbers;
-        let id = answer["breakpointId"].as_str().unwrap_or_default().to_owned();
-        state.breakpoints.push(Set { number, id, address: address.to_owned(), wanted, hits: 0 });
+        let number = {
+            let mut state = self.state();
+            state.numbers += 1;
+            let number = state.numbers;
+            let id = answer["breakpointId"].as_str().unwrap_or_default().to_owned();
+            let (mapped, predicted) = (Vec::new(), Vec::new());
+            state.breakpoints.push(Set { number, id, mapped, predicted, address: address.to_owned(), wanted, hits: 0 });
+            number
+        };
         let line = answer["locations"][0]["lineNumber"].as_u64().map(|line| line + 1);
+        let predicted = self.bind_ahead(number).await;
+        let line = self.bind_in_loaded(number).await.or(predicted).or(line);
         json!({ "id": number, "verified": line.is_some(), "line": line })
     }
 
     async fn set_exceptions(&self, arguments: &Value) -> Answer {
         let filters: Vec<&str> =
             arguments["filters"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        // V8 predicts that a test runner catches everything, so it is asked for all and we choose.
+        self.state().failing = filters.contains(&FAILING) && !filters.contains(&"all");
         let state = match () {
-            () if filters.contains(&"all") => "all",
+            () if filters.contains(&"all") || filters.contains(&FAILING) => "all",
             () if filters.contains(&"uncaught") => "uncaught",
             () => "none",
         };
@@ -261,6 +304,10 @@ impl Node {
                 if let (Some(id), Some(url)) = (params["scriptId"].as_str(), params["url"].as_str()) {
                     let mut state = self.state();
                     state.scripts.insert(id.to_owned(), url.to_owned());
+                    let reference = params["sourceMapURL"].as_str().unwrap_or_default();
+                    drop(state);
+                    self.note_map(id, url, reference);
+                    let mut state = self.state();
                     if let Some(realm) = params["executionContextId"].as_i64().filter(|realm| *realm > MAIN) {
                         state.realms.insert(id.to_owned(), realm);
                     }
@@ -268,9 +315,19 @@ impl Node {
             }
             "Debugger.breakpointResolved" => {
                 let id = params["breakpointId"].as_str().unwrap_or_default();
-                let number = self.state().breakpoints.iter().find(|set| set.id == id).map(|set| set.number);
-                let line = params["location"]["lineNumber"].as_u64().map(|line| line + 1);
-                let breakpoint = json!({ "id": number, "verified": true, "line": line });
+                let script = params["location"]["scriptId"].as_str().unwrap_or_default();
+                let set = self.state().breakpoints.iter().find(|set| set.is(id)).cloned();
+                let Some(set) = set else { return };
+                let mapped = self.map_of(script);
+                if set.id == id && mapped.is_some() {
+                    // Its own file is compiled, and V8 means a line of what was made of it.
+                    return;
+                }
+                let place = &params["location"];
+                let (line, column) = (place["lineNumber"].as_u64(), place["columnNumber"].as_u64().unwrap_or_default());
+                let written = mapped.and_then(|mapped| mapped.original(line?, column)).map(|(_, line)| line);
+                let line = written.or(line.map(|line| line + 1));
+                let breakpoint = json!({ "id": set.number, "verified": true, "line": line });
                 self.event("breakpoint", json!({ "reason": "changed", "breakpoint": breakpoint }));
             }
             "Debugger.paused" => self.paused(params.take()).await,
@@ -312,13 +369,22 @@ impl Node {
     }
 
     async fn paused(&self, mut params: Value) {
+        let Some(reason) = self.after_mapping(&params).await else {
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        };
         let first = !self.began.send_replace(true);
-        let reason = params["reason"].as_str().unwrap_or_default().to_owned();
+        if !first && reason == "Break on start" {
+            // What is loaded before the program began already.
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        }
         let hit: Vec<String> = params["hitBreakpoints"]
             .as_array()
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
+            .filter(|id| !id.starts_with("instrumentation:"))
             .map(str::to_owned)
             .collect();
         let frames = match params.get_mut("callFrames").map(Value::take) {
@@ -340,7 +406,23 @@ impl Node {
             let _ = self.prepare(Realm::Main).await;
             self.free_children().await;
         }
+        let is_theirs = hit.is_empty() && reason == "other" && expected.is_none();
+        if is_theirs && std::mem::take(&mut self.state().others_pause) {
+            let _ = self.prepare(Realm::Main).await;
+            self.state().pause = None;
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        }
+        if hit.is_empty() && self.steps_on(expected).await {
+            return;
+        }
         let stops = self.count_hits(&hit, &top).await;
+        let is_exception = matches!(&*reason, "exception" | "promiseRejection");
+        if is_exception && stops.is_empty() && self.state().failing && !self.fails_a_test(&params["data"]).await {
+            self.state().pause = None;
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        }
         let unwanted =
             (entry && !wanted_entry && stops.is_empty()) || (!hit.is_empty() && stops.is_empty() && expected.is_none());
         if unwanted {
@@ -355,7 +437,7 @@ impl Node {
             (_, "debugCommand") => "debugger statement",
             _ => expected.unwrap_or("pause"),
         };
-        let text = params["data"]["description"].as_str().and_then(|text| text.lines().next()).map(str::to_owned);
+        let text = params["data"]["description"].as_str().map(said);
         let text = text.filter(|_| told == "exception");
         self.event("stopped", json!({ "reason": told, "threadId": THREAD, "allThreadsStopped": true, "text": text, "hitBreakpointIds": stops }));
     }
@@ -366,7 +448,7 @@ impl Node {
         for id in hit {
             let counted = {
                 let mut state = self.state();
-                let set = state.breakpoints.iter_mut().find(|set| set.id == *id);
+                let set = state.breakpoints.iter_mut().find(|set| set.is(id));
                 set.map(|set| {
                     set.hits += 1;
                     set.clone()
@@ -448,8 +530,15 @@ impl Node {
     /// The file and the line a frame is at.
     pub(super) fn position(&self, frame: &Value) -> (String, u64) {
         let script = frame["location"]["scriptId"].as_str().unwrap_or_default();
+        let line = frame["location"]["lineNumber"].as_u64().unwrap_or_default();
+        let column = frame["location"]["columnNumber"].as_u64().unwrap_or_default();
+        if let Some(mapped) = self.map_of(script)
+            && let Some(written) = mapped.original(line, column)
+        {
+            return written;
+        }
         let address = self.state().scripts.get(script).cloned().unwrap_or_default();
-        (place::file_of(&address), frame["location"]["lineNumber"].as_u64().unwrap_or_default() + 1)
+        (place::file_of(&address), line + 1)
     }
 
     /// The text of a script.
@@ -485,7 +574,7 @@ impl Node {
         found.cloned().ok_or_else(|| "the reference is of an earlier pause".to_owned())
     }
 
-    fn event(&self, name: &str, body: Value) {
+    pub(super) fn event(&self, name: &str, body: Value) {
         self.tell(json!({ "type": "event", "event": name, "body": body }));
     }
 
@@ -502,4 +591,12 @@ impl Node {
 pub(super) fn function_name(frame: &Value) -> String {
     let name = frame["functionName"].as_str().filter(|name| !name.is_empty());
     name.unwrap_or("(anonymous)").to_owned()
+}
+
+/// What an error says, without its trace: assertions say on further lines what they found.
+fn said(description: &str) -> String {
+    const LINES: usize = 8;
+    let lines = description.lines().take_while(|line| !line.trim_start().starts_with("at "));
+    let told: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
+    told.join(" ")
 }

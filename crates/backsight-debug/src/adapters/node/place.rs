@@ -38,6 +38,15 @@ pub(super) fn address_of(file: &Path) -> String {
     address
 }
 
+/// A pattern for the addresses a file may have: those that `vm` is given, as Jest does, are plain paths.
+pub(super) fn pattern_of(address: &str) -> String {
+    let literal = |text: &str| -> String {
+        let special = |character: char| r"\.+*?()|[]{}^$/".contains(character);
+        text.chars().flat_map(|character| special(character).then_some('\\').into_iter().chain([character])).collect()
+    };
+    format!("^({}|{})$", literal(address), literal(&file_of(address)))
+}
+
 /// The file behind an address; other addresses as they are.
 pub(super) fn file_of(address: &str) -> String {
     let Some(path) = address.strip_prefix("file://") else { return address.to_owned() };

@@ -62,6 +62,7 @@ pub fn frame(call: &Call<'_>, frame: &FrameView) -> Value {
         .fact("function", short(call, &frame.function))
         .fact("file", frame.file.as_deref().map(|file| short(call, relative(call, file))))
         .fact("line", frame.line)
+        .fact("index", frame.index)
         .fact("source", frame.source.as_ref().map(|source| short(call, source)))
         .done()
 }

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use backsight::debug::capture::Scope;
 use backsight::debug::debugger::Moved;
 use backsight::debug::render::{self, safe};
 use backsight::debug::report::SnapshotEntry;
 use backsight::debug::request::AnswerPart;
 use backsight::debug::session::{
-    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
+    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport, VariableView,
 };
+use backsight::debug::testing::TestResult;
 use serde_json::{Value, json};
 
 use super::objects;
@@ -24,6 +26,8 @@ pub const MOVED: &[(&str, &str)] = &[
     ("description", "string"),
     ("thread_id", "integer"),
     ("frame", "object"),
+    ("test", "object"),
+    ("variables", "array"),
     ("breakpoints", "array"),
     ("point", "string"),
     ("waited_ms", "integer"),
@@ -56,6 +60,13 @@ pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
         let more = Next::new("breakpoint_list", with_session(json!({}), session));
         draft = draft.list("unbound", lines, Some(more)).told_as(told);
     }
+    if !moved.variables.is_empty() {
+        let lines = moved.variables.iter().map(|one| variable(call, one)).collect();
+        let told = moved.variables.iter().map(|one| objects::variable(call, one)).collect();
+        let frame = stopped_frame(moved).filter(|frame| *frame > 0);
+        let more = Next::new("variables_get", with_session(json!({ "frame": frame }), session));
+        draft = draft.list("variables", lines, Some(more)).told_as(told);
+    }
     if let Some(text) = &moved.printed {
         let more = Next::new("debug_output", with_session(json!({}), session));
         draft = draft.list_after("printed", printed(text), Vec::new(), more);
@@ -70,11 +81,11 @@ pub fn moved(call: &Call<'_>, session: Option<&str>, moved: &Moved) -> Draft {
 
 /// What was executed, in lines; where, unless that is the workspace itself.
 pub fn executed(call: &Call<'_>, executed: &Executed) -> Vec<String> {
-    let Executed { command, debuggee, directory, environment } = executed;
+    let Executed { build, command, debuggee, directory, environment } = executed;
     let root = call.workspace.root().to_str();
     let directory = directory.as_deref().map(|directory| directory.trim_end_matches('/'));
     let directory = directory.filter(|directory| Some(*directory) != root).map(|directory| relative(call, directory));
-    words::executed(&[command, debuggee], directory, environment, call.max_tokens)
+    words::executed(&[build, command, debuggee], directory, environment, call.max_tokens)
 }
 
 /// Where the program is.
@@ -109,6 +120,10 @@ pub fn outcome(call: &Call<'_>, moved: &Moved) -> Said {
             (format!("the debugger is gone: {reason}"), "the debugger is gone")
         }
     };
+    if let Some(test) = &moved.test {
+        facts.push(("test", json!({ "framework": test.framework, "result": test.result })));
+        said = format!("{}{said}{}", tested(test.result), in_frame(moved));
+    }
     if let Some(cleared) = cleared(call, moved) {
         facts.push(("cleared_snapshots", json!(cleared)));
         said.push_str(&format!("; {} cleared", words::count(cleared, "snapshot")));
@@ -127,6 +142,28 @@ pub fn outcome(call: &Call<'_>, moved: &Moved) -> Said {
     Said { sentence: said, brief, facts }
 }
 
+/// What came of a test, before where its program is.
+fn tested(result: TestResult) -> &'static str {
+    match result {
+        TestResult::Running => "",
+        TestResult::FailsHere => "the test fails here: ",
+        TestResult::Passed => "the test passed and did not stop: ",
+        TestResult::Failed => "the test failed: ",
+        TestResult::NothingRan => "no test ran, there is none of that name: ",
+    }
+}
+
+/// Which frame the program is told by, where that is not the innermost.
+fn in_frame(moved: &Moved) -> String {
+    let frame = stopped_frame(moved).filter(|frame| *frame > 0);
+    frame.map(|frame| format!(", which is frame {frame}")).unwrap_or_default()
+}
+
+fn stopped_frame(moved: &Moved) -> Option<u32> {
+    let Outcome::Stopped(stop) = &moved.outcome else { return None };
+    stop.frame.as_ref().map(|frame| frame.index)
+}
+
 /// ``paused (breakpoint bp-1) in total at shop.py:12: `x = x + 1` ``
 fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Value)>) -> String {
     let reason = short(call, &stop.stop.reason);
@@ -140,7 +177,8 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
     facts.extend(stop.point.as_ref().map(|point| ("point", json!(short(call, point)))));
     let why = match (stop.breakpoints.as_slice(), description) {
         (ids, Some(text))
-            if reason == "exception" || ids.is_empty() && text.to_lowercase() != reason.to_lowercase() =>
+            if matches!(&*reason, "exception" | "failure")
+                || ids.is_empty() && text.to_lowercase() != reason.to_lowercase() =>
         {
             format!("{reason}: {text}")
         }
@@ -176,6 +214,20 @@ fn cleared(call: &Call<'_>, moved: &Moved) -> Option<usize> {
     let sessions = call.workspace.debugger_if_used()?.list().sessions;
     let view = sessions.into_iter().find(|view| view.session == moved.session)?;
     view.cleared_snapshots.filter(|cleared| *cleared > 0)
+}
+
+/// `order.items: list = 3 elements (expandable)`
+pub fn variable(call: &Call<'_>, variable: &VariableView) -> String {
+    let path = short(call, &variable.path);
+    if variable.unset {
+        return format!("{path}: no value yet");
+    }
+    let value = words::clip(&safe(&variable.value));
+    let kind = variable.kind.as_deref().filter(|kind| !kind.is_empty() && !variable.value.starts_with(kind));
+    let kind = kind.map(|kind| format!("{} = ", short(call, kind))).unwrap_or_default();
+    let argument = if variable.scope == Some(Scope::Argument) { " (argument)" } else { "" };
+    let inside = if variable.expandable { " (expandable)" } else { "" };
+    format!("{path}: {kind}{value}{argument}{inside}")
 }
 
 /// `bp-1 shop.py:12 if x > 3`, and whether it is bound.

@@ -66,7 +66,7 @@ fn wrong_arguments_are_named() {
     let mut agent = paused(&fixture);
     agent.ok("snapshot_create", json!({ "label": "one" }));
     let cases: [(&str, Value, &str, &str); 24] = [
-        ("debug_launch", json!({}), "USAGE", "missing argument `program`"),
+        ("debug_launch", json!({}), "USAGE", "say what to run"),
         ("debug_launch", shop(json!({})), "CONFLICT", "`main` is being debugged already"),
         ("debug_launch", json!({ "program": "nope.py", "session": "b" }), "PROGRAM_NOT_FOUND", "nope.py"),
         ("debug_launch", shop(json!({ "session": "b", "adapter": "gdb" })), "ADAPTER_NOT_FOUND", "`gdb`"),

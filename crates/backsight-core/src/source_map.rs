@@ -36,6 +36,17 @@ pub struct Original {
     pub column: u32,
 }
 
+/// The same with the number of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which of the map's files.
+    pub source: usize,
+    /// Its line.
+    pub line: u32,
+    /// Its column.
+    pub column: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     line: u32,
@@ -85,11 +96,35 @@ impl SourceMap {
 
     /// Where the code at a place, counted from 0, was written.
     pub fn original(&self, line: u32, column: u32) -> Option<Original> {
+        let place = self.place(line, column)?;
+        Some(Original { source: self.name(place.source)?, line: place.line, column: place.column })
+    }
+
+    /// The same with the number of the file instead of its name.
+    pub fn place(&self, line: u32, column: u32) -> Option<Place> {
         let after = self.segments.partition_point(|segment| (segment.line, segment.column) <= (line, column));
         let segment = self.segments.get(after.checked_sub(1)?).filter(|segment| segment.line == line)?;
-        let Source { root, name } = self.sources.get(segment.source as usize)?;
-        let source = format!("{}{name}", self.roots.get(*root)?);
-        Some(Original { source, line: segment.source_line, column: segment.source_column })
+        let source = Some(segment.source as usize).filter(|source| *source < self.sources.len())?;
+        Some(Place { source, line: segment.source_line, column: segment.source_column })
+    }
+
+    /// The files, as the map names them.
+    pub fn sources(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.sources.len()).map(|source| self.name(source).unwrap_or_default())
+    }
+
+    /// Where a line of a file begins in what was made of it, and the line that was found there: the one that was asked for, or
+    /// the next that became code. All counted from 0.
+    pub fn generated(&self, source: usize, line: u32) -> Option<((u32, u32), u32)> {
+        let of_file = self.segments.iter().filter(|segment| segment.source as usize == source);
+        let found = of_file.filter(|segment| segment.source_line >= line);
+        let first = found.min_by_key(|segment| (segment.source_line, segment.line, segment.column))?;
+        Some(((first.line, first.column), first.source_line))
+    }
+
+    fn name(&self, source: usize) -> Option<String> {
+        let Source { root, name } = self.sources.get(source)?;
+        Some(format!("{}{name}", self.roots.get(*root)?))
     }
 
     /// Whether one of its files has the name of the script at this address, as where a dev server serves each file by itself.
