@@ -224,7 +224,6 @@ impl Browser {
         let mut state = self.lock();
         state.telemetry.notables.now((self.clock)());
         events.into_iter().for_each(|event| state.record(event));
-        state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
     }
@@ -336,7 +335,6 @@ impl Browser {
         }
         drop(state);
         let taken = times(&report.events);
-        let is_sign_of_life = report.events.is_empty();
         let events = self.prepared(report.events);
         let mut state = self.lock();
         let (reporter, id) = state.reporter((report.kind, report.source), report.watches, now);
@@ -363,9 +361,6 @@ impl Browser {
                 state.telemetry.sockets.forget_losses(teller);
             }
             state.reporters.remove(&reporter);
-        }
-        if !is_sign_of_life {
-            state.heard_at = Instant::now();
         }
         drop(state);
         self.heard.notify_all();
@@ -647,6 +642,9 @@ impl State {
         let (glance, groups) = (Glance::at(&prepared.happened.event), self.telemetry.groups());
         self.telemetry.record(prepared);
         let is_new = self.telemetry.groups() != groups;
+        if !glance.is_quiet(is_new) {
+            self.heard_at = Instant::now();
+        }
         self.signs.note(glance, is_new, self.telemetry.now().sequence, Instant::now());
         if self.telemetry.has_loads_to_sweep() {
             self.sweep();

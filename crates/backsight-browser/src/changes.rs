@@ -78,7 +78,8 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     let (console, console_counts) = found.console(telemetry, window, frame.from);
     let network = found.network(telemetry, window, &frame.in_flight);
     let in_flight = frame.in_flight.all();
-    let websocket = found.websocket(telemetry, window, frame.to);
+    let mut websocket = found.websocket(telemetry, window, frame.to);
+    lost_streams(&mut websocket, &frame.in_flight);
     let actions = found.actions(window, frame.from);
     let mut dropped = BTreeMap::new();
     for category in Category::ALL {
@@ -429,7 +430,7 @@ impl Found<'_> {
                     kind: action.kind,
                     target: action.target.clone(),
                     detail: action.detail.clone(),
-                    after_ms: action.time.0 - from.0,
+                    after_ms: (action.time.0 - from.0).max(0),
                     count: None,
                     frame: action.frame.clone(),
                 }),
@@ -531,6 +532,25 @@ fn lost_dev_servers(telemetry: &Telemetry, now: Timestamp) -> impl Iterator<Item
         };
         Some((entry, now.0 - since.0 >= RESTART_MS))
     })
+}
+
+/// Adds event streams that are lost, also those that were before the window, unless it tells of the loss itself.
+fn lost_streams(websocket: &mut WebsocketChanges, in_flight: &InFlight) {
+    for (endpoint, age_ms) in &in_flight.lost {
+        let url = endpoint.shown(None);
+        if websocket.disconnections.iter().any(|ending| ending.url == url && matters(ending)) {
+            continue;
+        }
+        websocket.disconnections.push(DisconnectionEntry {
+            id: String::new(),
+            url,
+            close_code: None,
+            close_reason: format!("the event stream is lost for {} s", age_ms / 1_000),
+            by: None,
+            count: 1,
+            reconnected: false,
+        });
+    }
 }
 
 /// The connection of a dev server that was lost a moment ago: nobody knows yet whether it starts again or is gone.

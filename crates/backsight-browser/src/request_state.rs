@@ -7,12 +7,14 @@ use crate::words;
 /// How a request stands. Each one that was heard of is in exactly one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestState {
-    /// Asked, and not answered yet; not longer than is usual.
+    /// Asked, and not answered yet; not longer than is usual. A socket that connects is asked for too.
     UnderWay,
     /// Asked, and not answered for so long that nobody holds it open on purpose.
     Overdue,
     /// Held open on purpose: an event stream, a beacon.
     Held,
+    /// An event stream that was lost or could not be opened, and is not open again.
+    Lost,
     /// Answered below 400 while the body is not over, because it is long or the page does not read it.
     Open,
     /// Answered below 400, a redirect, or taken from a cache.
@@ -44,10 +46,11 @@ pub enum Says {
 
 impl RequestState {
     /// All of them, in the order of a request's life.
-    pub const ALL: [RequestState; 10] = [
+    pub const ALL: [RequestState; 11] = [
         RequestState::UnderWay,
         RequestState::Overdue,
         RequestState::Held,
+        RequestState::Lost,
         RequestState::Open,
         RequestState::Answered,
         RequestState::GivenUp,
@@ -74,7 +77,7 @@ impl RequestState {
         match self {
             RequestState::Held | RequestState::Answered | RequestState::GivenUp => Says::Clean,
             RequestState::UnderWay | RequestState::Open => Says::Named,
-            RequestState::Overdue | RequestState::Mistaken => Says::Warning,
+            RequestState::Overdue | RequestState::Lost | RequestState::Mistaken => Says::Warning,
             RequestState::Refused | RequestState::Broken | RequestState::Complained => Says::Error,
         }
     }

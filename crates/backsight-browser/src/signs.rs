@@ -84,6 +84,7 @@ static BEGINS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"Changes detected\. Rebuilding",
         r"^bundles .+ → ",
         r"\[nodemon\] restarting\b",
+        r"\brestarting (?:vite )?server\b",
         r"Detected (?:a )?(?:file )?change",
         r"(?:detected (?:file )?changes? in|changed, reloading|Reloading\.\.\.$)",
         r"^dotnet watch .*(?:File (?:changed|updated)|Building)",
@@ -96,7 +97,7 @@ static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     one_of(&[
         r"\bhmr (?:update|invalidate)\b",
         r"\bpage reload\b",
-        r"\bserver restarted\b",
+        r"\bserver restart(?:ed| failed)\b",
         r"\bready in\b",
         r"\bReady in\b",
         r"Found \d+ errors?\b",
@@ -137,12 +138,19 @@ pub(crate) struct Glance {
     /// Whether it may be nothing but the app's own ticking, if it brings nothing new: a poll that is answered, a frame of a
     /// socket, a line of a log.
     is_ticking: bool,
+    /// Whether it is a message of a connection, of which many apps have several each second for as long as they run.
+    is_frame: bool,
     is_action: bool,
     /// Of a process: its name, and whether it says an error.
     process: Option<(String, bool)>,
 }
 
 impl Glance {
+    /// Whether it is quiet although this happens.
+    pub(crate) fn is_quiet(&self, is_new: bool) -> bool {
+        self.is_frame && !is_new
+    }
+
     /// Looks at an event.
     pub(crate) fn at(event: &Event) -> Glance {
         let (sign, is_ticking) = match event {
@@ -159,7 +167,8 @@ impl Glance {
             }
             _ => None,
         };
-        Glance { sign, is_ticking, is_action: matches!(event, Event::Action(_)), process }
+        let is_frame = matches!(event, Event::Websocket(socket) if matches!(socket.event, SocketEvent::Message { .. }));
+        Glance { sign, is_ticking, is_frame, is_action: matches!(event, Event::Action(_)), process }
     }
 }
 
@@ -318,6 +327,7 @@ mod tests {
             " * Detected change in '/app/app.py', reloading",
             "[watch] build started (change: \"src/a.js\")",
             "Changes detected. Rebuilding...",
+            "2:03:31 AM [vite] vite.config.js changed, restarting server...",
             "   Compiling app v0.1.0 (/app)",
         ];
         let ends = [
@@ -326,6 +336,8 @@ mod tests {
             "webpack 5.90.0 compiled successfully in 1203 ms",
             "12:30:01 PM [vite] (client) hmr update /src/App.tsx",
             "12:30:01 PM [vite] page reload src/main.js",
+            "2:03:31 AM [vite] server restart failed",
+            "2:03:32 AM [vite] server restarted.",
             "[nodemon] app crashed - waiting for file changes before starting...",
             "INFO:     Application startup complete.",
             "Starting development server at http://127.0.0.1:8000/",

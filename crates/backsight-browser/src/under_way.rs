@@ -38,6 +38,8 @@ pub enum Phase {
     Answered,
     /// It is held open on purpose, and nobody waits for its end: an event stream, a beacon.
     Held,
+    /// An event stream that was lost or could not be opened. The browser asks for it again and again.
+    Lost,
 }
 
 /// What a request asks for. As it was sent: secrets go before it is shown.
@@ -63,7 +65,7 @@ impl UnderWay {
     /// Whether a window that begins at `from` is not over without it.
     pub(crate) fn is_awaited(&self, from: Timestamp, now: Timestamp) -> bool {
         let is_short = self.is_document || now.0 - self.since.0 <= LONG_LIVED_MS;
-        self.phase != Phase::Held && self.since >= from && is_short
+        !matches!(self.phase, Phase::Held | Phase::Lost) && self.since >= from && is_short
     }
 
     /// Whether it is older than any request nobody worries about.
@@ -76,6 +78,7 @@ impl UnderWay {
     pub(crate) fn state(&self, now: Timestamp, longest_ms: i64) -> RequestState {
         match self.phase {
             Phase::Held => RequestState::Held,
+            Phase::Lost => RequestState::Lost,
             Phase::Answered => RequestState::Open,
             Phase::Unanswered if self.is_old(now) && now.0 - self.since.0 > longest_ms.saturating_mul(2) => {
                 RequestState::Overdue
@@ -93,6 +96,8 @@ pub(crate) struct InFlight {
     pub(crate) oldest: Option<Endpoint>,
     /// Those that are overdue and no noise, by endpoint: how many, and how long the oldest waits.
     pub(crate) overdue: BTreeMap<Endpoint, (u64, i64)>,
+    /// Event streams that are lost and no noise, and for how long.
+    pub(crate) lost: BTreeMap<Endpoint, i64>,
 }
 
 impl InFlight {
@@ -106,12 +111,17 @@ impl InFlight {
         let mut found = InFlight::default();
         let mut oldest: Option<&UnderWay> = None;
         for request in requests {
-            let endpoint = request.is_old(now).then(|| request.asked.endpoint(redactor));
+            let is_told = request.is_old(now) || request.phase == Phase::Lost;
+            let endpoint = is_told.then(|| request.asked.endpoint(redactor));
             let longest = endpoint.as_ref().map_or(0, |endpoint| telemetry.endpoints.longest(endpoint));
             match (endpoint, request.state(now, longest)) {
                 (Some(endpoint), RequestState::Overdue) if !telemetry.is_noise(&request.asked) => {
                     let (count, age) = found.overdue.entry(endpoint).or_insert((0, 0));
                     (*count, *age) = (*count + 1, (*age).max(now.0 - request.since.0));
+                }
+                (Some(endpoint), RequestState::Lost) if !telemetry.is_noise(&request.asked) => {
+                    let age = found.lost.entry(endpoint).or_insert(0);
+                    *age = (*age).max(now.0 - request.since.0);
                 }
                 _ if request.is_awaited(from, now) => {
                     found.within += 1;

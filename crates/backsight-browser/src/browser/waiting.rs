@@ -57,6 +57,8 @@ impl Browser {
         let mut state = self.lock();
         let place = state.telemetry.step();
         state.signs.sign(sign, "", place, Instant::now());
+        // What it leads to comes after it.
+        state.heard_at = Instant::now();
         drop(state);
         self.heard.notify_all();
     }

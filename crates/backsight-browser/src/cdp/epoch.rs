@@ -283,9 +283,11 @@ impl<'a> Epoch<'a> {
     fn hear_session(&mut self, session: &str, method: &str, params: &RawValue) {
         match method {
             "Inspector.targetCrashed" => self.targets.becomes(session, PageState::Crashed),
-            "Inspector.targetReloadedAfterCrash" | "Page.javascriptDialogClosed" => {
+            "Inspector.targetReloadedAfterCrash" => {
                 self.targets.becomes(session, PageState::Watching);
+                self.greet_again(session);
             }
+            "Page.javascriptDialogClosed" => self.targets.becomes(session, PageState::Watching),
             "Page.javascriptDialogOpening" => self.targets.asks(session, super::translate::dialog_words(params)),
             _ => self.targets.speaks(session),
         }
@@ -354,7 +356,8 @@ impl<'a> Epoch<'a> {
     fn greet(&mut self, session: String, target: Target) {
         let kind = target.kind.clone();
         self.translator.attached(&session, target, self.now());
-        let ours = [("Target.setAutoAttach", belongings(true))];
+        // Nothing starts through a worklet, which does not know the command.
+        let ours = (kind != translate::WORKLET).then(|| ("Target.setAutoAttach", belongings(true)));
         let theirs = Translator::greeting(&kind, &self.options).into_iter().filter(|(method, _)| !is_ours(method));
         let mut answers = Vec::new();
         for (method, params) in ours.into_iter().chain(theirs) {
@@ -376,6 +379,18 @@ impl<'a> Epoch<'a> {
         for (method, params) in early {
             self.hear_session(&name, &method, &params);
         }
+    }
+
+    /// A worker that was stopped starts again under the same session, and waits for us. Domains stay enabled; what ran in
+    /// the one before has to run in this one too.
+    fn greet_again(&mut self, session: &str) {
+        let info = self.targets.target_of(session).and_then(|target| self.targets.info(target));
+        let kind = info.map(|info| info.kind).unwrap_or_default();
+        let again = Translator::greeting(&kind, &self.options).into_iter();
+        for (method, params) in again.filter(|(method, _)| kind.ends_with("worker") && method.starts_with("Runtime.")) {
+            self.connection.post(Some(session), method, &params);
+        }
+        self.resume(session);
     }
 
     /// Sends one command of a greeting; where the replay of what was said before ends is to be known.
@@ -578,8 +593,15 @@ fn is_ours(method: &str) -> bool {
     method.starts_with("Target.") || method == RUN
 }
 
-/// Everything that can belong to a page and speak comes through the page's session, and waits for us or not.
+/// Everything that can belong to a page comes through the page's session, and waits for us or not. Browsers make worklets
+/// and whatever else starts through a page wait also when the filter leaves them out, and then nobody lets them run: so
+/// only what has a session of its own is left out.
 fn belongings(wait: bool) -> Value {
-    let kinds = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "service_worker" }]);
+    let kinds = json!([
+        { "type": "browser", "exclude": true },
+        { "type": "tab", "exclude": true },
+        { "type": "page", "exclude": true },
+        {},
+    ]);
     json!({ "autoAttach": true, "waitForDebuggerOnStart": wait, "flatten": true, "filter": kinds })
 }

@@ -1,4 +1,4 @@
-// Reports with what code WebSockets close, and whether the page closed them; the protocol does not say. Runs in the page's own world, and in its
+// Reports with what code WebSockets close, and whether the page closed them, and which event streams the page closes; the protocol does not say. Runs in the page's own world, and in its
 // workers, before any of their scripts, takes away the function it reports through, and leaves a `WebSocket` that behaves like the original.
 (() => {
   const tell = globalThis.__backsightSockets;
@@ -53,5 +53,20 @@
     Object.defineProperty(Original.prototype, "close", { ...Object.getOwnPropertyDescriptor(Original.prototype, "close"), value: close });
     const place = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
     Object.defineProperty(globalThis, "WebSocket", { ...place, value: watched });
+  } catch {}
+
+  const Stream = globalThis.EventSource;
+  if (typeof Stream !== "function") return;
+  try {
+    const address = property(Stream, "url");
+    const leave = new Proxy(Stream.prototype.close, {
+      apply(target, stream, values) {
+        try {
+          tell(write({ stream: apply(address, stream, []) }));
+        } catch {}
+        return apply(target, stream, values);
+      },
+    });
+    Object.defineProperty(Stream.prototype, "close", { ...Object.getOwnPropertyDescriptor(Stream.prototype, "close"), value: leave });
   } catch {}
 })();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::capture::{Page, PageState};
 use super::origins::{Origins, is_browsers_own};
-use super::translate::wire;
+use super::translate::{WORKLET, wire};
 
 /// What the browser says of a target.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -150,7 +150,8 @@ impl Targets {
             self.past.insert(session);
             return vec![resume];
         }
-        let foreign = !matches!(info.kind.as_str(), "page" | "iframe" | "worker" | "shared_worker" | "service_worker");
+        let foreign =
+            !matches!(info.kind.as_str(), "page" | "iframe" | "worker" | "shared_worker" | "service_worker" | WORKLET);
         // It may have gone elsewhere between the asking and the answer.
         if foreign || (info.kind == "page" && !self.wants(&info)) {
             self.past.insert(session);

@@ -58,6 +58,8 @@ const ACTIONS_BINDING: &str = "__backsightActions";
 const SOCKETS_BINDING: &str = "__backsightSockets";
 /// The command upon which a target tells again what was said before it; the answer comes after all of that.
 pub(super) const REPLAYS: &str = "Runtime.enable";
+/// The kind of a target that runs code for sound, painting or animations: it has a console and a debugger, and no hooks.
+pub(super) const WORKLET: &str = "worklet";
 /// The function `timeouts.js` reports through, likewise.
 const TIMEOUTS_BINDING: &str = "__backsightTimeouts";
 const ACTIONS_SCRIPT: &str = include_str!("actions.js");
@@ -303,9 +305,12 @@ impl Translator {
         self.voices.held() + self.maps.held()
     }
 
-    /// The requests that are under way, if that changed since it was asked last.
+    /// The requests that are under way, sockets that connect and streams that are lost, if that changed since it was asked
+    /// last.
     pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
-        self.requests.take_under_way()
+        let has_changed = [self.requests.take_changed(), self.sockets.take_changed(), self.streams.take_changed()];
+        let all = || self.requests.under_way().chain(self.sockets.under_way()).chain(self.streams.under_way());
+        has_changed.contains(&true).then(|| all().collect())
     }
 
     /// Commands to send to a fresh session of this kind, in order, before `Runtime.runIfWaitingForDebugger`.
@@ -327,7 +332,7 @@ impl Translator {
             commands.extend(page_hooks());
             commands.extend(options.mark.as_deref().map(marking));
         }
-        if !document && options.page_hooks {
+        if !document && kind != WORKLET && options.page_hooks {
             commands.extend(worker_hooks());
         }
         if options.source_maps {
@@ -372,7 +377,10 @@ impl Translator {
                 match &*called.name {
                     ACTIONS_BINDING => page::action(&mut context, &called.payload)?,
                     TIMEOUTS_BINDING => self.requests.timed_out(&context, serde_json::from_str(&called.payload).ok()?),
-                    SOCKETS_BINDING => self.sockets.reported(&mut context, serde_json::from_str(&called.payload).ok()?),
+                    SOCKETS_BINDING => match serde_json::from_str(&called.payload).ok()? {
+                        sockets::FromPage::Socket(report) => self.sockets.reported(&mut context, report),
+                        sockets::FromPage::Stream { stream } => self.streams.closed(&context, &stream),
+                    },
                     _ => {}
                 }
             }
@@ -412,7 +420,8 @@ impl Translator {
             }
             "loadingFailed" => {
                 let failed: flight::Failed<'_> = read(params)?;
-                match self.streams.failed(&mut context, &failed) {
+                let url = self.requests.url_of(&failed.request_id).map(str::to_owned);
+                match self.streams.failed(&mut context, &failed, url.as_deref()) {
                     // The stream tells it; it was answered well.
                     true => self.requests.finished(&mut context, failed.into_finished()),
                     false => self.requests.failed(&mut context, failed),
@@ -505,11 +514,13 @@ impl Translator {
         known.world = None;
         let is_page = known.target.kind == "page";
         self.requests.navigated(session, &frame.loader_id, now);
+        // What the document says, and its server while it makes it, comes after the asking and may be heard before this.
+        let began = self.requests.document_asked(&frame.loader_id).unwrap_or(now);
         let mut context = context!(self, session, now, told);
         self.sockets.navigated(&mut context, &left);
         self.streams.gone(&mut context, session);
         if is_page && address != "about:blank" {
-            page::went(&mut context, ActionKind::Navigate, address);
+            page::went(&mut context, ActionKind::Navigate, address, began);
         }
     }
 
@@ -521,7 +532,7 @@ impl Translator {
         }
         known.address.clone_from(&address);
         if known.target.kind == "page" {
-            page::went(&mut context!(self, session, now, told), ActionKind::Route, address);
+            page::went(&mut context!(self, session, now, told), ActionKind::Route, address, now);
         }
     }
 
@@ -529,9 +540,9 @@ impl Translator {
         let what = match self.sessions.get(session).map(|session| session.target.kind.as_str()) {
             Some("page") | None => Some("the page crashed"),
             Some("iframe") => Some("a frame of the page crashed"),
-            // Chromium says the same of every service worker that it stops.
-            Some("service_worker") => None,
-            Some(_) => Some("a worker crashed"),
+            // Chromium says the same of every service worker that it stops and of a shared worker whose last page is gone;
+            // a dedicated worker or a worklet crashes with its page.
+            Some(_) => None,
         };
         if let Some(what) = what {
             context!(self, session, now, told).say(Level::Error, what.to_owned());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use backsight_browser::event::{ActionKind, Console, Event, Level, Speaker};
+use backsight_browser::event::{ActionKind, Console, Event, Level, SocketEvent, Speaker};
 use backsight_browser::report::{Saw, Severity};
 use backsight_browser::{Ask, AskedFor, Phase, UnderWay, Wait, render};
 use backsight_core::{Code, Timestamp};
@@ -141,6 +141,28 @@ fn waiting_does_not_end_in_the_silence_before_anything_happens() {
         app.process("tsc", Level::Info, "Found 0 errors. Watching for file changes.");
         let waited = answered.recv().unwrap().waited.unwrap();
         assert_eq!(waited.saw, [Saw::Build, Saw::Activity]);
+    });
+}
+
+#[test]
+fn messages_of_connections_are_no_reason_to_wait_longer() {
+    let app = App::watched();
+    let tick = || app.socket("1", SocketEvent::Message { sent: false, bytes: 5 });
+    app.socket("1", SocketEvent::Open);
+    tick();
+    app.changes();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                tick();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        app.process("tsc", Level::Info, "Found 0 errors. Watching for file changes.");
+        let waited = app.ask(&waiting(20_000, 200)).unwrap().waited.unwrap();
+        over.store(true, Ordering::SeqCst);
+        assert!((200..10_000).contains(&waited.ms), "{waited:?}");
     });
 }
 

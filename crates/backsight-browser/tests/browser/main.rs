@@ -17,6 +17,7 @@ mod live;
 mod live_answers;
 mod live_contents;
 mod live_requests;
+mod live_running;
 mod noise;
 mod recorder;
 mod render;

@@ -1,8 +1,10 @@
 //! How connections end: by the page, by the server, by a loss; and the dev server's own connection.
 
+use std::sync::Arc;
+
 use backsight_browser::event::{Event, Side, Socket, SocketEvent, Tool};
 use backsight_browser::report::Severity;
-use backsight_browser::{Ingest, SourceKind};
+use backsight_browser::{AskedFor, Ingest, Phase, SourceKind, UnderWay};
 
 use crate::app::App;
 
@@ -139,4 +141,52 @@ fn the_dev_servers_own_process_may_end_and_its_connection_stays_lost() {
     let lost = app.changes();
     assert_eq!(lost.severity, Severity::Warning);
     assert_eq!(lost.websocket.unwrap().disconnections[0].close_reason, "the dev server's connection is lost");
+}
+
+fn under_way(app: &App, url: &str, phase: Phase) -> UnderWay {
+    let asked = AskedFor { method: "GET".to_owned(), url: url.to_owned(), operation: None };
+    UnderWay { since: app.now(), phase, is_document: false, asked: Arc::new(asked) }
+}
+
+#[test]
+fn a_socket_that_does_not_connect_is_overdue_in_every_answer() {
+    let app = App::watched();
+    app.browser.requests_under_way(&[under_way(&app, "ws://localhost:3000/live?token=abc", Phase::Unanswered)]);
+    assert!(app.changes().summary.contains("1 request(s) are still in flight (GET /live)"));
+    for age in [5, 12, 40] {
+        app.pass(age * 1_000 - (app.now().0 - crate::app::START));
+        let changes = app.changes();
+        let expected = format!("1 request(s) without an answer (GET ws://localhost:3000/live for {age} s)");
+        assert_eq!((changes.severity, changes.summary), (Severity::Warning, expected));
+    }
+    app.browser.requests_under_way(&[]);
+    assert_eq!(app.changes().severity, Severity::Clean);
+}
+
+#[test]
+fn a_lost_event_stream_is_a_warning_in_every_answer_and_is_waited_for_by_none() {
+    let app = App::watched();
+    let url = "http://localhost:3000/events";
+    app.browser.requests_under_way(&[under_way(&app, url, Phase::Lost)]);
+    for age in [0, 2, 30] {
+        app.pass(age * 1_000 - (app.now().0 - crate::app::START));
+        let changes = app.changes();
+        assert_eq!((changes.severity, changes.summary.as_str()), (Severity::Warning, "1 event stream(s) lost"));
+        let lost = &changes.websocket.unwrap().disconnections[0];
+        let reason = format!("the event stream is lost for {age} s");
+        assert_eq!((lost.url.as_str(), &lost.close_reason, changes.in_flight), (url, &reason, 0));
+    }
+    // The loss itself says more, and an attempt that fails is an error.
+    let reason = "the server ended the event stream; the browser connects again".to_owned();
+    for event in [SocketEvent::Open, SocketEvent::Close { code: None, reason, by: Some(Side::Server) }] {
+        if let Event::Websocket(socket) = app.happened("1", event) {
+            app.record(Event::Websocket(Socket { url: url.to_owned(), ..socket }));
+        }
+    }
+    assert_eq!(app.changes().websocket.unwrap().disconnections.len(), 1);
+    app.request("GET", "/events", 0);
+    assert_eq!(app.changes().severity, Severity::Error);
+    assert_eq!(app.changes().severity, Severity::Warning, "between two attempts");
+    app.browser.requests_under_way(&[]);
+    assert_eq!(app.changes().severity, Severity::Clean);
 }

@@ -41,6 +41,21 @@ fn a_page_that_nobody_wants_takes_no_step() {
 }
 
 #[test]
+fn whatever_starts_through_a_page_is_let_run() {
+    let mut targets = targets();
+    let parent = watch(&mut targets, "p");
+    for kind in ["iframe", "worker", "service_worker", "worklet"] {
+        let steps = targets.attached(kind, Some(&parent), info(&format!("t{kind}"), kind, "http://localhost/"), NOW);
+        assert!(matches!(&steps[..], [Step::Greet { session, .. }] if session == kind), "{kind}: {steps:?}");
+    }
+    for kind in ["auction_worklet", "shared_storage_worklet", "webview", "other", "one of tomorrow"] {
+        let steps = targets.attached(kind, Some(&parent), info(&format!("t{kind}"), kind, ""), NOW);
+        let session = kind.to_owned();
+        assert_eq!(steps, [Step::Resume { session: session.clone() }, Step::Detach { session }], "{kind}");
+    }
+}
+
+#[test]
 fn a_page_is_asked_for_once_however_often_it_changes() {
     let mut targets = targets();
     let attach = vec![Step::Attach { target: "p".to_owned() }];

@@ -303,6 +303,18 @@ impl Hop {
         }
     }
 
+    /// When it was asked, by the browser's clock if that can be believed.
+    pub fn asked_at(&self, now: Timestamp) -> Timestamp {
+        const LATE_MS: i64 = 60_000;
+        let told = Timestamp((self.wall * 1_000.0) as i64);
+        if (0..LATE_MS).contains(&(now.0 - told.0)) { told } else { now }
+    }
+
+    /// Whether it is for a document.
+    pub fn is_document(&self) -> bool {
+        self.kind == "document"
+    }
+
     /// The wall's time at a moment of the protocol's own clock.
     fn time(&self, moment: f64) -> Option<Timestamp> {
         let known = self.wall > 0.0 && self.started > 0.0 && moment > 0.0;
@@ -600,7 +612,7 @@ impl Flight {
 
     /// Whether it is for a document.
     pub fn is_document(&self) -> bool {
-        self.hop.as_ref().is_some_and(|hop| hop.kind == "document")
+        self.hop.as_ref().is_some_and(Hop::is_document)
     }
 
     /// Whether not everything came.

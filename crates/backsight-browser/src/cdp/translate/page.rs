@@ -147,9 +147,9 @@ pub fn action(context: &mut Context<'_>, payload: &str) -> Option<()> {
 }
 
 /// The page of a session is another one, or has another address.
-pub fn went(context: &mut Context<'_>, kind: ActionKind, target: String) {
+pub fn went(context: &mut Context<'_>, kind: ActionKind, target: String, time: Timestamp) {
     let page = Some(target.clone());
-    context.tell(Event::Action(Action { time: context.now, kind, target, detail: String::new(), page, frame: None }));
+    context.tell(Event::Action(Action { time, kind, target, detail: String::new(), page, frame: None }));
 }
 
 /// A dialog opened; the page stands still until somebody answers it.

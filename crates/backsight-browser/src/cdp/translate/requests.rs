@@ -34,6 +34,8 @@ const MAX_FLIGHTS: usize = 2_000;
 const MAX_KNOWN: usize = 4_096;
 /// As many failures of addresses are remembered.
 const MAX_FAILED: usize = 256;
+/// As many documents are remembered; each is soon shown.
+const MAX_DOCUMENTS: usize = 64;
 /// As many bodies are asked for at once.
 const MAX_BODIES: usize = 4;
 /// Bytes of a body that are read.
@@ -58,6 +60,8 @@ pub struct Requests {
     reasons: VecDeque<(String, String)>,
     /// Addresses that pages stopped waiting for, where and when: what of it ends now ends for that reason.
     timeouts: VecDeque<Timeout>,
+    /// When the latest documents were asked for, by their loaders, which have the ids of their requests.
+    documents: VecDeque<(String, Timestamp)>,
     bodies: usize,
     /// What requests and answers carry beside their bodies.
     pub heads: Heads,
@@ -111,6 +115,7 @@ impl Requests {
             return;
         }
         let next = Hop::of(context.session, context.sessions.target_id(context.session), &sent, context.page());
+        self.note_document(&id, &next, context.now);
         let flight = self.flight(context, &id);
         if let Some(redirect) = &sent.redirect_response {
             flight.expected_extras += usize::from(sent.redirect_has_extra_info);
@@ -235,6 +240,16 @@ impl Requests {
         }
     }
 
+    /// The address that a request asks for.
+    pub fn url_of(&self, id: &str) -> Option<&str> {
+        self.flights.get(id)?.hop.as_ref().map(|hop| hop.url.as_str())
+    }
+
+    /// When a document was asked for, by its loader.
+    pub fn document_asked(&self, loader: &str) -> Option<Timestamp> {
+        self.documents.iter().find(|(known, _)| known == loader).map(|(_, asked)| *asked)
+    }
+
     /// Whether the request is or was followed, so that it tells its failure itself.
     pub fn knows(&self, id: &str) -> bool {
         self.known.contains(id) || self.flights.contains_key(id)
@@ -320,9 +335,14 @@ impl Requests {
         !self.waiting.is_empty()
     }
 
-    /// The requests that are under way or ended and not told, if others are than when it was last asked.
-    pub fn take_under_way(&mut self) -> Option<Vec<UnderWay>> {
-        std::mem::take(&mut self.changed).then(|| self.flights.values().filter_map(Flight::under_way).collect())
+    /// The requests that are under way or ended and not told.
+    pub fn under_way(&self) -> impl Iterator<Item = UnderWay> {
+        self.flights.values().filter_map(Flight::under_way)
+    }
+
+    /// Whether others are than when it was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
     }
 
     fn is_over(&self, id: &str) -> bool {
@@ -426,6 +446,17 @@ impl Requests {
             {
                 self.known.remove(&oldest);
             }
+        }
+    }
+
+    /// Remembers when a document was asked for first: redirects come later.
+    fn note_document(&mut self, id: &str, hop: &Hop, now: Timestamp) {
+        if !hop.is_document() || self.document_asked(id).is_some() {
+            return;
+        }
+        self.documents.push_back((id.to_owned(), hop.asked_at(now)));
+        if self.documents.len() > MAX_DOCUMENTS {
+            self.documents.pop_front();
         }
     }
 

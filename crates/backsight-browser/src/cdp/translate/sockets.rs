@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use super::{Context, Told};
 use crate::event::{Event, Side, Socket, SocketEvent};
 use crate::noise::{Opener, Tool};
 use crate::signs;
+use crate::under_way::{AskedFor, Phase, UnderWay};
 
 /// How long a closing waits for its code.
 const GRACE_MS: i64 = 250;
@@ -49,6 +51,8 @@ pub struct Sockets {
     failed: VecDeque<String>,
     /// Tools' connections that a document lost; they are nobody's loss once the document is gone.
     lost: VecDeque<(String, Connection)>,
+    /// Whether other sockets are connecting than when it was last asked.
+    changed: bool,
 }
 
 #[derive(Debug)]
@@ -56,12 +60,23 @@ struct Connection {
     session: String,
     url: String,
     tool: Option<Tool>,
+    since: Timestamp,
     connected: bool,
     failed: bool,
     /// The protocol's seconds and the wall's milliseconds at the same moment.
     anchor: Option<(f64, f64)>,
     closed: Option<(Timestamp, Timestamp)>,
     page: Option<String>,
+}
+
+/// What the page script says.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum FromPage {
+    /// A socket closed.
+    Socket(Report),
+    /// The page closed an event stream with this address.
+    Stream { stream: String },
 }
 
 /// What the page script says about a socket that closed.
@@ -119,6 +134,27 @@ struct SocketFrame<'a> {
 impl Sockets {
     /// Any of the `Network.webSocket...` and `Network.webTransport...` events.
     pub fn heard(&mut self, context: &mut Context<'_>, method: &str, message: SocketMessage<'_>) {
+        let id = message.request_id.clone();
+        let was = self.is_connecting(&id);
+        self.hear(context, method, message);
+        self.changed |= was != self.is_connecting(&id);
+    }
+
+    fn is_connecting(&self, id: &str) -> bool {
+        self.open.get(id).is_some_and(Connection::is_connecting)
+    }
+
+    /// The sockets that are asked for and not connected, as requests without an answer.
+    pub fn under_way(&self) -> impl Iterator<Item = UnderWay> {
+        self.open.values().filter(|connection| connection.is_connecting()).map(Connection::under_way)
+    }
+
+    /// Whether others are connecting than when it was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    fn hear(&mut self, context: &mut Context<'_>, method: &str, message: SocketMessage<'_>) {
         let id = message.request_id.clone();
         self.know(context, &message);
         let Some(connection) = self.open.get_mut(&id) else { return };
@@ -300,14 +336,14 @@ impl Sockets {
         if self.open.len() >= MAX_OPEN
             && let Some(oldest) = self.order.pop_front()
         {
-            self.closing.remove(&oldest);
-            self.open.remove(&oldest);
+            self.forget(&oldest);
             context.counts.sockets_forgotten += 1;
         }
         let connection = Connection {
             session: context.session.to_owned(),
             url: address(&message.url),
             tool: message.tool(&message.url),
+            since: context.now,
             connected: false,
             failed: false,
             anchor: None,
@@ -359,6 +395,7 @@ impl Sockets {
     }
 
     fn forget(&mut self, id: &str) -> Option<Connection> {
+        self.changed |= self.is_connecting(id);
         self.order.retain(|other| other != id);
         self.closing.remove(id);
         self.open.remove(id)
@@ -392,6 +429,17 @@ impl SocketMessage<'_> {
 }
 
 impl Connection {
+    /// Whether it is asked for, neither connected nor given up. Of one older than the watching no address is known.
+    fn is_connecting(&self) -> bool {
+        let is_apps = self.tool.is_none_or(Tool::is_dev_server);
+        is_apps && !self.connected && !self.failed && self.closed.is_none() && !self.url.is_empty()
+    }
+
+    fn under_way(&self) -> UnderWay {
+        let asked = AskedFor { method: "GET".to_owned(), url: self.url.clone(), operation: None };
+        UnderWay { since: self.since, phase: Phase::Unanswered, is_document: false, asked: Arc::new(asked) }
+    }
+
     fn event(&self, id: &str, time: Timestamp, event: SocketEvent) -> Event {
         let (id, url, page) = (id.to_owned(), self.url.clone(), self.page.clone());
         Event::Websocket(Socket { time, id, url, event, tool: self.tool, page, backfilled: false })

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
+use backsight_core::Timestamp;
 use serde::Deserialize;
 
 use super::flight::{Failed, Received};
@@ -11,9 +13,12 @@ use super::wire::{address, cut};
 use super::{Context, Told};
 use crate::event::{Event, Side, Socket, SocketEvent};
 use crate::signs;
+use crate::under_way::{AskedFor, Phase, UnderWay};
 
 /// As many streams are followed; the oldest go first and are counted.
 const MAX_OPEN: usize = 2_000;
+/// As many losses are remembered.
+const MAX_LOST: usize = 256;
 /// Bytes of why a stream broke off.
 const MAX_REASON: usize = 300;
 /// Browsers wait some seconds and ask again, without a word to the page's code.
@@ -24,6 +29,17 @@ const ENDED: &str = "the server ended the event stream; the browser connects aga
 pub struct Streams {
     open: HashMap<String, Stream>,
     order: VecDeque<String>,
+    /// Those that were lost or could not be opened, which browsers try again by themselves.
+    lost: VecDeque<LostStream>,
+    /// Whether others are lost than when it was last asked.
+    changed: bool,
+}
+
+#[derive(Debug)]
+struct LostStream {
+    session: String,
+    since: Timestamp,
+    asked: Arc<AskedFor>,
 }
 
 #[derive(Debug)]
@@ -48,9 +64,52 @@ impl Streams {
     /// An answer came; some are the beginning of a stream.
     pub fn received(&mut self, context: &mut Context<'_>, received: &Received<'_>) {
         if let Some(url) = received.stream() {
-            self.know(context, &received.request_id, address(url));
+            let url = address(url);
+            self.found(context.session, &url);
+            self.know(context, &received.request_id, url);
             self.tell(context, &received.request_id, SocketEvent::Open);
         }
+    }
+
+    /// The page closed a stream. While a lost one waits for its next attempt, nothing but the page's script says so.
+    pub fn closed(&mut self, context: &Context<'_>, url: &str) {
+        self.found(context.session, &address(url));
+    }
+
+    /// The streams that are lost.
+    pub fn under_way(&self) -> impl Iterator<Item = UnderWay> {
+        self.lost.iter().map(|lost| UnderWay {
+            since: lost.since,
+            phase: Phase::Lost,
+            is_document: false,
+            asked: Arc::clone(&lost.asked),
+        })
+    }
+
+    /// Whether others are lost than when it was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// A stream is lost, unless that is known.
+    fn lose(&mut self, session: &str, url: &str, now: Timestamp) {
+        let is_known = |lost: &LostStream| lost.session == session && lost.asked.url == url;
+        if url.is_empty() || self.lost.iter().any(is_known) {
+            return;
+        }
+        if self.lost.len() == MAX_LOST {
+            self.lost.pop_front();
+        }
+        let asked = AskedFor { method: "GET".to_owned(), url: url.to_owned(), operation: None };
+        self.lost.push_back(LostStream { session: session.to_owned(), since: now, asked: Arc::new(asked) });
+        self.changed = true;
+    }
+
+    /// A stream that may have been lost is open again, or is not wanted any more.
+    fn found(&mut self, session: &str, url: &str) {
+        let before = self.lost.len();
+        self.lost.retain(|lost| lost.session != session || lost.asked.url != url);
+        self.changed |= self.lost.len() != before;
     }
 
     /// A message came through one; the first that is heard of it when it is older than the watching.
@@ -69,8 +128,11 @@ impl Streams {
         self.close(context, id, ENDED.to_owned(), Some(Side::Server))
     }
 
-    /// A request broke off; whether it was a stream and the page did not close it.
-    pub fn failed(&mut self, context: &mut Context<'_>, failed: &Failed<'_>) -> bool {
+    /// A request for this address broke off; whether it was a stream and the page did not close it.
+    pub fn failed(&mut self, context: &mut Context<'_>, failed: &Failed<'_>, url: Option<&str>) -> bool {
+        if let Some(url) = url.filter(|_| failed.kind == "EventSource" && !failed.canceled) {
+            self.lose(context.session, url, context.now);
+        }
         match failed.canceled {
             true => {
                 self.close(
@@ -95,6 +157,9 @@ impl Streams {
         for id in ids {
             self.close(context, &id, "the page is gone".to_owned(), Some(Side::Page));
         }
+        let before = self.lost.len();
+        self.lost.retain(|lost| lost.session != session);
+        self.changed |= self.lost.len() != before;
     }
 
     fn know(&mut self, context: &mut Context<'_>, id: &str, url: String) {
@@ -114,8 +179,13 @@ impl Streams {
         let is_known = self.open.contains_key(id);
         if is_known {
             self.tell(context, id, SocketEvent::Close { code: None, reason, by });
-            self.open.remove(id);
+        }
+        if let Some(stream) = self.open.remove(id) {
             self.order.retain(|other| other != id);
+            match by {
+                Some(Side::Page) => {}
+                _ => self.lose(&stream.session, &stream.url, context.now),
+            }
         }
         is_known
     }

@@ -341,6 +341,50 @@ fn crashes_dialogs_and_downloads_are_said_by_the_browser() {
 }
 
 #[test]
+fn a_worker_that_is_stopped_has_not_crashed() {
+    let mut desk = Desk::page();
+    for kind in ["service_worker", "shared_worker", "worker", "worklet"] {
+        desk.attach(kind, kind, "http://app/w.js");
+        desk.hear(kind, "Inspector.targetCrashed", json!({}));
+    }
+    desk.attach("F", "iframe", "http://app/frame");
+    desk.hear("F", "Inspector.targetCrashed", json!({}));
+    assert_eq!(desk.all(), ["Error Browser: a frame of the page crashed"]);
+}
+
+#[test]
+fn a_load_begins_when_its_document_is_asked_for() {
+    let mut desk = Desk::page();
+    let asked = |id: &str, url: &str, seconds: f64| {
+        let mut sent = sent(id, "GET", url, "Document", 1.0);
+        sent["wallTime"] = json!(seconds);
+        sent
+    };
+    let shown = |loader: &str| json!({ "frame": { "id": "TP", "loaderId": loader, "url": "http://app/next" } });
+    let loads = |desk: &mut Desk| -> Vec<i64> {
+        let actions = desk.events.drain(..).filter_map(|event| match event {
+            Event::Action(action) => Some(action.time.0),
+            _ => None,
+        });
+        actions.collect()
+    };
+    let began = desk.now;
+    desk.hear("P", "Network.requestWillBeSent", asked("D1", "http://app/old", began as f64 / 1_000.0 - 0.02));
+    desk.now += 300;
+    let mut redirected = asked("D1", "http://app/next", desk.now as f64 / 1_000.0);
+    redirected["redirectResponse"] = json!({ "url": "http://app/old", "status": 302 });
+    desk.hear("P", "Network.requestWillBeSent", redirected);
+    desk.now += 500;
+    desk.hear("P", "Page.frameNavigated", shown("D1"));
+    assert_eq!(loads(&mut desk), [began - 20], "what its server says meanwhile belongs to it");
+    // One from the browser's own memory is asked for by nobody, and a clock that was changed is not believed.
+    desk.hear("P", "Page.frameNavigated", shown("D2"));
+    desk.hear("P", "Network.requestWillBeSent", asked("D3", "http://app/next", 5.0));
+    desk.hear("P", "Page.frameNavigated", shown("D3"));
+    assert_eq!(loads(&mut desk), [desk.now, desk.now]);
+}
+
+#[test]
 fn the_page_of_an_event_follows_navigations_and_is_that_of_the_page_for_workers() {
     let mut desk = Desk::page();
     desk.hear("P", "Target.attachedToTarget", json!({ "sessionId": "W", "targetInfo": {} }));
@@ -383,7 +427,7 @@ fn unknown_messages_are_ignored_and_broken_ones_counted() {
 #[test]
 fn greetings_never_leave_a_page_pausable() {
     let everything = TranslateOptions { source_maps: true, ..plain() };
-    for kind in ["page", "iframe", "worker", "shared_worker", "service_worker"] {
+    for kind in ["page", "iframe", "worker", "shared_worker", "service_worker", "worklet"] {
         let methods: Vec<&str> =
             Translator::greeting(kind, &everything).into_iter().map(|(method, _)| method).collect();
         let debugger = methods.iter().position(|method| *method == "Debugger.enable");

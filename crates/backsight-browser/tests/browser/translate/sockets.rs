@@ -1,7 +1,7 @@
 //! Sockets: openings, frames, failures and closings with their codes.
 
-use backsight_browser::Sign;
 use backsight_browser::event::{Event, Tool};
+use backsight_browser::{Phase, Sign};
 use serde_json::{Value, json};
 
 use super::Desk;
@@ -312,4 +312,40 @@ fn actions_are_told_with_who_did_them_and_never_with_what_was_typed() {
     desk.hear("P", "Runtime.bindingCalled", json!({ "name": "theirOwn", "payload": "anything" }));
     assert_eq!(desk.lines(), ["Click #go", "Input #q 12 characters, by script"]);
     assert_eq!(desk.translator.malformed(), 1);
+}
+
+#[test]
+fn a_socket_that_connects_is_a_request_without_an_answer() {
+    let connecting = |desk: &mut Desk| {
+        let under_way = desk.translator.take_under_way()?;
+        let sockets = under_way.iter().filter(|request| request.asked.url == URL);
+        Some(sockets.map(|socket| (socket.since.0, socket.phase)).collect::<Vec<_>>())
+    };
+    let created = |desk: &mut Desk| desk.hear("P", "Network.webSocketCreated", json!({ "requestId": "1", "url": URL }));
+    let error = |message: &str| json!({ "requestId": "1", "timestamp": 1.0, "errorMessage": message });
+    let answered = json!({ "requestId": "1", "timestamp": 10.5, "response": { "status": 101 } });
+    let gone = json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } });
+    let ends = [
+        ("Network.webSocketHandshakeResponseReceived", answered),
+        ("Network.webSocketFrameError", error("net::ERR_CONNECTION_REFUSED")),
+        ("Network.webSocketFrameError", error("WebSocket is closed before the connection is established.")),
+        ("Network.webSocketClosed", closed("1")),
+        ("Page.frameNavigated", gone),
+    ];
+    for (method, params) in ends {
+        let mut desk = Desk::page();
+        created(&mut desk);
+        assert_eq!(connecting(&mut desk), Some(vec![(desk.now, Phase::Unanswered)]));
+        desk.wait(12_000);
+        assert_eq!(connecting(&mut desk), None, "nothing changed");
+        desk.hear("P", method, params);
+        assert_eq!(connecting(&mut desk), Some(vec![]), "{method}");
+    }
+    // Frames of a connection change nothing, and neither does one that is older than the watching.
+    let mut desk = Desk::page();
+    open(&mut desk, "1");
+    connecting(&mut desk);
+    desk.hear("P", "Network.webSocketFrameReceived", frame("1", 1, "tick"));
+    desk.hear("P", "Network.webSocketFrameReceived", frame("9", 1, "tick"));
+    assert_eq!(connecting(&mut desk), None);
 }

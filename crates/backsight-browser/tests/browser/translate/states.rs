@@ -249,8 +249,8 @@ fn every_state_is_told_the_same_in_every_order() {
         covered.insert(state);
     }
     let is_over = |state: &RequestState| {
-        use RequestState::{Held, Open, Overdue, UnderWay};
-        !matches!(state, UnderWay | Overdue | Held | Open)
+        use RequestState::{Held, Lost, Open, Overdue, UnderWay};
+        !matches!(state, UnderWay | Overdue | Held | Lost | Open)
     };
     assert_eq!(covered, RequestState::ALL.into_iter().filter(is_over).collect(), "every state that is an end");
 }

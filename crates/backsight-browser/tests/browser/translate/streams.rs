@@ -1,5 +1,6 @@
 //! Event streams: told as connections, and each of their failures once.
 
+use backsight_browser::Phase;
 use serde_json::{Value, json};
 
 use super::{Desk, failed, finished, received, sent};
@@ -78,5 +79,53 @@ fn what_is_refused_or_no_stream_never_opens() {
         desk.hear("P", "Network.responseReceived", begun("1", status, mime));
         desk.hear("P", "Network.loadingFinished", finished("1", 2.0));
         assert_eq!(desk.all(), [format!("GET {URL} {status} eventsource")]);
+    }
+}
+
+/// Whether the stream is known to be lost, if that changed.
+fn is_lost(desk: &mut Desk) -> Option<bool> {
+    let under_way = desk.translator.take_under_way()?;
+    Some(under_way.iter().any(|request| request.phase == Phase::Lost && request.asked.url == URL))
+}
+
+fn refused(id: &str) -> Value {
+    let mut refused = failed(id, 3.0, "net::ERR_CONNECTION_REFUSED");
+    refused["type"] = "EventSource".into();
+    refused
+}
+
+#[test]
+fn a_stream_that_was_lost_or_never_opened_is_lost_until_it_is_open() {
+    for was_open in [true, false] {
+        let mut desk = Desk::page();
+        if was_open {
+            opened(&mut desk, "1");
+            assert_eq!(is_lost(&mut desk), Some(false));
+            desk.hear("P", "Network.loadingFinished", finished("1", 2.0));
+            assert_eq!(is_lost(&mut desk), Some(true), "the server ended it");
+        }
+        for id in ["2", "3"] {
+            desk.hear("P", "Network.requestWillBeSent", sent(id, "GET", URL, "EventSource", 3.0));
+            desk.hear("P", "Network.loadingFailed", refused(id));
+            desk.wait(3_000);
+            assert_eq!(is_lost(&mut desk), Some(true), "between two attempts");
+        }
+        opened(&mut desk, "4");
+        assert_eq!(is_lost(&mut desk), Some(false));
+    }
+}
+
+#[test]
+fn a_lost_stream_is_nobodys_loss_once_the_page_closed_it_or_is_gone() {
+    let gone = json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/next" } });
+    let payload = json!({ "stream": URL }).to_string();
+    let closed = json!({ "name": "__backsightSockets", "payload": payload, "executionContextId": 1 });
+    for (method, params) in [("Page.frameNavigated", gone), ("Runtime.bindingCalled", closed)] {
+        let mut desk = Desk::page();
+        opened(&mut desk, "1");
+        desk.hear("P", "Network.loadingFinished", finished("1", 2.0));
+        assert_eq!(is_lost(&mut desk), Some(true));
+        desk.hear("P", method, params);
+        assert_eq!(is_lost(&mut desk), Some(false), "{method}");
     }
 }
