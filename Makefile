@@ -18,7 +18,11 @@ run: ## build, show the main job done in a temporary directory, then serve this 
 
 test: tools lint ## everything that must pass: lint, tests, examples in the documentation
 	cargo nextest run --workspace
+	cargo nextest run -p backsight -p backsight-files --features backsight/portable,backsight-files/portable -E '$(PORTABLE)'
 	cargo test --doc --workspace
+
+# The ways that other systems than Linux take, judged by the tests of crashes and restores.
+PORTABLE := test(/^(crash_recovery|crash_steps|going|edited_before_recovery)::|^open_files::a_|^platform::|crash_restore::a_small/)
 
 lint: ## formatting and clippy, warnings are errors
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing: rustup component add rustfmt' >&2; exit 1; }

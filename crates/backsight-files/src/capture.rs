@@ -733,8 +733,8 @@ fn blind(directory: &[u8], name: &[u8], reason: Reason) -> Uncovered {
 
 /// The clock that stamps files.
 pub(crate) fn coarse_now() -> FileTime {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-    FileTime { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
+    let (seconds, nanoseconds) = crate::platform::stamping_clock();
+    FileTime { seconds, nanoseconds: nanoseconds as u32 }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::anchored::AnchoredPath;
 use crate::compare::Change;
 use crate::disk::Disk;
 use crate::files::Files;
+use crate::platform::mode_of;
 use crate::tree::{EMPTY_TREE, MAX_DEPTH, Node, Tree};
 
 /// The directory and what it holds of the store.
@@ -41,8 +42,8 @@ struct Stamp {
     inode: u64,
     size: i64,
     mode: u32,
-    modified: (i64, u64),
-    changed: (i64, u64),
+    modified: (i64, u32),
+    changed: (i64, u32),
 }
 
 impl Checkout {
@@ -167,9 +168,9 @@ impl Stamp {
         Stamp {
             inode: stat.st_ino,
             size: stat.st_size,
-            mode: stat.st_mode,
-            modified: (stat.st_mtime, stat.st_mtime_nsec),
-            changed: (stat.st_ctime, stat.st_ctime_nsec),
+            mode: mode_of(stat),
+            modified: (stat.st_mtime, stat.st_mtime_nsec as u32),
+            changed: (stat.st_ctime, stat.st_ctime_nsec as u32),
         }
     }
 }

@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use crate::anchored::AnchoredPath;
 use crate::cache::Stat;
 use crate::observe::{open_file, stat_of};
+use crate::platform;
 
 /// Access to the disk for writing.
 #[derive(Clone, Debug, Default)]
@@ -237,11 +238,11 @@ impl Disk {
         how: Rename,
     ) -> io::Result<()> {
         self.step()?;
-        let flags = match how {
-            Rename::NoReplace => RenameFlags::NOREPLACE,
-            Rename::Exchange => RenameFlags::EXCHANGE,
-        };
-        Ok(rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)?)
+        match how {
+            Rename::NoReplace => rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)?,
+            Rename::Exchange => platform::exchange(from, to)?,
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 
 use backsight_core::RelPath;
@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use crate::access::{Access, AccessList, Holder, needs_holder};
 use crate::disk::DiskFile;
 use crate::observe::{open_file, stamp};
+use crate::platform;
 use crate::scan::open_below;
 
 /// The access control list of a file, as the kernel names it.
@@ -182,16 +183,8 @@ pub(crate) fn access_at(directory: BorrowedFd<'_>, name: &[u8], mode: u16) -> Ac
 
 /// Whether it has any lists, without opening it. Nothing when that cannot be said.
 fn has_lists(directory: BorrowedFd<'_>, name: &[u8]) -> Option<bool> {
-    let path = [format!("/proc/self/fd/{}/", directory.as_raw_fd()).as_bytes(), name].concat();
-    let mut buffer = [0; 256];
-    match rustix::fs::llistxattr(path, &mut buffer[..]) {
-        Ok(length) => {
-            let mut names = buffer[..length].split(|&byte| byte == 0);
-            Some(names.any(|name| name == ACCESS_LIST || name == DEFAULT_LIST))
-        }
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Some(false),
-        Err(_) => None,
-    }
+    let attributes = platform::attributes_of(directory, name)?;
+    Some(attributes.split(|&byte| byte == 0).any(|name| name == ACCESS_LIST || name == DEFAULT_LIST))
 }
 
 /// Whether the system does not allow it, here or for this user.

@@ -38,8 +38,7 @@ pub fn pack(pack: &[u8], index: &[u8]) -> usize {
 }
 
 fn in_memory(bytes: &[u8]) -> Option<File> {
-    let descriptor = rustix::fs::memfd_create("fuzzing", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
-    let mut file = File::from(descriptor);
+    let mut file = crate::platform::nameless_file().ok()?;
     file.write_all(bytes).ok()?;
     Some(file)
 }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::mem::MaybeUninit;
+use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result, Uncovered};
 use rayon::Scope;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::cache::{Cache, CachedDirectory, Record, RecordKind, Stat};
@@ -22,6 +22,7 @@ use crate::ignore::{Effort, Holds, Rules, Surroundings, join, path_of};
 use crate::names::{Names, Span, alias_reason, names_towards};
 use crate::observe::stat_of;
 use crate::part::{Entered, Notes, Part};
+use crate::platform;
 use crate::tree::MAX_DEPTH;
 use crate::watch::Watcher;
 
@@ -445,13 +446,8 @@ impl<'a> Walk<'a> {
         let mut directories: Vec<(Record<'_>, u32)> = Vec::new();
         let mut holds = Holds::default();
         let mut records = cached.records();
-        let mut buffer = [MaybeUninit::<u8>::uninit(); 32 << 10];
-        let mut entries = RawDir::new(descriptor, &mut buffer);
-        while let Some(entry) = entries.next() {
-            let entry = entry.ok()?;
-            let name = entry.file_name();
+        let mut look = |name: &CStr| -> Option<()> {
             match name.to_bytes() {
-                b"." | b".." => continue,
                 b".git" => {
                     holds.git = true;
                     reserve(b".git", &task.path, &mut yielded);
@@ -472,6 +468,10 @@ impl<'a> Walk<'a> {
                     yielded.entries += 1;
                 }
             }
+            Some(())
+        };
+        if !platform::list(descriptor, |name, _| look(name).is_some()).ok()? {
+            return None;
         }
         yielded.vouched = yielded.entries;
         if yielded.entries != cached.len() {
@@ -534,17 +534,15 @@ impl<'a> Walk<'a> {
             names_towards(wanted, &task.path).into_iter().for_each(|name| names.push(name, FileType::Unknown));
             return Ok(names);
         }
-        let mut buffer = [MaybeUninit::<u8>::uninit(); 32 << 10];
-        let mut entries = RawDir::new(descriptor, &mut buffer);
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let bytes = entry.file_name().to_bytes();
-            if names.is_full() {
-                return Err(Errno::OVERFLOW);
+        let is_whole = platform::list(descriptor, |name, kind| {
+            let has_room = !names.is_full();
+            if has_room {
+                names.push(name.to_bytes(), kind);
             }
-            if bytes != b"." && bytes != b".." {
-                names.push(bytes, entry.file_type());
-            }
+            has_room
+        })?;
+        if !is_whole {
+            return Err(Errno::OVERFLOW);
         }
         names.sort();
         Ok(names)

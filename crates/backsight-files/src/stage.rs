@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use backsight_core::{Error, RelPath, Result};
-use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 
 use crate::anchored::AnchoredPath;
 use crate::apply::Applier;
 use crate::compare::Change;
 use crate::former::Former;
 use crate::journal::{Journal, Phase, RestoreId, Stage, Step};
+use crate::platform::{Mount, is_protected};
 use crate::scan::open_below;
 use crate::swap::{Action, action_of, open_stage};
 use crate::tree::Node;
@@ -30,16 +30,16 @@ impl Applier<'_> {
     /// Staged files must be on the mount of their target, or they could not be swapped in one step. Two mounts of one
     /// device are as far apart as two devices.
     pub(crate) fn place_stages(&self, id: &RestoreId, changes: &[Change]) -> Vec<Step> {
-        let own = mount_of(self.root);
+        let own = Mount::of(self.root);
         let place = |(number, change): (usize, &Change)| {
             let target = self.root.join(change.path.as_path());
             let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(self.root);
-            let mount = mount_of(standing);
+            let mount = Mount::of(standing);
             let beside = if mount == own {
                 None
             } else {
                 // The directory a file system is mounted on: no plan can remove it.
-                let same = |directory: &&Path| directory.starts_with(self.root) && mount_of(directory) == mount;
+                let same = |directory: &&Path| directory.starts_with(self.root) && Mount::of(directory) == mount;
                 let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
                 let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
                 // The root itself when a directory was exchanged just now: then nothing is mounted there.
@@ -135,9 +135,9 @@ impl Applier<'_> {
             }
             let Ok(directory) = open_below(root, parent) else { continue };
             let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-            if let Err(error) = rustix::fs::accessat(&directory, ".", access, AtFlags::EACCESS) {
+            if let Err(error) = rustix::fs::accessat(&directory, ".", access, rustix::fs::AtFlags::EACCESS) {
                 // Nobody is allowed to, not even its owner: that is named with the files.
-                if is_protected(&directory, b".") {
+                if is_protected(directory.as_fd(), b".") {
                     continue;
                 }
                 let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
@@ -158,8 +158,8 @@ fn check_protected(root: &OwnedFd, journal: &Journal) -> Result<()> {
     let mut protected = Vec::new();
     for Step { change, .. } in &journal.steps {
         let Ok(parent) = open_below(root, change.path.parent()) else { continue };
-        let is_inside = *directories.entry(change.path.parent()).or_insert_with(|| is_protected(&parent, b"."));
-        if is_inside || (change.before.is_some() && is_protected(&parent, change.path.name())) {
+        let is_inside = *directories.entry(change.path.parent()).or_insert_with(|| is_protected(parent.as_fd(), b"."));
+        if is_inside || (change.before.is_some() && is_protected(parent.as_fd(), change.path.name())) {
             protected.push(change.path.clone());
         }
     }
@@ -173,19 +173,4 @@ fn check_protected(root: &OwnedFd, journal: &Journal) -> Result<()> {
             backsight_core::shell_word(path.as_bytes())
         ))
         .with_details(serde_json::json!({ "protected": protected })))
-}
-
-/// Whether a name in a directory is immutable or can only be appended to.
-fn is_protected(directory: &OwnedFd, name: &[u8]) -> bool {
-    let found = rustix::fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
-    let protects = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
-    found.is_ok_and(|found| found.stx_attributes.intersects(protects))
-}
-
-/// What tells the mount of a path from others: the device, and the mount's number where the kernel says it (since 5.8).
-fn mount_of(path: &Path) -> Option<(u32, u32, Option<u64>)> {
-    let wanted = StatxFlags::MNT_ID;
-    let found = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
-    let is_told = StatxFlags::from_bits_retain(found.stx_mask).contains(wanted);
-    Some((found.stx_dev_major, found.stx_dev_minor, is_told.then_some(found.stx_mnt_id)))
 }

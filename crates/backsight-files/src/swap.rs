@@ -265,9 +265,7 @@ impl Applier<'_> {
 
     fn exchange_back(&self, step: &Step, stage: &OwnedFd, path: Place<'_>) -> io::Result<()> {
         if stamp(stage.as_fd(), &displaced_name(step))?.is_some() {
-            // This file system cannot exchange.
-            self.withdraw(step, stage, path)?;
-            return self.return_displaced(step, stage, path);
+            return self.rename_back(step, stage, path);
         }
         let staged = (stage.as_fd(), step.stage.name.as_bytes());
         let displaced = observe(staged.0, staged.1)?;
@@ -276,9 +274,22 @@ impl Applier<'_> {
         }
         match observe(path.0, path.1)? {
             Standing::Nothing => leave_newer(self.disk().rename_at(staged, path, Rename::NoReplace)),
-            standing if is_done(&standing, &step.change) => self.exchange_checked(step, staged, path).map(drop),
+            standing if is_done(&standing, &step.change) => {
+                if self.exchange_checked(step, staged, path)? {
+                    return Ok(());
+                }
+                // From here on it is a file that was displaced by a rename, also for a process that goes on after this one.
+                self.disk().rename_at(staged, (stage.as_fd(), &displaced_name(step)), Rename::NoReplace)?;
+                self.rename_back(step, stage, path)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// The way back where the file system cannot exchange.
+    fn rename_back(&self, step: &Step, stage: &OwnedFd, path: Place<'_>) -> io::Result<()> {
+        self.withdraw(step, stage, path)?;
+        self.return_displaced(step, stage, path)
     }
 
     /// Takes our new file away from the path again, if it was put there and is as we made it.

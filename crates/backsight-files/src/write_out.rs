@@ -6,6 +6,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::platform;
+
 /// So many files are written out in one capture: each may wait for a write that is under way already.
 const MOST: u64 = 64;
 /// What is smaller is hardly worth mapping.
@@ -30,25 +32,9 @@ impl WriteOut {
         let is_meant = self.is_all || size >= PAGE && is_binary(file);
         let take = |left: u64| left.checked_sub(1);
         if is_meant && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-            start(file);
+            platform::start_writing_out(file);
         }
     }
-}
-
-/// Starts to write a file's dirty pages and does not wait for the disk: `fdatasync` would, and for the journal with all that
-/// other programs have in it. What is on its way already is waited for, since its pages may be dirty again.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "no crate that is here offers this call without it")]
-fn start(file: &File) {
-    use std::os::fd::AsRawFd;
-    let how = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE;
-    // SAFETY: the descriptor is open as long as `file` is borrowed; the call takes numbers only and touches no memory here.
-    unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, how) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn start(file: &File) {
-    let _ = file.sync_data();
 }
 
 fn is_binary(file: &File) -> bool {

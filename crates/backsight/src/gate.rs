@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result, quote, shell_word};
-use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal, TrackedPath};
+use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal, TrackedPath, device_of, mode_of};
 use rustix::fs::{FileType, Stat};
 
 use crate::identity::{self, Born};
@@ -68,7 +68,7 @@ impl OwnStore {
     pub(crate) fn is_in_place(&self) -> bool {
         let there = std::fs::symlink_metadata(self.directory.path());
         let held = self.directory.stat();
-        matches!((there, held), (Ok(there), Ok(held)) if (there.dev(), there.ino()) == (held.st_dev, held.st_ino))
+        matches!((there, held), (Ok(there), Ok(held)) if (there.dev(), there.ino()) == (device_of(&held), held.st_ino))
     }
 }
 
@@ -206,7 +206,7 @@ fn problem_with(path: &AnchoredPath, stat: &Stat) -> Option<Refusal> {
     } else if stat.st_uid != rustix::process::geteuid().as_raw() {
         Some(Refusal::Owner(path.path(), stat.st_uid))
     } else if stat.st_mode & 0o022 != 0 {
-        Some(Refusal::Writable(path.path(), stat.st_mode & 0o7777))
+        Some(Refusal::Writable(path.path(), mode_of(stat) & 0o7777))
     } else if kind == FileType::RegularFile && stat.st_nlink != 1 {
         Some(Refusal::Linked(path.path()))
     } else {

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, Result};
-use backsight_files::{AnchoredPath, ObjectKind, Seal, object_id};
+use backsight_files::{AnchoredPath, ObjectKind, Seal, device_of, object_id};
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ pub(crate) fn of(store: &AnchoredPath, settings: &Settings) -> Result<Born> {
 /// Whether the store that the record is of still stands where it was made, so that this is another: a copy on another
 /// file system may have the same inode.
 fn is_elsewhere(record: &Record, id: &str, stat: &Stat) -> bool {
-    if std::fs::symlink_metadata(&record.store).is_ok_and(|found| found.dev() == stat.st_dev) {
+    if std::fs::symlink_metadata(&record.store).is_ok_and(|found| found.dev() == device_of(stat)) {
         return false;
     }
     let Ok(original) = AnchoredPath::open_directory(&record.store) else { return false };

@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use backsight_core::{Code, Error, Result, Seq, SnapshotId, Timestamp};
-use backsight_files::{AnchoredPath, WorkspaceLock};
+use backsight_files::{AnchoredPath, WorkspaceLock, device_of};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -473,7 +473,7 @@ fn check_file(connection: &Connection, file: &AnchoredPath) -> Result<()> {
     let read = connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0));
     read.map_err(broken)?;
     let wanted = file.stat().map_err(|error| Error::io(format!("look at `{}`", file.display()), error))?;
-    let is_wanted = |found: &std::fs::Metadata| (found.dev(), found.ino()) == (wanted.st_dev, wanted.st_ino);
+    let is_wanted = |found: &std::fs::Metadata| (found.dev(), found.ino()) == (device_of(&wanted), wanted.st_ino);
     let is_open = match std::fs::read_dir("/proc/self/fd") {
         Ok(open) => open.flatten().any(|entry| std::fs::metadata(entry.path()).is_ok_and(|found| is_wanted(&found))),
         Err(_) => std::fs::metadata(file.path()).is_ok_and(|found| is_wanted(&found)),

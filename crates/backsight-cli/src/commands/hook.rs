@@ -11,12 +11,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, Result, Timestamp};
 use backsight_server::hook::{self, Agent, Reply, Way};
-use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -203,13 +202,20 @@ fn deliver(agent: Agent, payload: &Value, global: &Global, headway: &Shared) -> 
 }
 
 /// When the client called: on a busy machine it takes a while from there to here.
+#[cfg(target_os = "linux")]
 fn started() -> Option<Timestamp> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // After the program's name, which may hold anything, it is the twentieth; in ticks since the machine started.
     let ticks: u64 = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()?;
-    let since_boot = Duration::try_from(rustix::time::clock_gettime(ClockId::Boottime)).ok()?;
+    let since_boot = Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::Boottime)).ok()?;
     let age = since_boot.checked_sub(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))?;
-    Some(Timestamp::from_system(SystemTime::now()).before(age))
+    Some(Timestamp::from_system(std::time::SystemTime::now()).before(age))
+}
+
+/// Elsewhere it is not known.
+#[cfg(not(target_os = "linux"))]
+fn started() -> Option<Timestamp> {
+    None
 }
 
 /// The directory the agent works in: `-C`, else what it says itself, else the current one.

@@ -49,8 +49,7 @@ impl Form {
     }
 }
 
-/// The hash of a value at an address.
-#[cfg(target_os = "linux")]
+/// The hash of a value at an address; nothing on systems that do not let a program be read like this.
 pub(super) fn read(process: i32, address: u64, form: Form) -> Option<Read> {
     let memory = std::fs::File::open(format!("/proc/{process}/mem")).ok()?;
     let (start, bytes, count, size) = match form {
@@ -67,12 +66,6 @@ pub(super) fn read(process: i32, address: u64, form: Form) -> Option<Read> {
     let run = run_of(bytes / size.max(1)).checked_mul(size).and_then(|run| usize::try_from(run).ok())?;
     let runs = content.chunks(run.max(1)).map(|run| hash::bytes(run) as u32).collect();
     Some(Read { hash: hash::bytes(&content), count, runs })
-}
-
-/// Other systems do not let a program be read like this.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn read(_: i32, _: u64, _: Form) -> Option<Read> {
-    None
 }
 
 /// The program that a debugger started: its only child.

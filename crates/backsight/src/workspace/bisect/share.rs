@@ -100,10 +100,21 @@ fn put_file(source: &Path, target: &Path, by: By, linked: &mut Linked) -> io::Re
     keep_times(source, target)
 }
 
+#[cfg(target_os = "linux")]
+fn share_blocks(to: &File, from: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+/// Elsewhere a file is linked or copied.
+#[cfg(not(target_os = "linux"))]
+fn share_blocks(_: &File, _: &File) -> bool {
+    false
+}
+
 /// A copy that shares its blocks until one of the two is written to; false where the file system has no such thing.
 fn reflink(source: &Path, target: &Path) -> io::Result<bool> {
     let (from, to) = (File::open(source)?, File::create_new(target)?);
-    if rustix::fs::ioctl_ficlone(&to, &from).is_err() {
+    if !share_blocks(&to, &from) {
         drop(to);
         fs::remove_file(target)?;
         return Ok(false);
