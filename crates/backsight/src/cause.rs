@@ -5,7 +5,7 @@
 mod imports;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, RangeInclusive};
 
 use backsight_core::RelPath;
@@ -19,13 +19,14 @@ pub(crate) use words::words;
 const FRAMES: usize = 8;
 /// Reasons that are shown.
 const REASONS: usize = 3;
-/// What each reason weighs: the very line, the file, a word, a file that is imported, one that such a file imports, being
-/// the latest.
+/// What each reason weighs: the very line, the file, a word, a file that is imported, one that such a file imports, a word
+/// beside the change, being the latest.
 const LINE: u32 = 160;
 const FILE: u32 = 70;
 const WORD: u32 = 60;
 const IMPORT: u32 = 60;
 const FURTHER: u32 = 35;
+const NEAR: u32 = 30;
 const LATEST: u32 = 12;
 /// What remains of the weight of a file to which lines were only added.
 const ADDED: u32 = 3;
@@ -55,6 +56,8 @@ pub(crate) struct TouchedText {
     pub(crate) lines: Vec<RangeInclusive<u32>>,
     /// Words of the lines that it removed and added.
     pub(crate) words: BTreeSet<String>,
+    /// Words of the lines beside them: a route stands before what answers it.
+    pub(crate) near: BTreeSet<String>,
     /// What was done to it.
     pub(crate) how: Touch,
 }
@@ -82,6 +85,8 @@ pub enum EvidenceKind {
     Word,
     /// A file at the place of the error imports a file that the step changed.
     Import,
+    /// The step changed lines beside one with a word that the error names.
+    Near,
     /// It is the last step before it.
     Time,
 }
@@ -113,16 +118,20 @@ pub(crate) fn rank<C: Deref<Target = Candidate>>(
     candidates: &[C],
     imported: &dyn Fn(&RelPath) -> BTreeSet<RelPath>,
 ) -> Vec<Suspicion> {
-    let named: Vec<BTreeSet<&str>> = candidates.iter().map(|candidate| named(trouble, candidate)).collect();
+    let named: Vec<BTreeMap<&str, EvidenceKind>> =
+        candidates.iter().map(|candidate| named(trouble, candidate)).collect();
+    let is_code = |candidate: &C| candidate.files.iter().any(|file| !is_prose(&file.path));
+    let latest = candidates.iter().rposition(is_code).or(candidates.len().checked_sub(1));
     let suspicion = |(number, candidate): (usize, &C)| {
         let (mut weight, mut evidence) = by_place(trouble, candidate, imported);
-        for word in &named[number] {
+        for (word, kind) in &named[number] {
             // A word that many of the steps changed says little of each.
-            let steps = named.iter().filter(|others| others.contains(word)).count();
-            weight += WORD / u32::try_from(steps.max(1)).unwrap_or(u32::MAX);
-            evidence.push(Evidence { kind: EvidenceKind::Word, at: (*word).to_owned() });
+            let steps = named.iter().filter(|others| others.contains_key(word)).count();
+            let worth = if *kind == EvidenceKind::Word { WORD } else { NEAR };
+            weight += worth / u32::try_from(steps.max(1)).unwrap_or(u32::MAX);
+            evidence.push(Evidence { kind: *kind, at: (*word).to_owned() });
         }
-        if number + 1 == candidates.len() {
+        if Some(number) == latest {
             weight += LATEST;
             evidence.push(Evidence { kind: EvidenceKind::Time, at: String::new() });
         }
@@ -188,10 +197,28 @@ fn imported_by(
     places.iter().find(through).map(|far| (FURTHER / part, far.clone()))
 }
 
-/// The words of the trouble that stand in lines the step changed.
-fn named<'a>(trouble: &'a Trouble, candidate: &Candidate) -> BTreeSet<&'a str> {
-    let is_there = |word: &&String| candidate.files.iter().any(|file| file.words.contains(*word));
-    trouble.words.iter().filter(is_there).map(String::as_str).collect()
+/// The words of the trouble that stand in lines of code the step changed. What comes without a place, such as a request that
+/// fails, is looked for beside them too: with a place, what stands beside a change says nothing that the place does not.
+fn named<'a>(trouble: &'a Trouble, candidate: &Candidate) -> BTreeMap<&'a str, EvidenceKind> {
+    let has_place = trouble.places.iter().any(|(_, line)| *line > 0);
+    let code: Vec<&TouchedText> = candidate.files.iter().filter(|file| !is_prose(&file.path)).collect();
+    let kind = |word: &'a String| match word {
+        _ if code.iter().any(|file| file.words.contains(word)) => Some((word.as_str(), EvidenceKind::Word)),
+        _ if !has_place && code.iter().any(|file| file.near.contains(word)) => {
+            Some((word.as_str(), EvidenceKind::Near))
+        }
+        _ => None,
+    };
+    trouble.words.iter().filter_map(kind).collect()
+}
+
+/// Whether a file is read by people: what it says of the app breaks nothing in it.
+fn is_prose(path: &RelPath) -> bool {
+    const ENDINGS: [&str; 5] = ["md", "markdown", "rst", "adoc", "txt"];
+    let path = path.to_string();
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    // Lists of packages have the ending of a text.
+    ENDINGS.contains(&ending.as_str()) && !path.ends_with("requirements.txt") && !path.ends_with("CMakeLists.txt")
 }
 
 /// Whether a place that a page or program names is this file: one of the two is the end of the other. A server's root may lie
@@ -238,7 +265,8 @@ mod tests {
 
     fn step(file: &str, lines: &[RangeInclusive<u32>], text: &str) -> Candidate {
         let words = words(text);
-        Candidate { files: vec![TouchedText { path: path(file), lines: lines.to_vec(), words, how: Touch::Changed }] }
+        let (path, lines, near) = (path(file), lines.to_vec(), BTreeSet::new());
+        Candidate { files: vec![TouchedText { path, lines, words, near, how: Touch::Changed }] }
     }
 
     fn trouble(places: &[(&str, u32)], text: &str) -> Trouble {
@@ -257,7 +285,7 @@ mod tests {
         let steps = [
             step("src/Cart.jsx", &[19..=20], ""),
             step("src/Cart.jsx", &[40..=44], ""),
-            step("README.md", &[1..=1], ""),
+            step("src/user.js", &[1..=1], ""),
         ];
         assert_eq!(
             first(&trouble(&[("http://localhost:5173/src/Cart.jsx?t=1", 19)], ""), &steps),
@@ -277,8 +305,19 @@ mod tests {
     }
 
     #[test]
+    fn a_route_beside_the_change_is_evidence_and_prose_is_none() {
+        let mut handler = step("server.js", &[12..=12], "response.status(404).json({})");
+        handler.files[0].near = words("app.get('/api/stock', (request, response) => {");
+        let steps = [handler, step("NOTES.md", &[1..=1], "the stock was reviewed")];
+        let found = trouble(&[], "GET /api/stock");
+        assert_eq!(first(&found, &steps), (0, EvidenceKind::Near));
+        // The latest step that can have broken anything is the one before the notes.
+        assert_eq!(first(&trouble(&[], "quota exceeded"), &steps), (0, EvidenceKind::Time));
+    }
+
+    #[test]
     fn what_the_place_imports_is_suspected_before_the_latest() {
-        let steps = [step("src/api.js", &[3..=3], "x"), step("README.md", &[1..=1], "y")];
+        let steps = [step("src/api.js", &[3..=3], "x"), step("src/user.js", &[1..=1], "y")];
         let found = trouble(&[("/src/Cart.jsx", 19)], "");
         let steps: Vec<&Candidate> = steps.iter().collect();
         let ranked = rank(&found, &steps, &|from| match from == &path("src/Cart.jsx") {

@@ -300,6 +300,7 @@ impl Evidence {
             EvidenceKind::File => format!("it changed the file of {}", self.at),
             EvidenceKind::Word => format!("it changed lines with `{}`", self.at),
             EvidenceKind::Import => format!("it changed {}", self.at.replace(" by ", ", imported by ")),
+            EvidenceKind::Near => format!("it changed lines beside `{}`", self.at),
             EvidenceKind::Time => "it was the last before".to_owned(),
         }
     }

@@ -14,6 +14,7 @@ use backsight_core::{RelPath, Result, Seq, Timestamp, estimate_tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::causes::Broken;
 use self::disk::{DiskLook, DiskNews, OnDisk};
 use super::{Opened, Workspace};
 use crate::report::{AllChanges, Because, Certainty, DebugChanges, Event, FilesChanges, Kind, ProgramEvent, StepEntry};
@@ -208,11 +209,14 @@ impl Workspace {
         let mut answer = AllChanges { files, debug, ..AllChanges::of_app(app) };
         let mut moments = Vec::new();
         if let Some(reasons) = reasons {
-            let troubles = self.troubles(&answer.app)?;
-            let explained = troubles.known.iter().take(reasons);
-            answer.because =
-                explained.map(|trouble| self.because(opened, trouble, window)).collect::<Result<Vec<Because>>>()?;
-            answer.unexplained = troubles.gone + (troubles.known.len() - answer.because.len()) as u64;
+            let (errors, lesser): (Vec<Broken>, Vec<Broken>) =
+                self.troubles(&answer.app)?.into_iter().partition(|trouble| !trouble.is_lesser);
+            let because = |trouble: &Broken| self.because(opened, trouble, window);
+            answer.because = errors.iter().take(reasons).map(because).collect::<Result<Vec<Because>>>()?;
+            answer.unexplained = (errors.len() - answer.because.len()) as u64;
+            let room = reasons - answer.because.len();
+            let explained = lesser.iter().take(room).map(because).collect::<Result<Vec<Because>>>()?;
+            answer.because.extend(explained.into_iter().filter(|because| because.certainty.has_evidence()));
             (moments, answer.not_in_order) = self.moments(&answer.app)?;
         }
         in_order(&mut answer, moments);

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use backsight_browser::entry::Entry;
-use backsight_browser::report::{Changes, FailureEntry, MessageEntry, SocketErrorEntry};
+use backsight_browser::event::Side;
+use backsight_browser::report::{
+    Changes, DisconnectionEntry, FailureEntry, MessageEntry, PendingEntry, SocketErrorEntry,
+};
 use backsight_core::{ObjectId, RelPath, Result, Seq, Timestamp, bounded};
 use backsight_diff::{is_binary, line_origins, split_lines};
 
@@ -26,8 +29,12 @@ const LARGEST: u64 = 256 << 10;
 const REMEMBERED: usize = 512;
 /// Others that are named beside the suspect.
 const ALSO: usize = 3;
+/// Lines before and after a change that belong to it.
+const BESIDE: usize = 3;
 /// Words of an answer's body that are looked for in the code.
 const BODY_WORDS: usize = 40;
+/// Characters by which something is called that has no id.
+const NAMED: usize = 60;
 /// Places that a text names, at most.
 const PLACES: usize = 16;
 /// Directories of the workspace's root that may be a server's root.
@@ -39,24 +46,18 @@ pub(super) struct Cache(Mutex<HashMap<Seq, Arc<Candidate>>>);
 
 /// Something that broke, as the answer tells it.
 pub(super) struct Broken {
-    /// Its id.
+    /// Its id, or its words where it has none.
     entry: String,
+    /// Whether it is no error: then it is only told which step explains it, when one does.
+    pub(super) is_lesser: bool,
     /// When first.
     first: Timestamp,
     trouble: Trouble,
 }
 
-/// What an answer says is broken and new.
-pub(super) struct Troubles {
-    /// The worst first.
-    pub(super) known: Vec<Broken>,
-    /// How many more there are of which nothing is kept that a step could explain.
-    pub(super) gone: u64,
-}
-
 impl Workspace {
     /// What the app's answer says is broken and new, the worst first.
-    pub(super) fn troubles(&self, app: &Changes) -> Result<Troubles> {
+    pub(super) fn troubles(&self, app: &Changes) -> Result<Vec<Broken>> {
         let browser = self.browser()?;
         let whole = |id: &String| browser.entry(id).ok();
         let console = app.console.iter().flat_map(|console| &console.errors).filter(|entry| !entry.recurring);
@@ -65,9 +66,15 @@ impl Workspace {
         let mut found: Vec<Broken> = console.map(|entry| said(entry, whole(&entry.id), app)).collect();
         found.extend(failed.map(|entry| failed_request(entry, whole(&entry.id), app)));
         found.extend(sockets.map(|entry| broken_socket(entry, whole(&entry.id), app)));
-        let all = found.len();
-        found.retain(|broken| !broken.entry.is_empty());
-        Ok(Troubles { gone: (all - found.len()) as u64, known: found })
+        let warned = app.console.iter().flat_map(|console| &console.warnings).filter(|entry| !entry.recurring);
+        let closed = app.websocket.iter().flat_map(|sockets| &sockets.disconnections);
+        let closed = closed.filter(|entry| !entry.reconnected && entry.by != Some(Side::Page));
+        let waiting = app.network.iter().flat_map(|network| &network.pending);
+        let mut lesser: Vec<Broken> = closed.map(|entry| lost_socket(entry, whole(&entry.id), app)).collect();
+        lesser.extend(waiting.map(|entry| unanswered(entry, app)));
+        lesser.extend(warned.map(|entry| said(entry, whole(&entry.id), app)));
+        found.extend(lesser.into_iter().map(|broken| Broken { is_lesser: true, ..broken }));
+        Ok(found)
     }
 
     /// The entries of the app's answer that have a place in the order of things, each with when it was: what broke when it
@@ -256,8 +263,9 @@ fn is_guess(suspicion: &Suspicion) -> bool {
 
 fn certainty(suspicion: &Suspicion) -> Certainty {
     let kinds: BTreeSet<EvidenceKind> = suspicion.evidence.iter().map(|evidence| evidence.kind).collect();
-    match kinds.iter().filter(|kind| **kind != EvidenceKind::Time).count() {
+    match kinds.iter().filter(|kind| !matches!(kind, EvidenceKind::Time | EvidenceKind::Near)).count() {
         _ if kinds.contains(&EvidenceKind::Line) => Certainty::Likely,
+        0 if kinds.contains(&EvidenceKind::Near) => Certainty::Possible,
         0 => Certainty::Guess,
         1 => Certainty::Possible,
         _ => Certainty::Likely,
@@ -269,10 +277,18 @@ fn said(entry: &MessageEntry, whole: Option<Entry>, app: &Changes) -> Broken {
     let message = said.map_or(entry.message.as_str(), |said| said.message.as_str());
     let stack = said.iter().flat_map(|said| &said.stack).map(|frame| (frame.file.clone(), frame.line));
     let places = place(&entry.source).into_iter().chain(stack).chain(places_in(message)).collect();
-    Broken {
-        entry: entry.id.clone(),
-        first: first_of(whole.as_ref(), app, entry.after_ms.unwrap_or(0)),
-        trouble: Trouble { places, words: cause::words(message) },
+    let first = first_of(whole.as_ref(), app, entry.after_ms.unwrap_or(0));
+    let trouble = Trouble { places, words: cause::words(message) };
+    Broken::new(&entry.id, &entry.message, first, trouble)
+}
+
+impl Broken {
+    fn new(id: &str, words: &str, first: Timestamp, trouble: Trouble) -> Broken {
+        let entry = match id.is_empty() {
+            true => words.chars().take(NAMED).collect(),
+            false => id.to_owned(),
+        };
+        Broken { entry, first, trouble, is_lesser: false }
     }
 }
 
@@ -287,14 +303,29 @@ fn failed_request(entry: &FailureEntry, whole: Option<Entry>, app: &Changes) -> 
     words.extend(cause::words(&entry.detail));
     words.extend(cause::words(body).into_iter().take(BODY_WORDS));
     let first = first_of(whole.as_ref(), app, 0);
-    Broken { entry: entry.id.clone(), first, trouble: Trouble { places, words } }
+    Broken::new(&entry.id, &format!("{} {}", entry.method, entry.path), first, Trouble { places, words })
+}
+
+/// A request that is not answered: it has no entry yet.
+fn unanswered(entry: &PendingEntry, app: &Changes) -> Broken {
+    let first = Timestamp(app.to.0 - entry.age_ms);
+    let trouble = Trouble { places: vec![(entry.path.clone(), 0)], words: cause::words(&entry.path) };
+    Broken::new("", &format!("{} {}", entry.method, entry.path), first, trouble)
+}
+
+fn lost_socket(entry: &DisconnectionEntry, whole: Option<Entry>, app: &Changes) -> Broken {
+    let mut words = cause::words(&entry.url);
+    words.extend(cause::words(&entry.close_reason));
+    words.extend(entry.close_code.map(|code| code.to_string()));
+    let first = first_of(whole.as_ref(), app, 0);
+    Broken::new(&entry.id, &entry.url, first, Trouble { places: Vec::new(), words })
 }
 
 fn broken_socket(entry: &SocketErrorEntry, whole: Option<Entry>, app: &Changes) -> Broken {
     let mut words = cause::words(&entry.url);
     words.extend(cause::words(&entry.message));
     let first = first_of(whole.as_ref(), app, 0);
-    Broken { entry: entry.id.clone(), first, trouble: Trouble { places: Vec::new(), words } }
+    Broken::new(&entry.id, &entry.url, first, Trouble { places: Vec::new(), words })
 }
 
 /// When it first happened within the window.
@@ -347,7 +378,8 @@ fn is_path(word: &str) -> bool {
 /// What was done to a text: which lines of it are new, and the words of what was added and removed.
 fn touched_text(path: RelPath, before: &[u8], after: &[u8]) -> TouchedText {
     if is_binary(before) || is_binary(after) {
-        return TouchedText { path, lines: Vec::new(), words: BTreeSet::new(), how: Touch::Changed };
+        let (words, near) = (BTreeSet::new(), BTreeSet::new());
+        return TouchedText { path, lines: Vec::new(), words, near, how: Touch::Changed };
     }
     let (forward, backward) = (line_origins(before, after), line_origins(after, before));
     let (old, new) = (split_lines(before), split_lines(after));
@@ -359,7 +391,20 @@ fn touched_text(path: RelPath, before: &[u8], after: &[u8]) -> TouchedText {
         true => Touch::Changed,
         false => Touch::Added,
     };
-    TouchedText { path, lines: changed_lines(&forward), words: cause::words(&text.join("\n")), how }
+    let lines = changed_lines(&forward);
+    let near = cause::words(&beside(&new, &lines));
+    TouchedText { path, lines, words: cause::words(&text.join("\n")), near, how }
+}
+
+/// The lines before and after those that are new.
+fn beside(lines: &[&[u8]], changed: &[RangeInclusive<u32>]) -> String {
+    let at = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let around = changed.iter().map(|range| {
+        let (start, end) = (at(*range.start()).saturating_sub(BESIDE + 1), at(*range.end()).saturating_add(BESIDE));
+        start..end.min(lines.len())
+    });
+    let text = around.flat_map(|range| lines.get(range).unwrap_or_default());
+    text.map(|line| String::from_utf8_lossy(line)).collect::<Vec<_>>().concat()
 }
 
 /// The new lines as ranges from one, and the two lines between which some were removed.

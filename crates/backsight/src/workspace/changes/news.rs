@@ -111,7 +111,7 @@ impl Workspace {
         let Some((what, count)) = worst(&app) else { return Ok(None) };
         let (disk, news) = (DiskLook::default(), DiskNews::default());
         let window = Window { since, until, disk, news, is_compared: false };
-        let troubles = self.troubles(&app)?.known;
+        let troubles = self.troubles(&app)?;
         let because = troubles.first().map(|trouble| self.because(opened, trouble, &window)).transpose()?;
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         let suspect = because.as_ref().map(suspected).unwrap_or_default();
