@@ -34,10 +34,10 @@ lint: ## formatting and clippy, warnings are errors
 bench: tools ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
 	cargo run --release -p backsight-bench -- $(BENCH)
 
-apps: tools ## plant bugs in real apps and print what was told of each (ONLY=react,flask:form, VERBOSE=1 for all answers)
+apps: tools ## plant bugs in real apps and print what was told of each (ONLY=react,flask:form, VERBOSE=1 for all answers, BECAUSE=1 for the suspects)
 	@cargo build -p backsight-cli
 	@$(TARGET)/tools/node_modules/.bin/node tests/apps/drive/main.mjs --program $(TARGET)/debug/backsight \
-	  --tools $(TARGET)/tools $(if $(ONLY),--only "$(ONLY)") $(if $(VERBOSE),--verbose)
+	  --tools $(TARGET)/tools $(if $(ONLY),--only "$(ONLY)") $(if $(VERBOSE),--verbose) $(if $(BECAUSE),--because)
 
 # Not part of `make test`: the clients are 1.2 GB, and starting them some eighty times takes minutes.
 clients: ## run Claude Code, Codex, Gemini CLI and opencode offline, and see whose changes are whose (ONLY=codex:interrupt, RECORD=dir)

@@ -11,6 +11,7 @@ export async function look(bug, app, scene) {
   } catch (error) {
     scene.say(error);
     scene.stage.fix();
+    scene.stage.track();
     return { bug: bug.name, kind: bug.kind, broke: error.message, answer: error.message, answers: [''], milliseconds: 0 };
   }
 }
@@ -18,7 +19,8 @@ export async function look(bug, app, scene) {
 async function play(bug, app, scene) {
   const began = Date.now();
   const row = { bug: bug.name, kind: bug.kind, wanted: bug.severity, answers: [] };
-  await bug.plant(scene);
+  await scene.stage.distract(`before ${bug.name}`.replaceAll(/\W/g, '_'));
+  const planted = await scene.stage.asStep('planter', 'Edit', () => bug.plant(scene));
   const places = bug.at(scene);
   await bug.act?.(scene);
   const told = [];
@@ -28,9 +30,13 @@ async function play(bug, app, scene) {
   } while (!row.seen.right && told.length < QUESTIONS);
   row.questions = told.length;
   row.early = leading(told);
+  row.because = scene.stage.records ? suspected(planted, told) : '-';
   await ask(scene, 700);
-  const files = scene.stage.fix();
-  await bug.fix?.(scene);
+  let files;
+  await scene.stage.asStep('planter', 'Edit', async () => {
+    files = scene.stage.fix();
+    await bug.fix?.(scene);
+  });
   await app.fixed?.(scene, files, bug);
   await bug.after?.(scene);
   const first = await ask(scene, 15_000);
@@ -53,7 +59,18 @@ function leading(told) {
 async function ask({ agent, say }, wait) {
   const { text, structured } = await agent.call('get_changes_since', { wait_ms: wait });
   say(`${text}\n`);
-  return { severity: structured.severity, text };
+  return { severity: structured.severity, text, because: structured.because ?? [] };
+}
+
+/** What the first answer that explains anything says of the planted step: named first, elsewhere, or not at all. */
+function suspected(planted, told) {
+  const reasons = told.flatMap((answer) => answer.because);
+  const first = reasons.find((reason) => reason.step);
+  if (!planted) return first ? `no file was changed, and ${first.step} is named (${first.certainty})` : 'no file was changed';
+  if (first?.step === planted) return 'first';
+  const others = reasons.flatMap((reason) => [reason.step, ...(reason.also ?? [])]);
+  const named = first ? `${first.step} (${first.certainty})` : 'nothing';
+  return others.includes(planted) ? `second to ${named}` : `no: ${named} is named`;
 }
 
 /** Asks until nothing of the bug is left to tell. */

@@ -1,7 +1,9 @@
 // Plants bugs in the apps, one after the other, and asks Backsight over MCP what happened, as an agent does: edit, look,
 // fix, look. Prints the table as Markdown; fails when a row does not hold, or holds although known.txt says otherwise.
 //
-//   node main.mjs --program backsight --tools target/tools [--only react,flask:form] [--out FILE] [--verbose]
+//   node main.mjs --program backsight --tools target/tools [--only react,flask:form] [--out FILE] [--verbose] [--because]
+//
+// With --because every edit is a recorded step, among steps of others, and the planted one has to be named first.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,14 +11,15 @@ import { parseArgs } from 'node:util';
 import { Agent } from './agent.mjs';
 import { look, settle } from './look.mjs';
 import { Stage } from './stage.mjs';
-import { complaints, table } from './table.mjs';
+import { complaints, rates, table } from './table.mjs';
 import { countTokens } from './tokens.mjs';
 import { User } from './user.mjs';
 
 const APPS = ['react', 'vue', 'webpack', 'flask'];
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..');
 const text = { type: 'string' };
-const { values } = parseArgs({ options: { program: text, tools: text, only: text, out: text, verbose: { type: 'boolean' } } });
+const flag = { type: 'boolean' };
+const { values } = parseArgs({ options: { program: text, tools: text, only: text, out: text, verbose: flag, because: flag } });
 const only = (values.only ?? APPS.join(',')).split(',').map((wanted) => wanted.split(':'));
 
 const rows = [];
@@ -26,7 +29,7 @@ for (const name of APPS) {
   if (named.length) rows.push(...(await visit(name, isWanted)));
 }
 countTokens(rows, resolve(values.tools, 'node_modules'));
-const report = table(rows);
+const report = values.because ? `${table(rows)}\n${rates(rows)}` : table(rows);
 process.stdout.write(report);
 if (values.out) writeFileSync(values.out, report);
 const wrong = complaints(rows, readFileSync(join(folder, 'known.txt'), 'utf8'));
@@ -40,6 +43,7 @@ async function visit(name, isWanted) {
   const scene = { stage, node: process.execPath, say: values.verbose ? console.error : () => {} };
   const seen = [];
   try {
+    if (values.because) stage.record();
     scene.agent = await Agent.start(stage.program, stage.directory, stage.environment);
     if (!app.launches) scene.user = await User.start(stage.beside('profile'));
     await app.start(scene);

@@ -1,5 +1,5 @@
 // A copy of an app in a temporary directory, with its programs under `backsight run`, and an editor's hand on its files.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ export class Stage {
   #base = realpathSync(mkdtempSync(join(tmpdir(), 'backsight-app-')));
   #originals = new Map();
   #programs = new Map();
+  #records = false;
   directory = join(this.#base, 'app');
 
   constructor(program, source, tools) {
@@ -42,6 +43,47 @@ export class Stage {
     this.#programs.set(name, child);
     child.once('exit', () => this.#programs.delete(name));
     if (port) await until(`${name} answers`, () => answers(port));
+  }
+
+  /** What an agent's tool does, as a recorded step; its number, or nothing when no file changed. */
+  async asStep(session, tool, work) {
+    if (!this.#records) return void (await work());
+    const call = this.#backsight('begin', '--tool', tool, '--session', session).id;
+    await work();
+    const { created, sequence_number: number } = this.#backsight('finish', call);
+    return created ? `#${number}` : undefined;
+  }
+
+  /** Whether edits are recorded. */
+  get records() {
+    return this.#records;
+  }
+
+  /** Records every edit from here on. */
+  record() {
+    this.#records = true;
+    this.track();
+  }
+
+  /** Records the files as they are, if edits are recorded. */
+  track() {
+    if (this.#records) this.#backsight('track');
+  }
+
+  #backsight(...words) {
+    const done = spawnSync(this.program, ['--json', '-C', this.directory, ...words], { env: this.environment, encoding: 'utf8' });
+    const answer = JSON.parse(done.stdout);
+    if (!answer.ok) throw new Error(`backsight ${words[0]}: ${answer.error.message}`);
+    return answer;
+  }
+
+  /** Another agent's work on files that no program loads. */
+  async distract(count) {
+    if (!this.#records) return;
+    const note = async () => writeFileSync(join(this.directory, 'NOTES.md'), `${count}: prices, stock and the cart were reviewed\n`);
+    const part = async () => writeFileSync(join(this.directory, 'unused.js'), `export const total${count} = (items) => items.length;\n`);
+    await this.asStep('reviewer', 'Write', note);
+    await this.asStep('reviewer', 'Edit', part);
   }
 
   /** Ends a program as a user does in its terminal. */
