@@ -73,6 +73,8 @@ fn no_file_speaks_of_one_machine() {
 fn the_readme_says_how_to_run_and_how_to_test() {
     let text = read("README.md");
     assert!(text.contains("make run") && text.contains("make test"), "README.md names `make run` and `make test`");
+    let lines = text.lines().count();
+    assert!(lines <= 200, "README.md has {lines} lines, at most 200: what is more belongs into docs");
 }
 
 #[test]

@@ -37,6 +37,7 @@ export function List({ count, height, row, onTop, control, label, role, selected
     waiting.current = 0;
     const box = scroller.current;
     if (!box) return;
+    if (wide) for (const [name, value] of [['--seen', box.clientWidth], ['--sideways', box.scrollLeft]]) box.style.setProperty(name, `${value}px`);
     const first = at(tops, box.scrollTop);
     const last = at(tops, box.scrollTop + box.clientHeight);
     const next = [Math.max(0, first - BEYOND), Math.min(count, last + 1 + BEYOND)];
