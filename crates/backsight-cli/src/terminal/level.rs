@@ -33,7 +33,9 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"thread '.*' (?:\(\d+\) )?panicked at",
         r"Traceback \(most recent call last\):",
         r"Segmentation fault",
-        r"Failed (?:running|to (?:compile|load|build|resolve|parse|transform|start|import|reload))",
+        r"[Ff]ailed (?:running|to (?:compile|load|build|resolve|parse|transform|start|import|reload|restart))",
+        // `server restart failed`
+        r"(?:[\w-]+\s){0,2}[Rr]e(?:start|load) failed\b",
         r"app crashed\b",
         r"Completed 5\d\d\b",
         r"Exception in ",
@@ -250,6 +252,10 @@ mod tests {
             (Level::Error, "Program.cs(5,13): error CS0103: The name 'x' does not exist in the current context"),
             (Level::Error, "time=2026-11-17T12:00:00Z level=ERROR msg=broken"),
             (Level::Warning, "Deprecation Warning [import]: Sass @import rules are deprecated"),
+            (Level::Error, "failed to load config from /app/vite.config.js"),
+            (Level::Error, "2:03:31 AM [vite] server restart failed"),
+            (Level::Error, "[webpack-cli] Failed to load '/app/webpack.config.js' config"),
+            (Level::Info, "2:03:32 AM [vite] server restarted."),
             (Level::Info, ""),
         ];
         let wrong: Vec<_> = table.iter().filter(|(level, line)| of(line) != *level).collect();

@@ -34,6 +34,8 @@ static CONTINUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^\s*⁃\s",
         r"^\s*❯?\s*\d+\s*┃",
         r"^https://svelte\.dev/e/",
+        // Vite, after why
+        r"\bserver restart failed$",
         r"^\.\.\.$",
         // pytest
         r"^E\s{2,}",
@@ -123,6 +125,8 @@ pub struct Joiner {
     open: Option<Open>,
     /// When an error with its trace was said last, as long as no access log has counted it again.
     traced: Option<Timestamp>,
+    /// A line that was nothing but a place, and when: Node writes where it failed, the code there, and then the error.
+    place: Option<(Frame, Timestamp)>,
 }
 
 /// A message that may go on.
@@ -137,6 +141,8 @@ struct Open {
     /// Empty lines since the last one that was not.
     blanks: usize,
     count: u64,
+    /// The place that stood by itself above it.
+    above: Option<Frame>,
 }
 
 /// What decides how it goes on.
@@ -164,13 +170,23 @@ impl Kind {
             _ if text.contains("panicked at ") && text.ends_with(':') => Kind::Headline(1),
             _ if text.starts_with("ERROR in ") || text.starts_with("WARNING in ") => Kind::Headline(1),
             _ if text.starts_with("Failed to compile") => Kind::Headline(2),
-            _ if is_only_a_count(text) || is_only_a_place(text) || is_only_a_request(text) => Kind::Headline(1),
+            _ if is_only_a_heading(text) => Kind::Headline(1),
             _ if text.contains("panic serving ") => Kind::Goroutines,
             _ if text.starts_with("panic: ") || text.starts_with("fatal error: ") => Kind::Goroutines,
             _ if text.starts_with("FAIL ") || text.starts_with("● ") || text.starts_with("E  ") => Kind::Test,
             _ => Kind::Plain,
         }
     }
+}
+
+/// Whether what is wrong stands on the next line.
+fn is_only_a_heading(text: &str) -> bool {
+    is_only_a_count(text) || is_only_a_place(text) || is_only_a_request(text) || is_only_a_config(text)
+}
+
+/// `failed to load config from /app/vite.config.js` is followed by why.
+fn is_only_a_config(text: &str) -> bool {
+    text.starts_with("failed to load config from ")
 }
 
 /// `Transform failed with 1 error:` says nothing of what is wrong.
@@ -244,8 +260,17 @@ impl Joiner {
             (open.level, self.traced) = (Level::Info, None);
         }
         match open.level {
-            Level::Error | Level::Warning => self.open = Some(open),
-            Level::Info | Level::Debug => each(open.finish()),
+            Level::Error | Level::Warning => {
+                let is_near = |(_, at): &(Frame, Timestamp)| now.0 - at.0 <= TOGETHER;
+                open.above = self.place.take().filter(is_near).map(|(place, _)| place);
+                self.open = Some(open);
+            }
+            Level::Info | Level::Debug => {
+                if let Some(place) = open.bare_place() {
+                    self.place = Some((place, now));
+                }
+                each(open.finish());
+            }
         }
     }
 
@@ -277,7 +302,13 @@ impl Open {
     fn begin(line: String, now: Timestamp) -> Open {
         let (level, kind) = (level::of(&line), Kind::of(&line));
         let bytes = line.len();
-        Open { first: now, last: now, level, kind, lines: vec![line], bytes, blanks: 0, count: 1 }
+        Open { first: now, last: now, level, kind, lines: vec![line], bytes, blanks: 0, count: 1, above: None }
+    }
+
+    /// The place in the app that it is, if it is nothing else.
+    fn bare_place(&self) -> Option<Frame> {
+        let line = self.lines.first().filter(|line| indent(line) == 0 && frames::is_place(line))?;
+        frames::place(line).filter(|place| place.column == 0 && !frames::is_library(place))
     }
 
     fn is_failed_request(&self) -> bool {
@@ -338,7 +369,10 @@ impl Open {
         self.count += 1 + self.blanks as u64;
         self.blanks = 0;
         self.kind = match self.kind {
-            Kind::Headline(more) if more > 0 => Kind::Headline(more - 1),
+            // What follows may be a heading itself.
+            Kind::Headline(more) if more > 0 => {
+                Kind::Headline((more - 1).max(u8::from(is_only_a_count(line.trim_start()))))
+            }
             Kind::Traceback if !line.starts_with([' ', '\t', '+', '|']) => Kind::Traced,
             _ if line.starts_with("Traceback (most recent") => Kind::Traceback,
             kind => kind,
@@ -357,6 +391,11 @@ impl Open {
         let (text, mut stack) = if is_python { python(&self.lines) } else { other(&self.lines) };
         let named = text.lines().find_map(frames::place);
         if let Some(place) = named.filter(|place| !stack.iter().any(|frame| same(frame, place))) {
+            stack.insert(0, place);
+        }
+        // Of code that does not parse, the trace knows only who loaded it.
+        let is_nodes = stack.iter().any(|frame| frame.file.starts_with("node:"));
+        if let Some(place) = self.above.filter(|place| is_nodes && !stack.iter().any(|frame| same(frame, place))) {
             stack.insert(0, place);
         }
         // The place that counts is the app's own; below it everything stays in order.
@@ -417,7 +456,7 @@ fn other(lines: &[String]) -> (String, Vec<Frame>) {
     let says_nothing = |line: &str| {
         let line = line.trim_start();
         let is_panic = line.contains("panicked at ") && line.ends_with(':');
-        is_panic || is_only_a_count(line) || is_only_a_place(line) || is_only_a_request(line)
+        is_panic || is_only_a_heading(line)
     };
     let headline = text.first().is_some_and(|line| says_nothing(line));
     // What went wrong comes first, and then what the logger was about.
@@ -426,7 +465,9 @@ fn other(lines: &[String]) -> (String, Vec<Frame>) {
         text.insert(0, exception);
     }
     let text = text.join("\n");
-    (if headline { text.replacen('\n', " ", 1) } else { text }, stack)
+    // After a file's name, a time would be read as a place in it.
+    let between = if is_only_a_config(&text) { ": " } else { " " };
+    (if headline { text.replacen('\n', between, 1) } else { text }, stack)
 }
 
 fn cut(mut text: String, lines: u64) -> String {
