@@ -62,6 +62,9 @@ pub(super) const REPLAYS: &str = "Runtime.enable";
 pub(super) const WORKLET: &str = "worklet";
 /// The function `timeouts.js` reports through, likewise.
 const TIMEOUTS_BINDING: &str = "__backsightTimeouts";
+/// The function `failures.js` reports through, likewise.
+const FAILURES_BINDING: &str = "__backsightFailures";
+const FAILURES_SCRIPT: &str = include_str!("failures.js");
 const ACTIONS_SCRIPT: &str = include_str!("actions.js");
 const SOCKETS_SCRIPT: &str = include_str!("sockets.js");
 const TIMEOUTS_SCRIPT: &str = include_str!("timeouts.js");
@@ -302,7 +305,7 @@ impl Translator {
 
     /// How many messages are held back for a moment: rejections that may be handled yet, and what waits for its place.
     pub fn held(&self) -> usize {
-        self.voices.held() + self.maps.held()
+        self.voices.held() + self.maps.held() + self.announcements.held()
     }
 
     /// The requests that are under way, sockets that connect and streams that are lost, if that changed since it was asked
@@ -376,6 +379,10 @@ impl Translator {
                 let called: page::Called<'_> = read(params)?;
                 match &*called.name {
                     ACTIONS_BINDING => page::action(&mut context, &called.payload)?,
+                    FAILURES_BINDING => {
+                        let failure = serde_json::from_str(&called.payload).ok()?;
+                        self.announcements.failure(&mut context, &mut self.requests, failure);
+                    }
                     TIMEOUTS_BINDING => self.requests.timed_out(&context, serde_json::from_str(&called.payload).ok()?),
                     SOCKETS_BINDING => match serde_json::from_str(&called.payload).ok()? {
                         sockets::FromPage::Socket(report) => self.sockets.reported(&mut context, report),
@@ -557,7 +564,8 @@ impl Translator {
         self.requests.tick(&mut context, ended);
         self.earlier.tick(&mut context, ended);
         ended.into_iter().for_each(|session| self.streams.gone(&mut context, session));
-        let mut said = self.announcements.tick(&mut context, &mut self.requests, &self.sockets, ended);
+        let others = log::Others { sockets: &self.sockets, voices: &self.voices };
+        let mut said = self.announcements.tick(&mut context, &mut self.requests, &others, ended);
         said.extend(self.voices.tick(now, ended));
         said.extend(self.sockets.tick(now, ended));
         for (session, event) in said {
@@ -604,7 +612,7 @@ fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
 }
 
 /// The scripts and the functions they report through.
-fn page_hooks() -> [(&'static str, Value); 6] {
+fn page_hooks() -> [(&'static str, Value); 8] {
     [
         ("Runtime.addBinding", json!({ "name": ACTIONS_BINDING, "executionContextName": WORLD })),
         (
@@ -615,17 +623,21 @@ fn page_hooks() -> [(&'static str, Value); 6] {
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SOCKETS_SCRIPT, "runImmediately": true })),
         ("Runtime.addBinding", json!({ "name": TIMEOUTS_BINDING })),
         ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": TIMEOUTS_SCRIPT, "runImmediately": true })),
+        ("Runtime.addBinding", json!({ "name": FAILURES_BINDING })),
+        ("Page.addScriptToEvaluateOnNewDocument", json!({ "source": FAILURES_SCRIPT, "runImmediately": true })),
     ]
 }
 
 /// The same for a worker, whose scripts wait until it was greeted.
-fn worker_hooks() -> [(&'static str, Value); 4] {
+fn worker_hooks() -> [(&'static str, Value); 6] {
     let run = |script: &str| ("Runtime.evaluate", json!({ "expression": script, "silent": true }));
     [
         ("Runtime.addBinding", json!({ "name": SOCKETS_BINDING })),
         run(SOCKETS_SCRIPT),
         ("Runtime.addBinding", json!({ "name": TIMEOUTS_BINDING })),
         run(TIMEOUTS_SCRIPT),
+        ("Runtime.addBinding", json!({ "name": FAILURES_BINDING })),
+        run(FAILURES_SCRIPT),
     ]
 }
 

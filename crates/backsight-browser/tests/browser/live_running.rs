@@ -159,3 +159,42 @@ fn what_the_document_that_is_shown_says_is_never_of_an_earlier_load() {
     let errors = scene.lane.changes("agent", &ask, &|| false).unwrap().console.unwrap().errors;
     assert!(errors.len() == 2 && errors.iter().all(|error| error.before_load), "{errors:?}");
 }
+
+#[test]
+fn what_only_the_page_hears_is_told() {
+    let mut scene = Scene::new(&[
+        ("/", Answer::page("")),
+        ("/broken.png", Answer::new(200, "image/png", "no picture")),
+        ("/page.png", Answer::html("no picture either")),
+        ("/broken.mp4", Answer::new(200, "video/mp4", "no film")),
+        ("/start.js", Answer::script("\nthrow new Error('no start')")),
+        ("/outer.js", Answer::script("new Worker('/inner.js')")),
+        ("/inner.js", Answer::script("throw new Error('no inner start')")),
+    ]);
+    // The page's own functions are watched from the next load on.
+    scene.reload();
+    scene.ask();
+    scene.run("document.body.innerHTML = '<img src=/broken.png><img src=/page.png><img src=/gone.png>'; 0");
+    let changes = wait_for("the images", || {
+        let changes = scene.lane.changes("agent", &Ask { peek: true, ..Ask::default() }, &|| false).unwrap();
+        (!changes.console.as_ref().unwrap().warnings.is_empty()).then_some(changes)
+    });
+    let (console, network) = (changes.console.unwrap(), changes.network.unwrap());
+    let warnings: Vec<&str> = console.warnings.iter().map(|entry| entry.message.as_str()).collect();
+    assert!(warnings.len() == 1 && warnings[0].ends_with("/broken.png"), "{warnings:?}");
+    assert_eq!((network.failures.len(), network.mistyped.len()), (1, 1));
+    scene.look();
+    scene.run("document.body.innerHTML = '<video src=/broken.mp4></video>'; 0");
+    wait_for("the film", || {
+        scene.look().console.unwrap().warnings.into_iter().find(|entry| entry.message.contains("a film"))
+    });
+    let errors = |scene: &Scene| -> Vec<(String, u64)> {
+        let errors = scene.ask().console.unwrap().errors;
+        errors.into_iter().map(|entry| (entry.message, entry.count)).collect()
+    };
+    scene.run("const worker = new Worker('/start.js'); worker.onerror = () => worker.terminate(); 0");
+    assert_eq!(errors(&scene), [("Error: no start".to_owned(), 1)]);
+    scene.run("new Worker('/outer.js'); 0");
+    assert_eq!(errors(&scene), [("Error: no inner start".to_owned(), 1)]);
+    assert_eq!(scene.run("new Worker('/start.js').constructor === Worker && Worker.name"), "Worker");
+}

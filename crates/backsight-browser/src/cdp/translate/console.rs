@@ -23,6 +23,8 @@ const MAX_HELD: usize = 1_000;
 /// Rejections that were told are remembered to say when they are handled after all.
 const MAX_TOLD: usize = 64;
 
+/// So far apart a worker and its page hear of the same exception.
+const SAME_MS: u64 = 2_000;
 /// Longer frames are no error of a compiler.
 const MAX_FRAME: usize = 1 << 20;
 
@@ -31,6 +33,8 @@ const MAX_FRAME: usize = 1 << 20;
 pub struct Voices {
     held: VecDeque<Held>,
     told: VecDeque<(String, i64, Console)>,
+    /// What workers threw lately, and when.
+    thrown: VecDeque<(String, Timestamp)>,
 }
 
 #[derive(Debug)]
@@ -149,6 +153,10 @@ impl Voices {
     /// `Runtime.exceptionThrown`.
     pub fn thrown(&mut self, context: &mut Context<'_>, thrown: Thrown<'_>) {
         let details = &thrown.exception_details;
+        if is_of_child(context, details) {
+            context.counts.folded += 1;
+            return;
+        }
         let (message, own_frames) = exception_message(details);
         let identity = Hash::new().with(message_without_preview(details).as_bytes());
         let Some(backfilled) = context.first_time("exception", thrown.timestamp, identity) else { return };
@@ -156,13 +164,22 @@ impl Voices {
         let mut stack = with_own(own_frames, details.stack_trace.as_ref());
         // A rejection without a stack is told with the page and its first line, which is nowhere; the column is that of the
         // text which did not parse.
-        let is_placed = details.line_number > 0 || !details.text.contains("in promise");
+        // The same is told of a module that does not resolve; a script that does not parse may do so at its beginning.
+        let is_beginning =
+            details.line_number == 0 && (details.column_number == 0 || details.text.contains("in promise"));
+        let is_placed = !is_beginning || message.starts_with("SyntaxError") && !details.text.contains("in promise");
         if stack.is_empty()
             && let Some(url) = details.url.as_deref().filter(|url| !url.is_empty() && is_placed)
         {
             stack.push(frame(url, details.line_number, details.column_number, ""));
         }
         let time = epoch_millis(thrown.timestamp);
+        if context.sessions.is_worker(context.session) {
+            self.thrown.push_back((message.clone(), time));
+            if self.thrown.len() > MAX_TOLD {
+                self.thrown.pop_front();
+            }
+        }
         let (speaker, page) = (Speaker::Exception, context.page());
         let console = Console { time, level: Level::Error, speaker, message, stack, page, backfilled };
         if !details.text.contains("in promise") || self.held.len() >= MAX_HELD {
@@ -171,6 +188,11 @@ impl Voices {
         let until = Timestamp(context.now.0 + GRACE_MS);
         let session = context.session.to_owned();
         self.held.push_back(Held { session, exception: details.exception_id, until, console });
+    }
+
+    /// Whether a worker told an exception with these words at about this time.
+    pub fn has_thrown(&self, message: &str, time: Timestamp) -> bool {
+        self.thrown.iter().any(|(known, at)| known == message && time.0.abs_diff(at.0) < SAME_MS)
     }
 
     /// `Network.webSocketFrameReceived`: a compiler's error is told like one that was logged.
@@ -237,6 +259,14 @@ impl Voices {
     pub fn pending(&self) -> bool {
         !self.held.is_empty()
     }
+}
+
+/// Whether an exception is one that a worker of a worker did not catch: that one tells it, with its value, which cannot be
+/// passed on.
+fn is_of_child(context: &Context<'_>, details: &ExceptionDetails<'_>) -> bool {
+    let is_null = details.exception.as_ref().is_some_and(|value| value.subtype.as_deref() == Some("null"));
+    let url = details.url.as_deref().unwrap_or_default();
+    is_null && context.sessions.is_worker(context.session) && context.sessions.has_child(context.session, url)
 }
 
 /// Whether a frame of a socket may hold a compiler's error; nearly all do not, and are not read for it.

@@ -19,6 +19,9 @@ const MAX_BODY: f64 = 64.0 * 1024.0;
 /// Even those must not be huge.
 const MAX_FAILURE_BODY: f64 = 1024.0 * 1024.0;
 
+/// Why a document is not shown in a frame.
+const FRAMING: &str = "blocked: its X-Frame-Options or frame-ancestors forbids to show it in this frame";
+
 /// How long a failed answer waits for the end of its body, which a page that does not read it never causes.
 const REFUSED_MS: i64 = 500;
 /// How long a refusal that only the network saw waits for the page's side of it.
@@ -150,6 +153,11 @@ impl<'a> Received<'a> {
 }
 
 impl<'a> Failed<'a> {
+    /// Whether a document does not let itself be shown in a frame; the browser says only that it was blocked.
+    fn is_framing(&self) -> bool {
+        self.kind == "Document" && self.error_text == "net::ERR_BLOCKED_BY_RESPONSE"
+    }
+
     /// The same as the end of something that was whole so far.
     pub fn into_finished(self) -> Finished<'a> {
         Finished { request_id: self.request_id, timestamp: self.timestamp, encoded_data_length: 0.0 }
@@ -344,6 +352,7 @@ impl End {
                 let parameter = if cors.failed_parameter.is_empty() { "" } else { ": " };
                 format!("blocked by CORS: {}{parameter}{}", cors.cors_error, cors.failed_parameter)
             }
+            (None, Some(reason)) if reason == "other" && failed.is_framing() => FRAMING.to_owned(),
             (None, Some(reason)) if !reason.is_empty() => format!("blocked: {reason}"),
             _ if failed.error_text.is_empty() => "failed".to_owned(),
             _ => failed.error_text.to_string(),

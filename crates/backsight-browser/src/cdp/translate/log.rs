@@ -9,14 +9,17 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Context;
+use super::console::Voices;
 use super::earlier::FailedLoad;
 use super::requests::Requests;
 use super::sockets::{self, Sockets};
-use super::wire::{Hash, StackTrace, address, epoch_millis, frame, shortened};
+use super::wire::{Hash, StackTrace, address, cut, epoch_millis, frame, shortened};
 use crate::event::{Console, Event, Level, Speaker};
 
 /// How long a message waits for the request, socket or message that tells the same.
 const GRACE_MS: i64 = 500;
+/// How long an element that failed waits for its request.
+const BROKEN_MS: i64 = 1_500;
 /// As many messages can wait; more are told at once.
 const MAX_HELD: usize = 500;
 /// As many messages of the browser are remembered for folding issues.
@@ -52,6 +55,26 @@ enum Waiting {
     Socket { url: String, console: Console },
     /// Another message or request that names the same address.
     Issue { url: String, console: Console },
+    /// A request for this address that failed, or was answered with something else than was asked for.
+    Broken { url: String, console: Console },
+    /// An exception of a worker.
+    Worker { console: Console },
+}
+
+/// What else may tell the same.
+pub struct Others<'a> {
+    pub sockets: &'a Sockets,
+    pub voices: &'a Voices,
+}
+
+/// What `failures.js` reports.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum PageFailure {
+    /// An element whose data cannot be used.
+    Element { element: String, url: String },
+    /// An error in a worker.
+    Worker { message: String, file: String, line: i64, column: i64 },
 }
 
 #[derive(Deserialize)]
@@ -154,6 +177,11 @@ impl Announcements {
             context.counts.folded += 1;
             return None;
         }
+        // The document's request says so, and with its whole address.
+        if entry.is_about_framing() && !context.sessions.is_earlier(context.session, epoch_millis(entry.timestamp)) {
+            context.counts.folded += 1;
+            return None;
+        }
         if let Some(count) = entry.not_shown() {
             context.counts.log_cut += count;
             return None;
@@ -229,18 +257,48 @@ impl Announcements {
         Some(())
     }
 
+    /// The page heard of something that failed. Mostly a request or the worker itself tells it too, and better.
+    pub fn failure(&mut self, context: &mut Context<'_>, requests: &mut Requests, failure: PageFailure) {
+        let (time, page) = (context.now, context.page());
+        let said = |level, speaker, message: &str, stack| {
+            let message = shortened(message, super::format::MAX_MESSAGE);
+            Console { time, level, speaker, message, stack, page, backfilled: false }
+        };
+        let what = match failure {
+            PageFailure::Element { element, url } => {
+                let what = match element.as_str() {
+                    "video" => "a film cannot be played",
+                    "audio" => "a sound cannot be played",
+                    _ => "an image cannot be shown",
+                };
+                let message = format!(
+                    "{what}, its data is broken or of a kind the browser does not know: {}",
+                    cut(url.clone(), 200)
+                );
+                let console = said(Level::Warning, Speaker::Browser, &message, Vec::new());
+                Waiting::Broken { url: address(&url), console }
+            }
+            PageFailure::Worker { message, file, line, column } => {
+                let message = message.strip_prefix("Uncaught ").unwrap_or(&message);
+                let stack = vec![frame(&file, line - 1, column - 1, "")];
+                Waiting::Worker { console: said(Level::Error, Speaker::Exception, message, stack) }
+            }
+        };
+        self.fold_or_hold(context, requests, false, what);
+    }
+
     /// What waited long enough, or belongs to a session that ends.
     pub fn tick(
         &mut self,
         context: &mut Context<'_>,
         requests: &mut Requests,
-        sockets: &Sockets,
+        others: &Others<'_>,
         ended: Option<&str>,
     ) -> Vec<(String, Event)> {
         let mut told = Vec::new();
         let mut index = 0;
         while let Some(held) = self.held.get(index) {
-            let known = self.is_known(requests, sockets, &held.what);
+            let known = self.is_known(requests, others, held);
             let due = known || held.until <= context.now || ended == Some(held.session.as_str());
             if !due {
                 index += 1;
@@ -253,6 +311,12 @@ impl Announcements {
             }
         }
         told
+    }
+
+    /// How many of what waits are failures that only the page heard, so far.
+    pub fn held(&self) -> usize {
+        let is_pages = |held: &&Held| matches!(held.what, Waiting::Broken { .. } | Waiting::Worker { .. });
+        self.held.iter().filter(is_pages).count()
     }
 
     /// Whether anything waits.
@@ -276,13 +340,15 @@ impl Announcements {
             let event = self.event(requests, what);
             context.tell(event);
         } else {
-            let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + GRACE_MS));
+            // A request that was refused may be told only when its body does not come.
+            let grace = if matches!(what, Waiting::Broken { .. }) { BROKEN_MS } else { GRACE_MS };
+            let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + grace));
             self.held.push_back(Held { session, until, what });
         }
     }
 
-    fn is_known(&self, requests: &Requests, sockets: &Sockets, what: &Waiting) -> bool {
-        match what {
+    fn is_known(&self, requests: &Requests, others: &Others<'_>, held: &Held) -> bool {
+        match &held.what {
             Waiting::Load(load) => match &load.request {
                 Some(id) => requests.knows(id),
                 None => requests.knows_address(&load.url),
@@ -291,7 +357,9 @@ impl Announcements {
             // A blocked request that is told takes the reason with it.
             Waiting::Policy(load) => !requests.has_reason(&load.url),
             Waiting::Refused { url, .. } => requests.has_failed(url),
-            Waiting::Socket { url, .. } => sockets.has_failed(url),
+            Waiting::Socket { url, .. } => others.sockets.has_failed(url),
+            Waiting::Broken { url, .. } => requests.has_failed(url) || requests.is_mistaken(url),
+            Waiting::Worker { console } => others.voices.has_thrown(&console.message, console.time),
             Waiting::Issue { url, .. } => self.is_told(requests, url),
         }
     }
@@ -311,7 +379,9 @@ impl Announcements {
             Waiting::Blocked { console, .. }
             | Waiting::Refused { console, .. }
             | Waiting::Socket { console, .. }
-            | Waiting::Issue { console, .. } => {
+            | Waiting::Issue { console, .. }
+            | Waiting::Broken { console, .. }
+            | Waiting::Worker { console } => {
                 self.remember(&console.message);
                 Event::Console(console)
             }
@@ -331,6 +401,12 @@ impl LogEntry<'_> {
     fn not_shown(&self) -> Option<u64> {
         let count = self.text.strip_suffix(" log entries are not shown.").filter(|_| self.source == "other")?;
         count.parse().ok()
+    }
+
+    /// Whether it says that a document does not let itself be shown in a frame.
+    fn is_about_framing(&self) -> bool {
+        let is_refused = self.text.starts_with("Refused to display '") && self.text.contains(" in a frame ");
+        is_refused || self.text.starts_with("Framing '")
     }
 
     fn console(&self, time: Timestamp, backfilled: bool, page: Option<String>) -> Console {

@@ -14,6 +14,7 @@ use super::heads::Heads;
 use super::wire::{Hash, address, cut, shortened};
 use super::{Asked, Context};
 use crate::event::{Event, Request};
+use crate::request_state::RequestState;
 use crate::under_way::UnderWay;
 
 /// How long an ended request waits for what is still missing.
@@ -54,6 +55,8 @@ pub struct Requests {
     known_order: VecDeque<String>,
     /// Addresses that failed lately.
     failed: VecDeque<String>,
+    /// Addresses that were answered with something else than was asked for lately.
+    mistaken: VecDeque<String>,
     /// Method and address of what failed in service workers lately.
     worker_failures: VecDeque<(String, Timestamp)>,
     /// Which directive of a policy blocked which address.
@@ -267,6 +270,11 @@ impl Requests {
         self.failed.iter().any(|failed| failed == url)
     }
 
+    /// Whether an answer came from this address lately that is not what was asked for.
+    pub fn is_mistaken(&self, url: &str) -> bool {
+        self.mistaken.iter().any(|mistaken| mistaken == url)
+    }
+
     /// A content security policy says why it is about to block an address.
     pub fn note_reason(&mut self, url: &str, directive: &str) {
         self.reasons.push_back((address(url), shortened(directive, MAX_DIRECTIVE)));
@@ -433,6 +441,12 @@ impl Requests {
                 && let Some((_, directive)) = reason.and_then(|index| self.reasons.remove(index))
             {
                 request.failure = Some(format!("blocked by the content security policy: {directive}"));
+            }
+        }
+        if RequestState::of(&request) == RequestState::Mistaken {
+            self.mistaken.push_back(request.url.clone());
+            if self.mistaken.len() > MAX_FAILED {
+                self.mistaken.pop_front();
             }
         }
         context.tell(Event::Network(request));

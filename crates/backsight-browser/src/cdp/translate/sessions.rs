@@ -114,6 +114,17 @@ impl Sessions {
         self.open.get(session).map(|session| session.target.id.as_str()).unwrap_or_default()
     }
 
+    /// Whether a session is that of a worker of any kind.
+    pub fn is_worker(&self, session: &str) -> bool {
+        self.open.get(session).is_some_and(|session| session.target.kind.ends_with("worker"))
+    }
+
+    /// Whether code at this address, which is not the session's own, can be of a worker that the session started.
+    pub fn has_child(&self, session: &str, url: &str) -> bool {
+        let is_own = self.open.get(session).is_some_and(|own| own.target.url == url);
+        !is_own && self.open.values().any(|other| other.parent.as_deref() == Some(session))
+    }
+
     /// Whether a session is a service worker's.
     pub fn is_service_worker(&self, session: &str) -> bool {
         self.open.get(session).is_some_and(|session| session.target.kind == "service_worker")

@@ -6,7 +6,7 @@ use backsight_browser::event::Event;
 use backsight_core::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Desk, failed, plain, raw, sent};
+use super::{Desk, failed, finished, plain, raw, received, sent};
 
 fn called(kind: &str, text: &str, timestamp: f64) -> Value {
     json!({ "type": kind, "args": [{ "type": "string", "value": text }], "timestamp": timestamp, "executionContextId": 1 })
@@ -252,6 +252,111 @@ fn a_worker_speaks_for_itself_when_it_is_attached_and_through_its_page_when_not(
     desk.hear("P", "Log.entryAdded", said("somebody else"));
     assert_eq!(desk.lines(), ["Info Page: worker says"]);
     assert_eq!(desk.translator.counts().folded, 1);
+}
+
+/// What `failures.js` reports.
+fn failure(payload: Value) -> Value {
+    json!({ "name": "__backsightFailures", "payload": payload.to_string(), "executionContextId": 1 })
+}
+
+fn thrown(text: &str, exception: Value, url: &str) -> Value {
+    json!({ "timestamp": 1_000_001.0, "exceptionDetails":
+        { "exceptionId": 1, "text": text, "lineNumber": 0, "columnNumber": 6, "url": url, "exception": exception } })
+}
+
+#[test]
+fn an_error_of_a_worker_is_told_once_also_when_the_page_ends_the_worker() {
+    let error =
+        json!({ "type": "object", "subtype": "error", "description": "Error: no start\n    at http://app/w.js:1:7" });
+    let heard =
+        failure(json!({ "message": "Uncaught Error: no start", "file": "http://app/w.js", "line": 1, "column": 7 }));
+    for by_worker in [Some(true), Some(false), None] {
+        let mut desk = Desk::page();
+        desk.hear("P", "Target.attachedToTarget", json!({ "sessionId": "W", "targetInfo": {} }));
+        desk.attach("W", "worker", "http://app/w.js");
+        if by_worker == Some(true) {
+            desk.hear("W", "Runtime.exceptionThrown", thrown("Uncaught", error.clone(), "http://app/w.js"));
+        }
+        desk.hear("P", "Runtime.bindingCalled", heard.clone());
+        match by_worker {
+            Some(false) => {
+                desk.hear("W", "Runtime.exceptionThrown", thrown("Uncaught", error.clone(), "http://app/w.js"))
+            }
+            _ => desk.detach("W"),
+        }
+        desk.wait(600);
+        assert_eq!(desk.lines(), ["Error Exception: Error: no start @ w.js:1:7"], "{by_worker:?}");
+    }
+}
+
+#[test]
+fn an_exception_of_a_worker_of_a_worker_is_told_by_that_one() {
+    let nothing = json!({ "type": "object", "subtype": "null", "value": null });
+    let mut desk = Desk::page();
+    desk.attach("W", "worker", "http://app/outer.js");
+    desk.hear("W", "Runtime.exceptionThrown", thrown("Uncaught", nothing.clone(), "http://app/inner.js"));
+    assert_eq!(desk.lines(), ["Error Exception: null @ inner.js:1:7"], "it has no worker of its own");
+    desk.hear("W", "Target.attachedToTarget", json!({ "sessionId": "N", "targetInfo": {} }));
+    desk.attach("N", "worker", "http://app/inner.js");
+    desk.hear("W", "Runtime.exceptionThrown", thrown("Uncaught", nothing.clone(), "http://app/inner.js"));
+    assert_eq!(desk.all(), Vec::<String>::new());
+    desk.hear("W", "Runtime.exceptionThrown", thrown("Uncaught", nothing, "http://app/outer.js"));
+    assert_eq!(desk.all(), ["Error Exception: null @ outer.js:1:7"], "`throw null` of its own");
+}
+
+#[test]
+fn an_image_that_cannot_be_shown_is_told_unless_its_request_says_why() {
+    let url = |path: &str| format!("http://app/{path}");
+    let mut desk = Desk::page();
+    for (id, status, mime) in [("1", 200, "image/png"), ("2", 404, "image/png"), ("3", 200, "text/html")] {
+        desk.hear("P", "Network.requestWillBeSent", sent(id, "GET", &url(id), "Image", 1.0));
+        let mut answer = received(id, &url(id), status, false);
+        (answer["type"], answer["response"]["mimeType"]) = ("Image".into(), mime.into());
+        desk.hear("P", "Network.responseReceived", answer);
+        desk.hear("P", "Runtime.bindingCalled", failure(json!({ "element": "img", "url": url(id) })));
+        desk.hear("P", "Network.loadingFinished", finished(id, 2.0));
+    }
+    let said = "Warning Browser: an image cannot be shown, its data is broken or of a kind the browser does not know";
+    let mut told = desk.all();
+    told.retain(|line| !line.starts_with("GET "));
+    assert_eq!(told, [format!("{said}: http://app/1")]);
+}
+
+#[test]
+fn a_module_that_does_not_resolve_is_nowhere_and_a_script_that_does_not_parse_is_somewhere() {
+    let mut desk = Desk::page();
+    for (message, url) in [
+        ("TypeError: Failed to resolve module specifier \"lodash-es\".", "http://app/"),
+        ("SyntaxError: Unexpected token '<'", "http://app/main.js"),
+    ] {
+        let error = json!({ "type": "object", "subtype": "error", "description": message });
+        let mut thrown = thrown("Uncaught", error, url);
+        thrown["exceptionDetails"]["columnNumber"] = json!(0);
+        desk.hear("P", "Runtime.exceptionThrown", thrown);
+    }
+    assert_eq!(
+        desk.all(),
+        [
+            "Error Exception: TypeError: Failed to resolve module specifier \"lodash-es\".",
+            "Error Exception: SyntaxError: Unexpected token '<' @ main.js:1:1",
+        ]
+    );
+}
+
+#[test]
+fn a_document_that_forbids_to_be_framed_is_one_failure_that_says_so() {
+    let refused = "Refused to display 'http://app/' in a frame because it set 'X-Frame-Options' to 'deny'.";
+    let framing = "Framing 'http://app/' violates the following Content Security Policy directive: \"frame-ancestors 'none'\". The request has been blocked.";
+    for (source, text) in [("other", refused), ("security", framing)] {
+        let mut desk = Desk::page();
+        desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://app/pay", "Document", 1.0));
+        let mut blocked = failed("1", 1.5, "net::ERR_BLOCKED_BY_RESPONSE");
+        (blocked["type"], blocked["blockedReason"]) = ("Document".into(), "other".into());
+        desk.hear("P", "Network.loadingFailed", blocked);
+        desk.hear("P", "Log.entryAdded", entry(source, "error", text, 1_000_001.0));
+        let why = "blocked: its X-Frame-Options or frame-ancestors forbids to show it in this frame";
+        assert_eq!(desk.all(), [format!("GET http://app/pay 0 document !{why}")]);
+    }
 }
 
 #[test]
