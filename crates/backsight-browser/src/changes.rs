@@ -134,6 +134,13 @@ pub(crate) fn changes(telemetry: &Telemetry, window: &Window<'_>, frame: Frame<'
     changes
 }
 
+impl Changes {
+    /// Cuts the answer to fewer tokens than it was made for, because it is told together with something else.
+    pub fn fit_to(&mut self, max_tokens: usize) {
+        fit::fit(self, CAP, max_tokens);
+    }
+}
+
 /// Leaves out what was not asked for.
 fn select(changes: &mut Changes, include: &[Category], filter: Filter) {
     let wanted = |category| include.is_empty() || include.contains(&category);

@@ -8,7 +8,7 @@ fn story(fixture: &Fixture) -> String {
     std::fs::create_dir(&temp).unwrap();
     let mut command = fixture.command("demo");
     command.env("TMPDIR", &temp).env("LC_ALL", "C.UTF-8");
-    fixture.transcript(command).replace(env!("CARGO_BIN_EXE_backsight"), "target/release/backsight")
+    fixture.transcript(command).replace(env!("CARGO_BIN_EXE_backsight"), "target/quick/backsight")
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn make_run_says_what_it_is_and_that_it_builds() {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     };
     script(&bin.path().join("cargo"), "echo \"cargo $*\"");
-    script(&bin.path().join("target/release/backsight"), "echo \"backsight $*\"");
+    script(&bin.path().join("target/quick/backsight"), "echo \"backsight $*\"");
     let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
     let mut make = std::process::Command::new("make");
     make.args(["-s", "-C", root, "run"]).env("PATH", path).env("CARGO_TARGET_DIR", bin.path().join("target"));
@@ -58,7 +58,7 @@ fn make_run_says_what_it_is_and_that_it_builds() {
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines[0], format!("Backsight: {about}"), "{said}");
     assert!(lines[1].starts_with("Building it first: ") && lines[1].contains("minutes"), "{said}");
-    assert_eq!(lines[2..4], ["cargo build --release -p backsight-cli", "backsight demo"], "{said}");
+    assert_eq!(lines[2..4], ["cargo build --profile quick -p backsight-cli", "backsight demo"], "{said}");
     assert!(lines[4].contains("cargo install --path crates/backsight-cli"), "{said}");
     assert_eq!(lines.last(), Some(&"backsight serve"), "{said}");
 }

@@ -28,8 +28,7 @@ const SHOWN: usize = 12;
 const PATHS: usize = 4;
 /// What of the caller's tokens the files and the debugger may have at most, in parts of a hundred: an error comes first.
 const SHARE: usize = 40;
-/// What a row and a reason take, about.
-const A_ROW: usize = 45;
+/// What a reason takes, about.
 const A_REASON: usize = 75;
 /// What the counts of all that is not shown take, about.
 const COUNTS: usize = 30;
@@ -121,11 +120,7 @@ impl Workspace {
         let has = |topic: Topic| topics.is_empty() || topics.contains(&topic);
         let wanted = Wanted { files: has(Topic::Files), debug: has(Topic::Debug) };
         let is_app = topics.is_empty() || !categories.is_empty();
-        let room = match ask.max_tokens {
-            Some(room) if wanted.files || wanted.debug => Some(room - self.for_other_lanes(client, room)?),
-            room => room,
-        };
-        let asked = Ask { include: categories, max_tokens: room, ..ask.clone() };
+        let asked = Ask { include: categories, ..ask.clone() };
         let mut app = self.browser_changes(client, &asked)?;
         if !is_app {
             (app.console, app.network, app.websocket, app.actions) = (None, None, None, None);
@@ -156,19 +151,7 @@ impl Workspace {
         }
         self.note_lanes()?;
         let window = self.window(client, ask, &app)?;
-        self.assemble(app, &window, wanted, most_reasons(ask).filter(|_| is_app))
-    }
-
-    /// Tokens of an answer that the files, the debugger and reasons may need: what there is to tell of them, and no more than
-    /// their share.
-    fn for_other_lanes(&self, client: &str, room: usize) -> Result<usize> {
-        if self.store_path()?.is_none() {
-            return Ok(COUNTS / 2);
-        }
-        let newest = self.opened()?.timeline.latest_seq()?;
-        let told = self.places().get(client).map_or(Seq(0), |place| place.seq);
-        let rows = usize::try_from(newest.0.saturating_sub(told.0)).unwrap_or(usize::MAX).min(SHOWN);
-        Ok((rows * A_ROW + A_REASON + COUNTS).min(room / 100 * SHARE))
+        self.assemble(app, &window, wanted, ask, is_app)
     }
 
     /// The rows of the window; moves the client's place as the app's answer moved it.
@@ -201,14 +184,26 @@ impl Workspace {
         Ok(Window { since, until: newest, disk, news, is_compared })
     }
 
-    /// The answer; with the reasons of so many errors, when the app is asked about.
-    fn assemble(&self, app: Changes, window: &Window, wanted: Wanted, reasons: Option<usize>) -> Result<AllChanges> {
+    /// The answer; with the reasons of errors, when the app is asked about.
+    fn assemble(
+        &self,
+        mut app: Changes,
+        window: &Window,
+        wanted: Wanted,
+        ask: &Ask,
+        is_app: bool,
+    ) -> Result<AllChanges> {
         let opened = self.opened()?;
         let files = self.files_in(opened, window, &app)?.filter(|_| wanted.files);
         let debug = self.debug_in(opened, window, &app)?.filter(|_| wanted.debug);
+        if let Some(room) = ask.max_tokens {
+            let others = (tokens_of(&files) + tokens_of(&debug) + A_REASON + COUNTS).min(room / 100 * SHARE);
+            app.fit_to(room - others);
+        }
         let mut answer = AllChanges { files, debug, ..AllChanges::of_app(app) };
         let mut moments = Vec::new();
-        if let Some(reasons) = reasons {
+        if is_app {
+            let reasons = most_reasons(ask);
             let (errors, lesser): (Vec<Broken>, Vec<Broken>) =
                 self.troubles(&answer.app)?.into_iter().partition(|trouble| !trouble.is_lesser);
             let because = |trouble: &Broken| self.because(opened, trouble, window);
@@ -308,9 +303,14 @@ struct Window {
 }
 
 /// How many errors an answer explains: as many as fit, and four at least.
-fn most_reasons(ask: &Ask) -> Option<usize> {
+fn most_reasons(ask: &Ask) -> usize {
     let room = ask.max_tokens.map_or(MOST_REASONS, |most| most / 2 / A_REASON);
-    Some(room.clamp(FIRST_REASONS, MOST_REASONS))
+    room.clamp(FIRST_REASONS, MOST_REASONS)
+}
+
+/// What a part of an answer costs.
+fn tokens_of(part: &Option<impl Serialize>) -> usize {
+    part.as_ref().and_then(|part| serde_json::to_string(part).ok()).map_or(0, |text| estimate_tokens(&text))
 }
 
 /// Puts the ids of everything into the order in which it happened; there is none when only one lane has anything to tell.
