@@ -10,11 +10,11 @@ help: ## print this list
 run: ## build, show the main job done in a temporary directory, then serve this directory until Ctrl-C
 	@sed -n 's|^/// \(What changed since.*\)|Backsight: \1|p' crates/backsight-cli/src/cli.rs
 	@echo 'Building it first: 5 to 10 minutes on 2 cores, a second when nothing changed.'
-	@cargo build --release -p backsight-cli
-	@$(TARGET)/release/backsight demo
+	@cargo build --profile quick -p backsight-cli
+	@$(TARGET)/quick/backsight demo
 	@echo '  cargo install --path crates/backsight-cli             as `backsight` everywhere'
 	@printf '\n%s\n' 'Now serving this directory to agents and to you; type the above in another terminal, or after Ctrl-C.'
-	@$(TARGET)/release/backsight serve
+	@$(TARGET)/quick/backsight serve
 
 test: tools lint ## everything that must pass: lint, tests, examples in the documentation
 	cargo nextest run --workspace
