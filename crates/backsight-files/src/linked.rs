@@ -3,6 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use rustix::fs::{FileType, Stat};
+
+/// The inode of a file with several names.
+pub(crate) fn inode_with_names(stat: &Stat) -> Option<u64> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    (is_file && stat.st_nlink > 1).then_some(stat.st_ino)
+}
+
 /// The files with several names that walks came by.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Linked {

@@ -19,6 +19,7 @@ use rustix::io::Errno;
 
 use crate::cache::{Cache, CachedDirectory, Record, RecordKind, Stat};
 use crate::ignore::{Effort, Holds, Rules, Surroundings, join, path_of};
+use crate::linked::inode_with_names;
 use crate::names::{Names, Span, alias_reason, names_towards};
 use crate::observe::stat_of;
 use crate::part::{Entered, Notes, Part};
@@ -464,7 +465,7 @@ impl<'a> Walk<'a> {
                         RecordKind::Directory => directories.push((record, yielded.entries as u32)),
                         _ => yielded.files += 1,
                     }
-                    note_links(&stat, &mut yielded);
+                    yielded.linked.extend(inode_with_names(&stat));
                     yielded.entries += 1;
                 }
             }
@@ -570,6 +571,10 @@ impl<'a> Walk<'a> {
         let asks = named.known.is_none() && task.wanted.is_none();
         let is_file = !matches!(named.kind, FileType::Directory | FileType::Unknown);
         if asks && is_file && self.is_hidden_file(task, &path()) {
+            // What is written to it is announced in this directory alone, also when it has another name that is not ignored.
+            let look = || rustix::fs::statat(descriptor, named.name, AtFlags::SYMLINK_NOFOLLOW).ok();
+            let stat = self.request.watcher.and_then(|_| look());
+            yielded.linked.extend(stat.as_ref().and_then(inode_with_names));
             return yielded.notes.ignored.push(path());
         }
         let stat = match rustix::fs::statat(descriptor, named.name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -581,13 +586,13 @@ impl<'a> Walk<'a> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => self.match_directory(task, &named, mode, yielded),
             kind @ (FileType::RegularFile | FileType::Symlink) => {
+                yielded.linked.extend(inode_with_names(&stat));
                 if asks && !is_file && self.is_hidden_file(task, &path()) {
                     return yielded.notes.ignored.push(path());
                 }
                 if kind == FileType::RegularFile && stat.st_size as u64 > self.request.options.max_file_size {
                     return report(yielded, path(), Reason::TooLarge);
                 }
-                note_links(&stat, yielded);
                 let kind = if kind == FileType::Symlink { RecordKind::Symlink } else { RecordKind::File };
                 match_file(&named, kind, mode, stat_of(&stat), yielded);
             }
@@ -722,13 +727,6 @@ fn visited(task: Task, listing: Listing, yielded: Yield) -> (u32, Visited) {
 fn assumed(task: Task) -> (u32, Visited) {
     let (index, visited) = visited(task, Listing::Cached, Yield::default());
     (index, Visited { looked: false, ..visited })
-}
-
-/// A file with several names may be written through any of them.
-fn note_links(stat: &rustix::fs::Stat, yielded: &mut Yield) {
-    if stat.st_nlink > 1 && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-        yielded.linked.push(stat.st_ino);
-    }
 }
 
 /// A name with everything known about it before it is looked at.

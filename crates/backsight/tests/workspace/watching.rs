@@ -511,3 +511,19 @@ fn two_calls_have_progress_and_cancellation_of_their_own() {
     let tracked = watched.workspace.status().unwrap();
     assert_eq!(tracked.snapshots, before.snapshots + 1);
 }
+
+/// What is written through an ignored name is announced in that name's directory alone, and changes the other name's file.
+#[test]
+fn a_file_that_gets_an_ignored_name_is_seen_through_it() {
+    let watched = Watched::new();
+    watched.write(".gitignore", "*.log\n");
+    watched.agrees(Walks::Any);
+    watched.settle();
+    let hidden = watched.root.join("docs/x.log");
+    fs::hard_link(watched.root.join("src/a.rs"), &hidden).unwrap();
+    watched.agrees(Walks::All);
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o626)).unwrap();
+    watched.agrees(Walks::Part);
+    fs::write(&hidden, "through the ignored name\n").unwrap();
+    watched.agrees(Walks::Part);
+}

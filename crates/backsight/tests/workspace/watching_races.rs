@@ -52,7 +52,10 @@ fn disturb(root: &Path, dice: &mut Dice) {
             drop(fs::set_permissions(&directory, fs::Permissions::from_mode(0o700 + dice.roll(64) as u32)));
         }
         17 => drop(fs::remove_file(&file).and_then(|()| symlink(&text, &file))),
-        18 => drop(fs::hard_link(&file, &other)),
+        // What is below an ignored directory is not announced, and that is said.
+        18 if !other.components().any(|part| part.as_os_str() == "out") => {
+            drop(fs::hard_link(&file, &other));
+        }
         19 => {
             use std::io::Write;
             let opened = fs::File::options().append(true).open(&file);
