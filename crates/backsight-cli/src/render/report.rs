@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_others_wrote_is_text() {
-        assert_eq!(plain("a|b <img> *x*\n# y"), "a\\|b &lt;img&gt; \\*x\\* \\# y");
+        assert_eq!(plain("a|b <img> *x*\n# y"), "a\\|b &lt;img&gt; \\*x\\*\\\\n\\# y");
         assert_eq!(escaped("<script>'\"&"), "&lt;script&gt;&#39;&quot;&amp;");
         assert_eq!(fenced("a ``` b"), "a ''' b");
     }

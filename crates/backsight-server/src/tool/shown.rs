@@ -162,7 +162,7 @@ impl Kinds {
 
 #[cfg(test)]
 mod tests {
-    use backsight::debug::request::{CreateSnapshot, LaunchProgram};
+    use backsight::debug::request::{CreateSnapshot, EvaluateExpression, LaunchProgram};
 
     use super::*;
     use crate::schema;
@@ -180,11 +180,13 @@ mod tests {
         for (wrong, why) in [
             (json!({ "program": "a.py", "arguments": [] }), "unknown argument `arguments`"),
             (json!({ "program": "a.py", "bogus": 1 }), "unknown argument `bogus`"),
-            (json!({}), "missing argument `program`"),
         ] {
             let error = read(&shown, wrong).unwrap_err();
             assert!(error.message().contains(why), "{error}");
         }
+        let fields = fields(&schema::of::<EvaluateExpression>(), &[]);
+        let error = request("evaluate", &fields, Map::new()).unwrap_err();
+        assert!(error.message().contains("missing argument `expression`"), "{error}");
     }
 
     #[test]
