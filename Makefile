@@ -9,7 +9,7 @@ help: ## print this list
 
 run: ## build, show the main job done in a temporary directory, then serve this directory until Ctrl-C
 	@sed -n 's|^/// \(What changed since.*\)|Backsight: \1|p' crates/backsight-cli/src/cli.rs
-	@echo 'Building it first: 5 to 10 minutes on 2 cores, a second when nothing changed.'
+	@echo 'Building it first: 3 to 5 minutes on 2 cores, a second when nothing changed.'
 	@cargo build --profile quick -p backsight-cli
 	@$(TARGET)/quick/backsight demo
 	@echo '  cargo install --path crates/backsight-cli             as `backsight` everywhere'
