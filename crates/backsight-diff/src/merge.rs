@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::changes::{Change, Purpose, changes};
-use crate::text::{is_binary, split_lines};
+use crate::text::{is_binary, line_end, split_lines};
 
 /// What stands behind the conflict markers.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +57,6 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8], labels: &Labels) -> Merge 
     let regions = regions(&changes(&base, &ours, Purpose::Merge), &changes(&base, &theirs, Purpose::Merge));
     Writer { base: &base, ours: &ours, theirs: &theirs, labels, line_end, text: Vec::new(), conflicts: 0 }
         .write(&regions)
-}
-
-/// The terminator of the first terminated line found, so that markers do not mix line endings into a file.
-fn line_end(texts: &[&[u8]]) -> &'static [u8] {
-    let crlf = texts.iter().find_map(|text| {
-        let newline = text.iter().position(|&byte| byte == b'\n')?;
-        Some(text[..newline].ends_with(b"\r"))
-    });
-    if crlf == Some(true) { b"\r\n" } else { b"\n" }
 }
 
 /// A stretch of base that at least one side changed, with what each side has in its place.

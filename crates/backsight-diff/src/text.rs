@@ -20,6 +20,15 @@ pub fn split_lines(content: &[u8]) -> Vec<&[u8]> {
     imara_diff::sources::byte_lines(content).collect()
 }
 
+/// The terminator of the first terminated line found, so that what is added does not mix line endings into a file.
+pub(crate) fn line_end(texts: &[&[u8]]) -> &'static [u8] {
+    let crlf = texts.iter().find_map(|text| {
+        let newline = text.iter().position(|&byte| byte == b'\n')?;
+        Some(text[..newline].ends_with(b"\r"))
+    });
+    if crlf == Some(true) { b"\r\n" } else { b"\n" }
+}
+
 /// Added and removed lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Counts {

@@ -123,6 +123,17 @@ pub struct StepToUndo {
     pub declared: Vec<RelPath>,
     /// What to call the earlier state in conflict markers.
     pub label: String,
+    /// Only these paths, and of each only so much; nothing means all.
+    pub parts: Option<BTreeMap<RelPath, Part>>,
+}
+
+/// How much of what a step did to a path is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it, permissions included.
+    Whole,
+    /// Some lines: what the step left there, with these undone.
+    Text(Vec<u8>),
 }
 
 /// Whether `path` is selected: an empty selection means everything.
@@ -261,8 +272,15 @@ pub(crate) fn plan_revert(
     for step in steps {
         let unseen = Blind::load(source.store, step.before_coverage.as_ref())?;
         for change in compare(source, &step.before, &step.after)?.iter().rev() {
-            if is_selected(&change.path, bounds.selection) && is_selected(&change.path, &step.declared) {
-                revert.undo(change, &unseen, &step.label)?;
+            let is_meant = is_selected(&change.path, bounds.selection) && is_selected(&change.path, &step.declared);
+            let part = match &step.parts {
+                None => Some(&Part::Whole),
+                Some(parts) => parts.get(&change.path),
+            };
+            match part.filter(|_| is_meant) {
+                None => {}
+                Some(Part::Whole) => revert.undo(change, &unseen, &step.label)?,
+                Some(Part::Text(text)) => revert.undo_lines(change, text, &unseen, &step.label)?,
             }
         }
     }
@@ -324,6 +342,22 @@ impl Revert<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Undoes some lines of a change: what was before it is taken to be what it left, with these lines as they were.
+    fn undo_lines(&mut self, change: &Change, text: &[u8], unseen: &Blind, label: &str) -> Result<()> {
+        let Change { path, before, after } = change;
+        let is_file = |node: &Option<Node>| matches!(node, None | Some(Node::File { .. }));
+        let (true, true, Some(Node::File { mode, access, .. })) = (is_file(before), is_file(after), after.or(*before))
+        else {
+            self.plan.conflicts.push(left(change, "only regular files are taken back line by line".to_owned()));
+            self.leave(path.clone());
+            return Ok(());
+        };
+        let id = object_id(ObjectKind::Blob, text)?;
+        self.plan.blobs.insert(id, text.to_vec());
+        let before = Some(Node::File { mode, id, access });
+        self.undo(&Change { before, ..change.clone() }, unseen, label)
     }
 
     /// Takes back what newer steps were to do at a path that an older one cannot be undone at: half of what several
@@ -477,6 +511,9 @@ impl Revert<'_> {
         self.plan.kept.sort();
         self.plan.kept.dedup();
         self.plan.merged.retain(|path| changed.contains(path));
+        let needed: HashSet<ObjectId> =
+            self.plan.changes.iter().filter_map(|change| change.after.and_then(|node| node.blob())).collect();
+        self.plan.blobs.retain(|id, _| needed.contains(id));
         self.plan.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(self.plan)
     }

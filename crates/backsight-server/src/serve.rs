@@ -48,6 +48,9 @@ const SHORTEST_TOKEN: usize = 32;
 const GRACE: Duration = Duration::from_secs(5);
 /// How often a process without a store it can use looks for one.
 const LOOK_FOR_A_STORE: Duration = Duration::from_secs(1);
+/// When a server first takes note of how much room the store takes, and how often from then on.
+const FIRST_LOOK_AT_ROOM: Duration = Duration::from_secs(30);
+const LOOK_AT_ROOM: Duration = Duration::from_secs(3600);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -241,6 +244,7 @@ impl Listening {
         ));
         tasks.spawn(door.clone().keep_watch(ending.clone()));
         tasks.spawn(door.clone().keep_notes(ending.clone()));
+        tasks.spawn(note_room(door.clone(), ending.clone()));
         seat.publish(&address)?;
         Ok(Listening { address, seat, tasks })
     }
@@ -250,6 +254,20 @@ impl Listening {
         self.tasks.close();
         let _ = tokio::time::timeout(GRACE, self.tasks.wait()).await;
         drop(self.seat);
+    }
+}
+
+/// Takes note of how much room the store takes: a little after the start, so that short lives pay nothing for it, then hourly.
+async fn note_room(door: Arc<Door>, ending: CancellationToken) {
+    let mut wait = FIRST_LOOK_AT_ROOM;
+    loop {
+        tokio::select! {
+            () = ending.cancelled() => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+        // A store that cannot be written to now is looked at again.
+        drop(door.local(Workspace::note_room).await);
+        wait = LOOK_AT_ROOM;
     }
 }
 

@@ -1,15 +1,19 @@
-//! Differences as lines with marks: pure, from the texts before and after. What is marked is for reading only; nothing is
-//! taken back by it.
+//! Differences as lines with marks: pure, from the texts before and after. The marks are for reading only; what can be taken
+//! back by itself has a name, see `choice.rs`.
 
+mod choice;
 mod language;
 mod words;
 
 use backsight_diff::{
     BinaryFiles, FileChange, FileSide, Hunk, Line, LineKind, Options, generate_unified_diff, parse_multi_file_diff,
+    split_lines,
 };
 use backsight_files::{ObjectKind, object_id};
 
-use crate::report::{FileDiff, FileHunks, HunkLine, HunkLines, Hunks};
+use crate::report::{FileDiff, FileHunks, HunkLine, HunkLines, HunkPlace, Hunks};
+pub use choice::{HunkChoice, HunkId};
+pub(crate) use choice::{chosen, named};
 use language::Language;
 
 /// Lines of an answer at most.
@@ -51,6 +55,7 @@ fn file(diff: &FileDiff, context: usize, room: &mut usize) -> FileHunks {
         cut: diff.cut.clone(),
         before_blob: blob(&diff.before, diff.status != Status::Added),
         after_blob: blob(&diff.after, diff.status != Status::Deleted),
+        after_lines: if is_text { split_lines(diff.after.as_bytes()).len() as u64 } else { 0 },
         language: language.map(|language| language.name),
         hunks: Vec::new(),
         lines_left_out: 0,
@@ -63,14 +68,16 @@ fn file(diff: &FileDiff, context: usize, room: &mut usize) -> FileHunks {
         _ => Vec::new(),
     };
     let (before, after) = (marks(&diff.before), marks(&diff.after));
+    let mut ids = named(diff).into_iter().map(|(id, _)| id);
     for hunk in passages(diff, context) {
+        let hunks = places(&hunk, &mut ids);
         if hunk.lines.len() > *room {
             *room = 0;
             shown.lines_left_out += hunk.lines.len() as u64;
             continue;
         }
         *room -= hunk.lines.len();
-        shown.hunks.push(passage(&hunk, &before, &after));
+        shown.hunks.push(HunkLines { hunks, ..passage(&hunk, &before, &after) });
     }
     shown
 }
@@ -104,7 +111,21 @@ fn passage(hunk: &Hunk, before: &[Vec<u32>], after: &[Vec<u32>]) -> HunkLines {
         new_start: hunk.new_start as u64,
         section: String::from_utf8_lossy(&hunk.section).trim().to_owned(),
         lines,
+        hunks: Vec::new(),
     }
+}
+
+/// Where the runs of a passage are; their names come in the same order.
+fn places(hunk: &Hunk, ids: &mut impl Iterator<Item = HunkId>) -> Vec<HunkPlace> {
+    let mut places: Vec<HunkPlace> = Vec::new();
+    let changed = hunk.lines.iter().enumerate().filter(|(_, line)| line.kind != LineKind::Context);
+    for (at, _) in changed {
+        match places.last_mut().filter(|last| last.at + last.lines == at) {
+            Some(last) => last.lines += 1,
+            None => places.extend(ids.next().map(|id| HunkPlace { id, at, lines: 1 })),
+        }
+    }
+    places
 }
 
 fn one(side: char, line: &Line, parts: &[u32]) -> HunkLine {

@@ -94,6 +94,7 @@ pub use backsight_debug as debug;
 pub use backsight_files::{AnchoredPath, Disk, Seal};
 pub use config::size as parse_size;
 pub use gate::OwnStore;
+pub use hunks::{HunkChoice, HunkId};
 pub use plan_token::PlanToken;
 pub use settings::{CallSettings, Progress, Settings};
 pub use timeline::OriginColumn;

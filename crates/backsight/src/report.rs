@@ -7,6 +7,7 @@ mod browser;
 #[cfg(feature = "browser")]
 mod changes;
 mod comment;
+mod commit;
 mod continuity;
 mod debug;
 mod hunks;
@@ -15,11 +16,12 @@ mod lines;
 mod milestone;
 mod reader;
 mod row;
+mod search;
 mod session;
 mod unknown;
 mod watch;
 
-use backsight_core::{Coverage, ObjectId, RelPath, Seq};
+use backsight_core::{Coverage, ObjectId, RelPath, Seq, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,14 +35,16 @@ pub use changes::{
     AllChanges, Because, Certainty, DebugChanges, Evidence, EvidenceKind, FilesChanges, ProgramEvent, StepEntry,
 };
 pub use comment::{Comment, CommentAnswer, CommentTold};
+pub use commit::{Commit, Commits};
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
-pub use hunks::{FileHunks, HunkLine, HunkLines, Hunks};
+pub use hunks::{FileHunks, HunkLine, HunkLines, HunkPlace, Hunks};
 pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use reader::{RowLine, Seen, Viewed};
 pub use row::{Event, Kind, MayHold, Origin, Row, RowLane, Snapshot, SnapshotDetail};
+pub use search::{Searched, SearchedLine};
 pub use session::{
     Conversation, NoUnrevert, Phase, RevertInfo, Session, SessionDetail, SessionDiff, SessionMessage, SessionPart,
     SessionReverted, SessionStarted, SessionStep, SessionTracked, SessionUnreverted, WayBack,
@@ -400,6 +404,20 @@ pub struct Usage {
     pub disk_budget: Option<u64>,
     /// Free space on the device.
     pub free_bytes: u64,
+    /// What it was from time to time, oldest first: as a server and `gc` took note of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<RoomThen>,
+}
+
+/// How much room a store took at a time.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct RoomThen {
+    /// When.
+    pub timestamp: Timestamp,
+    /// Bytes on disk, everything included.
+    pub total_bytes: u64,
+    /// Snapshots whose contents were kept.
+    pub snapshots: u64,
 }
 
 /// The answer to `gc`.

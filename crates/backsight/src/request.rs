@@ -6,11 +6,12 @@ mod path_text;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use backsight_core::{RelPath, Timestamp};
+use backsight_core::{RelPath, Seq, Timestamp};
 pub use backsight_diff::BinaryFiles;
 pub use debug::ExportSnapshot;
 pub use path_text::PathText;
 
+use crate::hunks::HunkChoice;
 use crate::plan_token::PlanToken;
 use crate::report::{Background, Kind, OnConflict, Origin, Phase, Strategy};
 
@@ -48,12 +49,15 @@ pub struct Restore {
 /// A request to undo steps and keep everything else.
 #[derive(Clone, Debug, Default)]
 pub struct Revert {
-    /// Which steps. A reference that names several, such as a milestone, leaves out what others did meanwhile.
+    /// Which steps. A reference that names several, such as a milestone, leaves out what others did meanwhile. Or one range,
+    /// `3..7`, `@..now`: what differs between two states, whoever did it.
     pub references: Vec<String>,
     /// Also what others did meanwhile: what was found changed outside.
     pub with_others: bool,
     /// Only these paths and what lies below them; empty means all.
     pub paths: Vec<RelPath>,
+    /// Only these hunks, or lines of them; empty means all.
+    pub hunks: Vec<HunkChoice>,
     /// What to do about overlaps.
     pub on_conflict: OnConflict,
     /// Only plan.
@@ -160,6 +164,26 @@ pub struct Log {
     pub limit: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
+}
+
+/// Words to look for in what steps changed.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// What a line must hold, in letters of any case.
+    pub text: String,
+    /// Only steps before this one.
+    pub before: Option<Seq>,
+}
+
+/// Which commits of the user's Git to list.
+#[derive(Clone, Debug, Default)]
+pub struct Commits {
+    /// Only at or after.
+    pub since: Option<Timestamp>,
+    /// Only at or before.
+    pub until: Option<Timestamp>,
+    /// At most this many; 0 means as many as are read at most, 5,000.
+    pub limit: usize,
 }
 
 /// What to compare and how much to show.

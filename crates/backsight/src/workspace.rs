@@ -16,6 +16,7 @@ mod call;
 mod changes;
 mod checkpoint;
 mod comments;
+mod commits;
 mod continuity;
 mod conversation;
 #[cfg(feature = "debug")]
@@ -33,8 +34,10 @@ mod milestone;
 mod moves;
 mod moving;
 mod notes;
+mod partly;
 mod reader;
 mod salt;
+mod search;
 mod session;
 mod shared;
 mod since;

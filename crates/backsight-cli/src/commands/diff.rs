@@ -1,7 +1,7 @@
 //! `backsight diff [FROM] [TO]`: the differences as a unified diff or as counts.
 
 use backsight::report::{Diff, FileDiff, Status};
-use backsight::request;
+use backsight::{Workspace, request};
 use backsight_core::{RelPath, Result};
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::arguments::{Paths, examples_then_references, explain};
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::{GREEN, Page, RED, Sheet};
-use crate::render::{changes, coverage, unified};
+use crate::render::{changes, coverage, hunks, unified};
 use crate::words::{count, count_of, safe};
 
 /// Show the differences between two states
@@ -22,6 +22,7 @@ Examples:
   backsight diff                     what changed since the latest snapshot
   backsight diff 3 7 --stat
   backsight show 7 --diff            what step 7 changed
+  backsight diff --hunks             names for `revert @..now --hunk`
   backsight diff @~1 @ -- src/main.rs"))]
 pub struct Args {
     /// The first state
@@ -35,6 +36,9 @@ pub struct Args {
     /// Count added and removed lines instead of showing them
     #[arg(long)]
     stat: bool,
+    /// Hunk by hunk: each with the name that `revert FROM..TO --hunk` takes, its lines numbered
+    #[arg(long, conflicts_with_all = ["stat", "max_file_bytes"])]
+    hunks: bool,
     /// Exit with status 1 when something differs
     #[arg(long)]
     exit_code: bool,
@@ -56,6 +60,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         context: args.context,
         binary: context.screen.binary_files(),
     };
+    if args.hunks {
+        return by_hunks(&workspace, &request, args.exit_code, context);
+    }
     let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
     if args.stat {
         context.answer(&Counts::of(&diff), |page| {
@@ -71,6 +78,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         })?;
     }
     Ok(Verdict::no_if(args.exit_code && !diff.diffs.is_empty()))
+}
+
+/// The same hunk by hunk.
+fn by_hunks(workspace: &Workspace, request: &request::Diff, exit_code: bool, context: &Context) -> Result<Verdict> {
+    let found = workspace.hunks_with(request).map_err(|error| explain(error, context.start()))?;
+    let range = format!("{}..{}", request.from, request.to.as_deref().unwrap_or("now"));
+    context.answer(&found, |page| {
+        hunks::show(page, &found, &range);
+        coverage::unseen(page, &found.unseen);
+    })?;
+    Ok(Verdict::no_if(exit_code && !found.files.is_empty()))
 }
 
 /// The files as one unified diff.

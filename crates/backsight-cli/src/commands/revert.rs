@@ -1,5 +1,6 @@
 //! `backsight revert REF...`: undoes steps and keeps everyone else's edits.
 
+use backsight::HunkChoice;
 use backsight::report::Origin;
 use backsight::request::Revert;
 use backsight_core::Result;
@@ -15,21 +16,27 @@ const VERB: Verb =
 /// Undo steps and keep everything else
 ///
 /// Edits made after a step, by anyone, stay; where they touch the same file the two are merged. A step with declared
-/// paths undoes only those. Of a milestone, what was found changed outside stays too. To go back to a state exactly, see
+/// paths undoes only those. With --hunk only some lines are undone, named as `show REF --hunks` shows them. A range takes
+/// back what differs between two states, whoever did it. Of a milestone, what was found changed outside stays too. To go back to a state exactly, see
 /// `restore`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:
   backsight revert 12 --dry-run
   backsight revert session:s1
+  backsight revert 12 --hunk h3f9a0c12d4 --hunk h81d0aa7c05:2-3
+  backsight revert @..now -- src/main.rs             what is not recorded yet
   backsight revert 12 14 --on-conflict skip -- src"))]
 pub struct Args {
-    /// Which steps
+    /// Which steps, or one range: 3..7, @..now
     #[arg(value_name = "REF", required = true)]
     references: Vec<String>,
     /// Also take back what was found changed outside within a milestone
     #[arg(long)]
     with_others: bool,
+    /// Only this hunk; with lines behind it, h3f9a0c12d4:2-3,7, only those. Can be given several times
+    #[arg(long = "hunk", value_name = "HUNK")]
+    hunks: Vec<HunkChoice>,
     #[command(flatten)]
     only: Paths,
     #[command(flatten)]
@@ -42,6 +49,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         references: args.references.clone(),
         with_others: args.with_others,
         paths: context.paths(&workspace, &args.only.paths)?,
+        hunks: args.hunks.clone(),
         on_conflict: args.going.policy(),
         dry_run: args.going.dry_run,
         plan: args.going.plan.clone(),

@@ -1,7 +1,7 @@
 //! `backsight show [REF]`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
 use backsight::Workspace;
-use backsight::report::{Diff, MayHold, PathChange, Snapshot, SnapshotDetail};
+use backsight::report::{Diff, Hunks, MayHold, PathChange, Snapshot, SnapshotDetail};
 use backsight::request::BinaryFiles;
 use backsight_core::Result;
 use serde::{Serialize, Serializer};
@@ -10,7 +10,7 @@ use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::Page;
-use crate::render::{changes, snapshot, unified};
+use crate::render::{changes, hunks, snapshot, unified};
 use crate::words::{count, count_of};
 
 /// Show one snapshot and what it changed
@@ -22,6 +22,7 @@ use crate::words::{count, count_of};
 Examples:
   backsight show
   backsight show 12 --diff
+  backsight show 12 --hunks                                names for `revert 12 --hunk`
   backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?"))]
 pub struct Args {
     /// Which snapshot
@@ -33,6 +34,9 @@ pub struct Args {
     /// What takes the step back, as a unified diff; into a pipe nothing else
     #[arg(long)]
     reverse_diff: bool,
+    /// What the step did, hunk by hunk: each with the name that `revert --hunk` takes, its lines numbered
+    #[arg(long)]
+    hunks: bool,
 }
 
 #[derive(Serialize)]
@@ -46,7 +50,12 @@ struct Shown {
     diff: Option<Diff>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
     reverse_diff: Option<Diff>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hunks: Option<Hunks>,
 }
+
+/// Lines around a hunk.
+pub(super) const CONTEXT: usize = 3;
 
 /// The diff as one text; bytes that are not UTF-8 are replaced.
 fn text<S: Serializer>(diff: &Option<Diff>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
@@ -66,6 +75,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         changes,
         diff: step_diff(&workspace, &id, args.diff, false, context)?,
         reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true, context)?,
+        hunks: args.hunks.then(|| workspace.step_hunks(&id, &[], CONTEXT)).transpose()?,
         detail,
     };
     let readable = context.readable(&workspace, &shown.detail.snapshot)?;
@@ -86,6 +96,9 @@ fn show(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) 
     // A program that applies the diff must not read a description as part of it.
     if !is_diff || page.data.is_terminal() {
         describe(page, shown, snapshot, context);
+    }
+    if let Some(list) = &shown.hunks {
+        hunks::show(page, list, &snapshot.sequence_number.0.to_string());
     }
     for diff in shown.diff.iter().chain(&shown.reverse_diff) {
         for file in &diff.diffs {
@@ -123,7 +136,7 @@ fn describe(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Conte
             page.data.line(format_args!("  and {more} more"));
         }
     }
-    if shown.diff.is_some() || shown.reverse_diff.is_some() {
+    if shown.diff.is_some() || shown.reverse_diff.is_some() || shown.hunks.is_some() {
         page.data.line("");
     }
 }

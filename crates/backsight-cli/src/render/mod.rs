@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod debug;
 pub mod failure;
 pub mod graph;
+pub mod hunks;
 pub mod milestone;
 pub mod report;
 pub mod session;

@@ -188,6 +188,10 @@ fn long_help_explains_references() {
           --reverse-diff
               What takes the step back, as a unified diff; into a pipe nothing else
 
+          --hunks
+              What the step did, hunk by hunk: each with the name that `revert --hunk` takes, its lines
+              numbered
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -214,6 +218,7 @@ fn long_help_explains_references() {
     Examples:
       backsight show
       backsight show 12 --diff
+      backsight show 12 --hunks                                names for `revert 12 --hunk`
       backsight show 12 --reverse-diff | git apply --check     would it still come off cleanly?
 
     A REF is one of:

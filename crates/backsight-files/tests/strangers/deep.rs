@@ -109,6 +109,7 @@ fn every_look_at(lab: Lab, tree: Tree, expected: Code) {
             after: tree,
             declared: Vec::new(),
             label: String::new(),
+            parts: None,
         };
         refused("revert", files.plan_revert(&now, &[step()], everything(), OnConflict::Leave).unwrap_err());
         // These look at what is there once, however often it is named.

@@ -24,7 +24,8 @@ const LIFE: Duration = Duration::from_secs(600);
 const VIEWERS: usize = 64;
 /// What codes are sealed for.
 const PURPOSE: &str = "dashboard";
-/// What a viewer may do beside looking. Nothing here runs a program or changes a setting.
+/// What a viewer may do beside looking. Nothing here runs a program of the workspace or changes a setting; a bisect by a page
+/// opens recorded files in a headless browser.
 const MAY_DO: &[&str] = &[
     "/api/revert",
     "/api/restore",
@@ -36,6 +37,7 @@ const MAY_DO: &[&str] = &[
     "/api/comments/answer",
     "/api/comments/resolve",
     "/api/gc",
+    "/api/bisect/page",
     "/api/debug/diff",
     "/api/debug/variables",
 ];

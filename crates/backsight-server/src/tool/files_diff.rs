@@ -1,5 +1,6 @@
 //! What differs between two states, line by line.
 
+use backsight::report::FileDiff;
 use backsight::request::Diff;
 use backsight_core::Result;
 use schemars::JsonSchema;
@@ -19,12 +20,15 @@ pub struct Arguments {
     from: Option<String>,
     /// default now
     to: Option<String>,
-    /// instead of from and to: what this one step itself changed
+    /// instead: what this one step changed
     step: Option<String>,
     #[serde(default, deserialize_with = "one_or_many")]
     paths: Vec<String>,
-    /// lines around each change, default 3
+    /// default 3
     context: Option<usize>,
+    /// with ids, for files_revert
+    #[serde(default)]
+    hunks: bool,
     cursor: Option<String>,
 }
 
@@ -42,10 +46,11 @@ impl Definition for FilesDiff {
         let selection = paths(&arguments.paths)?;
         let start = cursor(arguments.cursor.as_deref())?;
         let to = arguments.to.filter(|to| to != "now");
+        let hunks = arguments.hunks.then_some(true);
         let (diff, what, again) = match (arguments.step, arguments.from) {
             (Some(step), None) if to.is_none() => {
                 let diff = call.workspace.step_diff(&step, false, &selection)?;
-                let again = json!({ "step": step, "paths": arguments.paths });
+                let again = json!({ "step": step, "paths": arguments.paths, "hunks": hunks });
                 (diff, format!("step {step}"), again)
             }
             (Some(_), _) => return Err(super::usage("`step` goes without `from` and `to`".to_owned())),
@@ -55,7 +60,7 @@ impl Definition for FilesDiff {
                 request.paths = selection;
                 request.context = arguments.context.unwrap_or(request.context).min(1000);
                 let what = format!("{from}..{}", to.as_deref().unwrap_or("now"));
-                let again = json!({ "from": from, "to": to, "paths": arguments.paths, "context": arguments.context });
+                let again = json!({ "from": from, "to": to, "paths": arguments.paths, "context": arguments.context, "hunks": hunks });
                 (call.workspace.diff_with(&request)?, what, again)
             }
         };
@@ -65,8 +70,8 @@ impl Definition for FilesDiff {
             format!("{} {} +{} -{}{note}{cut}", words::letter(file.status), file.file, file.additions, file.deletions)
         });
         let files: Vec<String> = files.collect();
-        let unified: String =
-            diff.diffs.iter().map(|file| String::from_utf8_lossy(&file.unified).into_owned()).collect();
+        let text = |file: &FileDiff| if arguments.hunks { file.unified_with_hunks() } else { file.unified.clone() };
+        let unified: String = diff.diffs.iter().map(|file| String::from_utf8_lossy(&text(file)).into_owned()).collect();
         let unseen: Vec<String> = diff.unseen.iter().map(words::unseen).collect();
         let blind = if unseen.is_empty() {
             String::new()
@@ -89,6 +94,7 @@ fn again_as_changes(again: &serde_json::Value) -> serde_json::Value {
     let mut again = again.clone();
     if let Some(object) = again.as_object_mut() {
         object.remove("context");
+        object.remove("hunks");
         if let Some(step) = object.remove("step") {
             object.insert("from".into(), json!("@"));
             object.insert("to".into(), step);

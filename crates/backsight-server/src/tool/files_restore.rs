@@ -25,7 +25,7 @@ pub struct Arguments {
     on_conflict: Policy,
     /// default true: only the plan
     dry_run: Option<bool>,
-    /// the token of the plan you saw
+    /// the plan's token
     plan: Option<String>,
     #[schemars(skip)]
     session: Option<String>,

@@ -15,17 +15,20 @@ pub struct FilesRevert;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// steps: #12, message:ID, session:ID, a milestone
+    /// steps: #12, message:ID, session:ID, a milestone; 3..now
     #[serde(deserialize_with = "one_or_many")]
     refs: Vec<String>,
     #[serde(default, deserialize_with = "one_or_many")]
     paths: Vec<String>,
-    /// where later edits overlap; default refuse
+    /// ids of files_diff; ID:2-3 for lines
+    #[serde(default, deserialize_with = "one_or_many")]
+    hunks: Vec<String>,
+    /// default refuse
     #[serde(default)]
     on_conflict: Policy,
     /// default true: only the plan
     dry_run: Option<bool>,
-    /// the token of the plan you saw
+    /// the plan's token
     plan: Option<String>,
     #[schemars(skip)]
     session: Option<String>,
@@ -49,6 +52,7 @@ impl Definition for FilesRevert {
             references: arguments.refs.clone(),
             with_others: false,
             paths: paths(&arguments.paths)?,
+            hunks: arguments.hunks.iter().map(|hunk| hunk.parse()).collect::<Result<_>>()?,
             on_conflict: arguments.on_conflict.into(),
             dry_run: arguments.dry_run.unwrap_or(true),
             plan: going::agreed(arguments.plan.as_deref())?,
@@ -57,6 +61,7 @@ impl Definition for FilesRevert {
         let again = json!({
             "refs": arguments.refs,
             "paths": arguments.paths,
+            "hunks": arguments.hunks,
             "on_conflict": arguments.on_conflict.argument(),
             "session": arguments.session,
         });

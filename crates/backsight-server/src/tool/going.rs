@@ -75,7 +75,7 @@ pub struct Steps {
     /// only the plan; default false
     #[serde(default)]
     dry_run: bool,
-    /// the token of the plan you saw
+    /// the plan's token
     plan: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Differences as a page shows them: hunks of lines with the words that changed and the parts of the language marked, so that
+//! Differences as a page shows them: passages of lines with the words that changed and the parts of the language marked, so that
 //! whoever draws them has nothing left to work out.
 
 use backsight_core::{ObjectId, RelPath, Uncovered};
@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Status, is_zero};
+use crate::hunks::HunkId;
 
 /// All hunks of all files of a step, a range or a session.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
@@ -53,6 +54,9 @@ pub struct FileHunks {
     /// The id of the text after; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_blob: Option<ObjectId>,
+    /// How many lines the text after has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub after_lines: u64,
     /// What it is written in, by its name; absent when that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<&'static str>,
@@ -76,6 +80,20 @@ pub struct HunkLines {
     pub section: String,
     /// The lines.
     pub lines: Vec<HunkLine>,
+    /// What can be taken back by itself: the runs of changed lines in it, each with its name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<HunkPlace>,
+}
+
+/// One run of changed lines within a passage.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct HunkPlace {
+    /// Names it wherever the same step or range is meant, however many lines around it are shown.
+    pub id: HunkId,
+    /// Its first line among those of the passage, from zero.
+    pub at: usize,
+    /// How many lines: those that went, then those that came.
+    pub lines: usize,
 }
 
 /// One line. Places are counted in UTF-16 units, as browsers count them.

@@ -29,6 +29,8 @@ pub(crate) enum KeptKind {
     Viewed,
     /// A comment on a line, by its id.
     Comment,
+    /// How much room the store took, from time to time.
+    Room,
 }
 
 impl KeptKind {
@@ -45,6 +47,7 @@ impl KeptKind {
             KeptKind::Seen => "seen",
             KeptKind::Viewed => "viewed",
             KeptKind::Comment => "comment",
+            KeptKind::Room => "room",
         }
     }
 }

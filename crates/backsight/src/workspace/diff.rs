@@ -155,7 +155,7 @@ impl Workspace {
         self.reading(|opened| self.step_diff_in(opened, reference, reversed, paths, BinaryFiles::Whole))
     }
 
-    fn step_diff_in(
+    pub(super) fn step_diff_in(
         &self,
         opened: &Opened,
         reference: &str,

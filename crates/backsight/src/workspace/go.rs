@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
-use backsight_files::{Bounds, Capture, Change, Node, Plan, StepToUndo};
+use backsight_files::{Bounds, Capture, Change, Node, Part, Plan, StepToUndo};
 
 use super::look::plain_change;
 use super::milestone::as_wholes;
@@ -39,23 +39,36 @@ pub(super) struct Terms<'a> {
     pub(super) origin: &'a Origin,
 }
 
+impl<'a> Terms<'a> {
+    pub(super) fn of(request: &'a request::Revert) -> Terms<'a> {
+        Terms {
+            on_conflict: request.on_conflict,
+            dry_run: request.dry_run,
+            agreed: request.plan.as_ref(),
+            origin: &request.origin,
+        }
+    }
+}
+
 /// What is to be done, before it is known how.
-struct Intent<'a> {
-    kind: Kind,
-    description: String,
-    targets: Vec<Seq>,
-    leaving: Vec<Seq>,
-    terms: Terms<'a>,
+pub(super) struct Intent<'a> {
+    pub(super) kind: Kind,
+    pub(super) description: String,
+    pub(super) targets: Vec<Seq>,
+    pub(super) leaving: Vec<Seq>,
+    pub(super) terms: Terms<'a>,
     /// Paths that may be written, which a capture must look at even where rules ignore them.
-    include: BTreeSet<Vec<u8>>,
+    pub(super) include: BTreeSet<Vec<u8>>,
     /// Only these paths are looked at; empty means all.
-    selection: &'a [RelPath],
+    pub(super) selection: &'a [RelPath],
+    /// Which lines of the targets are meant, or what instead of whole targets; empty means all of them.
+    pub(super) part: String,
     /// Steps that are taken back and may hold something of others' tool calls.
-    shared: Vec<(Seq, Shared)>,
+    pub(super) shared: Vec<(Seq, Shared)>,
     /// Paths that may hold the work of others than the steps that are taken back, and whose.
-    doubtful: BTreeMap<RelPath, String>,
+    pub(super) doubtful: BTreeMap<RelPath, String>,
     /// What the row is to the session it acts on.
-    session: Option<SessionMark>,
+    pub(super) session: Option<SessionMark>,
 }
 
 /// One step on the way.
@@ -77,12 +90,22 @@ pub(super) struct TakeBack<'a> {
     /// In this order.
     pub(super) legs: Vec<Leg>,
     pub(super) paths: &'a [RelPath],
+    pub(super) only: Only,
     pub(super) terms: Terms<'a>,
     pub(super) session: Option<SessionMark>,
 }
 
+/// How much of steps is taken back; nothing said means all.
+#[derive(Default)]
+pub(super) struct Only {
+    /// Of each step, path by path.
+    pub(super) parts: BTreeMap<Seq, BTreeMap<RelPath, Part>>,
+    /// The same in words.
+    pub(super) words: String,
+}
+
 /// Makes the plan for the files as they are, without the paths that are left alone.
-type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeMap<RelPath, String>) -> Result<Plan>;
+pub(super) type MakePlan<'a> = &'a dyn Fn(&Capture, &BTreeMap<RelPath, String>) -> Result<Plan>;
 
 /// Why a path is left alone that was edited whenever it was to be put in place.
 const BUSY: &str = "another program keeps writing to it";
@@ -154,6 +177,7 @@ impl Workspace {
             },
             include: opened.files.paths_in(&opened.files.compare(&latest, &target.tree)?, &request.paths),
             selection: &request.paths,
+            part: String::new(),
             shared: Vec::new(),
             doubtful: BTreeMap::new(),
             session: None,
@@ -170,6 +194,9 @@ impl Workspace {
         names::check_origin(&request.origin)?;
         let under = self.under(request.dry_run)?;
         let opened = under.opened();
+        if let Some((from, to)) = self.as_range(opened, &request.references)? {
+            return self.revert_range(&under, from, to, request);
+        }
         let (mut steps, mut stays): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
         for reference in &request.references {
             let named = self.resolve_all(opened, reference)?;
@@ -182,13 +209,10 @@ impl Workspace {
                 }
             }
         }
-        let terms = Terms {
-            on_conflict: request.on_conflict,
-            dry_run: request.dry_run,
-            agreed: request.plan.as_ref(),
-            origin: &request.origin,
+        let mut applied = match request.hunks.is_empty() {
+            true => self.undo_steps(&under, Kind::Revert, steps, &request.paths, Terms::of(request))?,
+            false => self.revert_hunks(&under, steps, request)?,
         };
-        let mut applied = self.undo_steps(&under, Kind::Revert, steps, &request.paths, terms)?;
         applied.warnings.extend(stays_as_it_is(stays));
         Ok(applied)
     }
@@ -225,6 +249,7 @@ impl Workspace {
             leaving: redo.leaving,
             legs: legs.collect::<Result<_>>()?,
             paths: &[],
+            only: Only::default(),
             terms: terms_of(request),
             session: None,
         };
@@ -253,6 +278,7 @@ impl Workspace {
             leaving: Vec::new(),
             legs: steps.into_iter().map(Leg::Back).collect(),
             paths,
+            only: Only::default(),
             terms,
             session: None,
         };
@@ -267,9 +293,12 @@ impl Workspace {
     }
 
     /// Takes steps back, or does them again, and keeps everything else.
-    pub(super) fn take_back(&self, under: &Under<'_>, take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
+    pub(super) fn take_back(&self, under: &Under<'_>, mut take: TakeBack<'_>, observe: Observe<'_>) -> Result<Applied> {
         let opened = under.opened();
-        let undoable = undoable(opened, take.kind, &take.legs)?;
+        let mut undoable = undoable(opened, take.kind, &take.legs)?;
+        for (undo, Leg::Back(step) | Leg::Again(step)) in undoable.iter_mut().zip(&take.legs) {
+            undo.parts = take.only.parts.remove(&step.snapshot.sequence_number);
+        }
         let mut include = BTreeSet::new();
         for step in &undoable {
             include.extend(opened.files.paths_in(&opened.files.compare(&step.before, &step.after)?, take.paths));
@@ -282,6 +311,7 @@ impl Workspace {
             terms: take.terms,
             include,
             selection: take.paths,
+            part: take.only.words,
             shared: take.legs.iter().flat_map(shared_by).collect(),
             doubtful: doubtful(opened, &take.legs)?,
             session: take.session,
@@ -299,7 +329,7 @@ impl Workspace {
     }
 
     /// Plans against the disk as it is, and unless it is a dry run carries the plan out.
-    fn carry_out(&self, under: &Under<'_>, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
+    pub(super) fn carry_out(&self, under: &Under<'_>, intent: &Intent<'_>, plan: MakePlan<'_>) -> Result<Applied> {
         // Whose work it is cannot be told, so the caller decides: the paths are named, and left or taken along as asked.
         let mut left = match intent.terms.on_conflict {
             OnConflict::Refuse | OnConflict::Skip => intent.doubtful.clone(),
@@ -424,8 +454,8 @@ fn agreement(intent: &Intent<'_>, plan: &Plan, latest: Seq) -> Agreement {
     for conflict in plan.conflicts.iter().chain(&plan.marked) {
         paths.entry(conflict.path.clone()).or_default().push_str(&format!("{conflict:?}"));
     }
-    let Intent { kind, targets, leaving, selection, .. } = intent;
-    Agreement { latest, intent: format!("{kind:?} {targets:?} {leaving:?} {selection:?}"), paths }
+    let Intent { kind, targets, leaving, selection, part, .. } = intent;
+    Agreement { latest, intent: format!("{kind:?} {targets:?} {leaving:?} {selection:?}{part}"), paths }
 }
 
 /// The steps of a milestone or another group, and apart from them those of nobody who worked in it: what was found
@@ -514,7 +544,8 @@ fn check_count(available: usize, count: usize, verb: &str) -> Result<()> {
 /// Whether the targets are taken back as a whole, which a restore does not do to its target.
 fn details(intent: &Intent<'_>, plan: &Plan) -> Option<StepDetails> {
     // A session's revert counts as one whatever it had to skip: its row knows what it did, and is taken back as a row.
-    let whole = intent.session.is_some() || intent.selection.is_empty() && plan.conflicts.is_empty();
+    let whole =
+        intent.session.is_some() || intent.selection.is_empty() && intent.part.is_empty() && plan.conflicts.is_empty();
     let (leaving, session) = (intent.leaving.clone(), intent.session.clone());
     (intent.kind != Kind::Restore).then_some(StepDetails { whole, leaving, session, ..StepDetails::default() })
 }
@@ -533,7 +564,7 @@ fn coverage_after(now: &Capture, plan: &Plan) -> Coverage {
     Coverage { files: (now.coverage.files + come).saturating_sub(go), ..now.coverage.clone() }
 }
 
-fn describe(what: &str, paths: &[RelPath]) -> String {
+pub(super) fn describe(what: &str, paths: &[RelPath]) -> String {
     match paths {
         [] => what.to_owned(),
         [one] => format!("{what} -- {one}"),
@@ -606,6 +637,7 @@ fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
             after: step.tree,
             declared,
             label: format!("before {seq}"),
+            parts: None,
         },
         Leg::Again(step) => StepToUndo {
             before: step.tree,
@@ -613,6 +645,7 @@ fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
             after: before,
             declared,
             label: format!("after {seq}"),
+            parts: None,
         },
     })
 }

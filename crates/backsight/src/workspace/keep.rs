@@ -12,10 +12,10 @@ use super::{Opened, Workspace, step_in};
 use crate::config::Config;
 use crate::history::{Limits, outlived};
 use crate::place;
-use crate::report::{Check, CheckState, Collected, Damage, Snapshot, Usage, Verified};
+use crate::report::{Check, CheckState, Collected, Damage, RoomThen, Snapshot, Usage, Verified};
 use crate::request;
 use crate::settings::Progress;
-use crate::timeline::{KeptKind, NewStep, Outline, Step};
+use crate::timeline::{Item, KeptKind, NewStep, Outline, Step};
 
 impl Workspace {
     /// Keeps a snapshot's contents through every retention rule, or stops doing so.
@@ -46,7 +46,18 @@ impl Workspace {
             expired,
             disk_budget: (budget > 0).then_some(budget),
             free_bytes: free_bytes(&opened.store.directory().path()),
+            history: room_then(opened)?,
         })
+    }
+
+    /// Takes note of how much room the store takes, for those who want to see it grow. A server does it every hour; a note
+    /// like the one before is none.
+    pub fn note_room(&self) -> Result<()> {
+        if self.store_path()?.is_none() {
+            return Ok(());
+        }
+        let Usage { total_bytes, snapshots, history, .. } = self.usage()?;
+        keep_room(self.opened()?, history, RoomThen { timestamp: self.settings.now(), total_bytes, snapshots })
     }
 
     /// Removes what no kept snapshot needs, and first the contents of snapshots beyond the limits.
@@ -101,6 +112,12 @@ impl Workspace {
             warnings.push(error.message().to_owned());
         }
         let bytes_after = store_bytes(opened)?;
+        let (timestamp, kept) =
+            (self.settings.now(), outlines.iter().filter(|outline| !outline.expired).count() as u64);
+        let [before, after] = [(bytes_before, kept), (bytes_after, kept.saturating_sub(expired.len() as u64))]
+            .map(|(total_bytes, snapshots)| RoomThen { timestamp, total_bytes, snapshots });
+        unless_full(keep_room(opened, room_then(opened)?, before))?;
+        unless_full(keep_room(opened, room_then(opened)?, after))?;
         if budget > 0 && bytes_after > budget && warnings.is_empty() {
             warnings.push(format!("the store takes {bytes_after} bytes, more than the budget of {budget}"));
         }
@@ -455,6 +472,33 @@ fn expire_for_budget(
 
 /// What the store takes. SQLite's files beside the timeline come and go with the processes that have it open, so the
 /// timeline counts with what it holds, wherever that is written; the lock names its holder and does not count.
+/// Notes of how much room the store took; beyond that older ones are thinned out.
+const ROOM_NOTES: usize = 400;
+const ROOM: &str = "room";
+
+fn room_then(opened: &Opened) -> Result<Vec<RoomThen>> {
+    let body = opened.timeline.kept_as(KeptKind::Room, ROOM)?;
+    Ok(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+}
+
+fn keep_room(opened: &Opened, mut history: Vec<RoomThen>, now: RoomThen) -> Result<()> {
+    if history.last().is_some_and(|last| (last.total_bytes, last.snapshots) == (now.total_bytes, now.snapshots)) {
+        return Ok(());
+    }
+    let at = now.timestamp;
+    history.push(now);
+    if history.len() > ROOM_NOTES {
+        let old = history.len() / 2;
+        let mut place = 0;
+        history.retain(|_| {
+            place += 1;
+            place > old || place % 2 == 1
+        });
+    }
+    let body = serde_json::to_string(&history).unwrap_or_default();
+    opened.timeline.keep(KeptKind::Room, at, &[Item { name: ROOM.to_owned(), body }], &[])
+}
+
 fn store_bytes(opened: &Opened) -> Result<u64> {
     let directory = opened.store.directory();
     let files = ["timeline.db", "timeline.db-wal", "timeline.db-shm", "lock"];

@@ -297,7 +297,7 @@ pub(super) fn as_wholes(opened: &Opened, steps: &[Step]) -> Result<Vec<Whole>> {
         }
         let declared = if others.is_empty() { Vec::new() } else { own };
         let label = format!("before `{}`", milestone.title);
-        let undo = StepToUndo { before, before_coverage, after: last.tree, declared, label };
+        let undo = StepToUndo { before, before_coverage, after: last.tree, declared, label, parts: None };
         wholes.push(Whole { start, end, undo });
     }
     Ok(wholes)

@@ -1,7 +1,7 @@
 //! What people who look keep: up to where in the timeline each of them has looked, and which contents they have read. It is
 //! kept beside the rows and is no part of the history.
 
-use backsight_core::{ObjectId, Result, Seq};
+use backsight_core::{ObjectId, RelPath, Result, Seq};
 
 use super::Workspace;
 use crate::hunks;
@@ -55,15 +55,20 @@ impl Workspace {
     }
 
     /// What one step did, as a page shows it.
-    pub fn step_hunks(&self, reference: &str, context: usize) -> Result<Hunks> {
-        let diff = self.step_diff(reference, false, &[])?;
+    pub fn step_hunks(&self, reference: &str, paths: &[RelPath], context: usize) -> Result<Hunks> {
+        let diff = self.step_diff(reference, false, paths)?;
         Ok(Hunks { unseen: diff.unseen, ..hunks::hunks(&diff.diffs, context) })
     }
 
     /// What differs between two states, likewise; the second is the disk when left out.
     pub fn range_hunks(&self, from: &str, to: Option<&str>, context: usize) -> Result<Hunks> {
-        let diff = self.diff_with(&request::Diff::new(from, to.map(str::to_owned)))?;
-        Ok(Hunks { unseen: diff.unseen, ..hunks::hunks(&diff.diffs, context) })
+        self.hunks_with(&request::Diff { context, ..request::Diff::new(from, to.map(str::to_owned)) })
+    }
+
+    /// The same with bounds of the caller's.
+    pub fn hunks_with(&self, request: &request::Diff) -> Result<Hunks> {
+        let diff = self.diff_with(request)?;
+        Ok(Hunks { unseen: diff.unseen, ..hunks::hunks(&diff.diffs, request.context) })
     }
 
     /// What a session did and is in effect, likewise.

@@ -32,6 +32,7 @@ mod full_disk;
 mod gate;
 mod going;
 mod history;
+mod hunks;
 mod ids;
 mod lab;
 mod lanes;

@@ -10,7 +10,7 @@ use crate::fixture::{Fixture, words};
 use crate::reference::with_subcommands;
 
 /// Operations that have tests of their own.
-const ELSEWHERE: [&str; 11] = [
+const ELSEWHERE: [&str; 12] = [
     "events",
     "callTool",
     "openapi",
@@ -22,6 +22,7 @@ const ELSEWHERE: [&str; 11] = [
     "ingestActions",
     "browserAttach",
     "browserDetach",
+    "bisectPage",
 ];
 
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
@@ -258,6 +259,9 @@ fn sessions() -> Vec<Deed> {
         get("sessionDiff", "/session/s2/diff", "session diff s2"),
         get("timeline", "/api/timeline?limit=3", ""),
         get("hunks", "/api/hunks?ref=%40", ""),
+        get("hunks", "/api/hunks?ref=3&path=a.txt", ""),
+        get("commits", "/api/commits", ""),
+        get("search", "/api/search?text=EDIT", ""),
         get("hunks", "/api/hunks?from=1&to=now&context=0", ""),
         get("hunks", "/api/hunks?of_session=s2", ""),
         get("attempts", "/api/attempts?one=s1&other=s2", ""),

@@ -38,6 +38,14 @@ pub fn operations() -> Vec<Endpoint> {
         )
         .fails(&[REFERENCE, SEARCH, PATH, WRITE])
         .quotes(),
+        Endpoint::post(
+            "/api/bisect/page",
+            "bisectPage",
+            "Find the step since which a page shows an error, on recorded files served as they are: no command is run",
+            by_page,
+        )
+        .fails(&[REFERENCE, SEARCH, PATH, WRITE])
+        .quotes(),
     ]
 }
 
@@ -112,6 +120,29 @@ struct BisectInput {
     timeout_ms: Option<u64>,
     #[serde(flatten)]
     who: Who,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PageInput {
+    /// The path of the page, opened in a headless browser.
+    #[schemars(example = &"/index.html")]
+    page: String,
+    /// The entry that makes a step bad when it shows, by its id or its symptom.
+    #[schemars(example = &"c1")]
+    absent: String,
+    /// A step at which it did not show, as a reference; the oldest one that is kept when left out.
+    good: Option<String>,
+    /// A step at which it shows; the latest one when left out.
+    bad: Option<String>,
+    #[serde(flatten)]
+    who: Who,
+}
+
+/// What a person may start from the dashboard: a browser opens the page, and nothing else is run.
+fn by_page(workspace: &Workspace, input: PageInput) -> Result<Bisected> {
+    let PageInput { page, absent, good, bad, who } = input;
+    let page = bisect_page(Some(page), Some(absent), None)?;
+    workspace.agent_bisect(&Bisect { good, bad, page, jobs: 1, origin: who.origin(&[])?, ..Bisect::default() })
 }
 
 fn bisect(workspace: &Workspace, input: BisectInput) -> Result<Bisected> {

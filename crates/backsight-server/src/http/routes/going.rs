@@ -2,7 +2,7 @@
 
 use backsight::report::{Applied, OnConflict};
 use backsight::request::{Restore, Revert, Undo};
-use backsight::{PlanToken, Workspace};
+use backsight::{HunkChoice, PlanToken, Workspace};
 use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -71,12 +71,18 @@ fn restore(workspace: &Workspace, input: RestoreInput) -> Result<Applied> {
 
 #[derive(Deserialize, JsonSchema)]
 struct RevertInput {
-    /// Which steps, as references; `session:ID` and `message:ID` name all their steps.
+    /// Which steps, as references; `session:ID` and `message:ID` name all their steps. Or one range, `3..7`, `@..now`: what
+    /// differs between two states, whoever did it.
     #[schemars(length(min = 1), example = ["@"])]
     refs: Vec<String>,
     /// Only these paths and what lies below them.
     #[serde(default)]
     paths: Vec<PathText>,
+    /// Only these hunks, by the ids that `/api/hunks` answers with, or lines of them, `ID:2-3,7`: counted from one, those that
+    /// went, then those that came.
+    #[serde(default)]
+    #[schemars(length(max = 10_000))]
+    hunks: Vec<HunkChoice>,
     /// What to do where later edits overlap.
     #[serde(default)]
     on_conflict: OnConflict,
@@ -90,12 +96,13 @@ struct RevertInput {
 }
 
 fn revert(workspace: &Workspace, input: RevertInput) -> Result<Applied> {
-    let RevertInput { refs, paths, on_conflict, dry_run, plan, who } = input;
+    let RevertInput { refs, paths, hunks, on_conflict, dry_run, plan, who } = input;
     if refs.is_empty() {
         return Err(backsight_core::Error::new(Code::Usage, "no step was named: `refs` is empty"));
     }
     let (paths, origin) = (PathText::all(&paths)?, who.origin(&[])?);
-    workspace.revert_steps(&Revert { references: refs, with_others: false, paths, on_conflict, dry_run, plan, origin })
+    let (references, with_others) = (refs, false);
+    workspace.revert_steps(&Revert { references, with_others, paths, hunks, on_conflict, dry_run, plan, origin })
 }
 
 #[derive(Deserialize, JsonSchema)]

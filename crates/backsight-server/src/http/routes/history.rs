@@ -1,9 +1,9 @@
 //! What was recorded: the timeline, one row of it, the life of a file, and who wrote its lines.
 
 use backsight::Workspace;
-use backsight::report::{Blame, FileVersion, Kind, LogPage, PathChange, SnapshotDetail};
-use backsight::request::{Log, Order};
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight::report::{Blame, Commits, FileVersion, Kind, LogPage, PathChange, Searched, SnapshotDetail};
+use backsight::request::{self, Log, Order};
+use backsight_core::{Code, Error, Result, Seq, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,22 @@ use crate::http::endpoint::Endpoint;
 
 /// As many rows as a page has when nobody says.
 const PAGE: u32 = 50;
+/// The same of commits.
+const COMMITS: usize = 500;
 
 pub fn operations() -> Vec<Endpoint> {
     vec![
         Endpoint::get("/api/log", "log", "What was recorded, newest first, page by page", log)
             .fails(&[PATH, &[Code::RefAmbiguous]]),
+        Endpoint::get("/api/commits", "commits", "The commits of the user's Git, read as they are", commits)
+            .fails(&[&[Code::Damaged]]),
+        Endpoint::get(
+            "/api/search",
+            "search",
+            "Lines with a text that steps added or removed, newest step first",
+            search,
+        )
+        .fails(&[REFERENCE]),
         Endpoint::get("/api/show", "show", "One snapshot and what it changed", show).fails(&[REFERENCE]),
         Endpoint::get("/api/history", "fileHistory", "The life of one file, through its renames", history)
             .fails(&[PATH, &[Code::PathNotFound]]),
@@ -29,8 +40,9 @@ pub fn operations() -> Vec<Endpoint> {
     ]
 }
 
+/// Which rows: the same for the log and for the timeline in short.
 #[derive(Deserialize, JsonSchema)]
-struct LogInput {
+pub(super) struct LogInput {
     /// Only rows of this session.
     session: Option<String>,
     /// Only rows of this tool.
@@ -48,19 +60,56 @@ struct LogInput {
     /// The oldest row first.
     #[serde(default)]
     oldest_first: bool,
-    /// At most this many; 0 means all, 50 unless told otherwise.
+    /// At most this many. Of the log: 50 unless told otherwise, 0 means all. Of the timeline in short: 500 unless told
+    /// otherwise, 1 to 5,000.
     limit: Option<u32>,
     /// The `next_cursor` of the page before, which must have been asked for in the same order.
     #[schemars(regex(pattern = "^(before|after)-[0-9]{1,18}$"))]
     cursor: Option<String>,
 }
 
+impl LogInput {
+    /// In the library's words; a page has `usual` rows when the caller does not say.
+    pub(super) fn request(self, usual: u32) -> Result<Log> {
+        let LogInput { session, tool, kind, file, since, until, text, oldest_first, limit, cursor } = self;
+        let file = file.map(|file| file.inside()).transpose()?;
+        let order = if oldest_first { Order::OldestFirst } else { Order::NewestFirst };
+        let limit = limit.unwrap_or(usual) as usize;
+        Ok(Log { session, tool, kind, file, since, until, text, order, limit, cursor })
+    }
+}
+
 fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
-    let LogInput { session, tool, kind, file, since, until, text, oldest_first, limit, cursor } = input;
-    let file = file.map(|file| file.inside()).transpose()?;
-    let order = if oldest_first { Order::OldestFirst } else { Order::NewestFirst };
-    let limit = limit.unwrap_or(PAGE) as usize;
-    workspace.log(&Log { session, tool, kind, file, since, until, text, order, limit, cursor })
+    workspace.log(&input.request(PAGE)?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct SearchInput {
+    /// What a line must hold, in letters of any case.
+    #[schemars(length(min = 1, max = 200), example = &"total")]
+    text: String,
+    /// Only steps before this one: the `next` of the answer before.
+    before: Option<u64>,
+}
+
+fn search(workspace: &Workspace, input: SearchInput) -> Result<Searched> {
+    workspace.search(&request::Search { text: input.text, before: input.before.map(Seq) })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CommitsInput {
+    /// Only at or after this time.
+    since: Option<Timestamp>,
+    /// Only at or before this time.
+    until: Option<Timestamp>,
+    /// At most this many; 500 unless told otherwise.
+    #[schemars(range(min = 1, max = 5000))]
+    limit: Option<u16>,
+}
+
+fn commits(workspace: &Workspace, input: CommitsInput) -> Result<Commits> {
+    let CommitsInput { since, until, limit } = input;
+    workspace.commits(&request::Commits { since, until, limit: limit.map_or(COMMITS, usize::from) })
 }
 
 #[derive(Deserialize, JsonSchema)]

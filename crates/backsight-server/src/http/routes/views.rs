@@ -2,20 +2,21 @@
 //! differences ready to be drawn. And what a person who looks keeps: a place in the timeline, marks on contents.
 
 use backsight::browser::Ask;
-use backsight::report::{AllChanges, Hunks, Kind, Row, RowLine, Seen, Session, Snapshot, Status, Viewed};
+use backsight::report::{AllChanges, Hunks, Row, RowLine, Seen, Session, Snapshot, Status, Viewed};
 use backsight::request::{self, Log, Order};
 use backsight::{Workspace, names};
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp};
+use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::browser::CHECKPOINT;
+use super::history::LogInput;
 use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE};
 use crate::http::endpoint::Endpoint;
 
 /// Rows of a page of the timeline when the caller does not say, and at most.
 const PAGE: u32 = 500;
-const LARGEST_PAGE: u32 = 5_000;
+const LARGEST_PAGE: usize = 5_000;
 /// Rows and files since a person last looked that are listed.
 const ROWS: usize = 500;
 const FILES: usize = 500;
@@ -44,7 +45,7 @@ pub fn operations() -> Vec<Endpoint> {
             "A step, a range or a session as lines with marks, ready to be drawn",
             hunks,
         )
-        .fails(&[REFERENCE, LOOK, &[Code::SessionNotFound]]),
+        .fails(&[REFERENCE, PATH, LOOK, &[Code::SessionNotFound]]),
         Endpoint::get("/api/attempts", "attempts", "Two sessions side by side", attempts)
             .fails(&[REFERENCE, &[Code::SessionNotFound]]),
         Endpoint::get("/api/viewed", "viewed", "The contents that a person has read, by their ids", viewed),
@@ -195,31 +196,6 @@ fn mark_seen(workspace: &Workspace, input: SeenInput) -> Result<Seen> {
     Ok(seen)
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct TimelineInput {
-    /// Only rows of this session.
-    session: Option<String>,
-    /// Only this kind of row.
-    kind: Option<Kind>,
-    /// Only steps that changed this path or something below it.
-    file: Option<PathText>,
-    /// Only at or after this time.
-    since: Option<Timestamp>,
-    /// Only at or before this time.
-    until: Option<Timestamp>,
-    /// Only rows whose description, tool or session holds this text, in letters of any case.
-    text: Option<String>,
-    /// The oldest row first.
-    #[serde(default)]
-    oldest_first: bool,
-    /// At most this many; 500 unless told otherwise.
-    #[schemars(range(min = 1, max = 5000))]
-    limit: Option<u32>,
-    /// The `next_cursor` of the page before, which must have been asked for in the same order.
-    #[schemars(regex(pattern = "^(before|after)-[0-9]{1,18}$"))]
-    cursor: Option<String>,
-}
-
 /// A page of the timeline in short.
 #[derive(JsonSchema, Serialize)]
 struct Timeline {
@@ -230,16 +206,12 @@ struct Timeline {
     next_cursor: Option<String>,
 }
 
-fn timeline(workspace: &Workspace, input: TimelineInput) -> Result<Timeline> {
-    let TimelineInput { session, kind, file, since, until, text, oldest_first, limit, cursor } = input;
-    let limit = limit.unwrap_or(PAGE);
-    if !(1..=LARGEST_PAGE).contains(&limit) {
+fn timeline(workspace: &Workspace, input: LogInput) -> Result<Timeline> {
+    let request = input.request(PAGE)?;
+    if !(1..=LARGEST_PAGE).contains(&request.limit) {
         return Err(Error::new(Code::Usage, format!("`limit` is a number from 1 to {LARGEST_PAGE}")));
     }
-    let file = file.map(|file| file.inside()).transpose()?;
-    let order = if oldest_first { Order::OldestFirst } else { Order::NewestFirst };
-    let limit = limit as usize;
-    let page = workspace.log(&Log { session, tool: None, kind, file, since, until, text, order, limit, cursor })?;
+    let page = workspace.log(&request)?;
     Ok(Timeline { rows: page.rows.into_iter().map(RowLine::from).collect(), next_cursor: page.next_cursor })
 }
 
@@ -255,6 +227,8 @@ struct HunksInput {
     to: Option<String>,
     /// All that a session did and is in effect.
     of_session: Option<String>,
+    /// Only this path and what lies below it.
+    path: Option<PathText>,
     /// Lines around each change; 3 unless told otherwise.
     context: Option<u16>,
 }
@@ -270,24 +244,26 @@ struct Drawn {
 }
 
 fn hunks(workspace: &Workspace, input: HunksInput) -> Result<Drawn> {
-    let HunksInput { reference, from, to, of_session, context } = input;
+    let HunksInput { reference, from, to, of_session, path, context } = input;
+    let paths: Vec<RelPath> = path.map(|path| path.inside()).transpose()?.into_iter().collect();
     let context = usize::from(context.unwrap_or(CONTEXT));
     match (reference, from, of_session) {
         (Some(reference), None, None) if to.is_none() => {
             let step = workspace.show(&reference)?;
             let is_held = step.expired_at.is_none();
-            let hunks = is_held.then(|| workspace.step_hunks(&reference, context)).transpose()?;
+            let hunks = is_held.then(|| workspace.step_hunks(&reference, &paths, context)).transpose()?;
             Ok(Drawn { step: Some(step), hunks: hunks.unwrap_or_default() })
         }
         (None, Some(from), None) => {
-            Ok(Drawn { step: None, hunks: workspace.range_hunks(&from, to.as_deref(), context)? })
+            let request = request::Diff { paths, context, ..request::Diff::new(from, to) };
+            Ok(Drawn { step: None, hunks: workspace.hunks_with(&request)? })
         }
-        (None, None, Some(session)) if to.is_none() => {
+        (None, None, Some(session)) if to.is_none() && paths.is_empty() => {
             Ok(Drawn { step: None, hunks: workspace.session_hunks(&session, context)? })
         }
         _ => Err(Error::new(
             Code::Usage,
-            "one of `ref`, `from` and `of_session` says what is meant; `to` goes with `from`",
+            "one of `ref`, `from` and `of_session` says what is meant; `to` goes with `from`, `path` with one of the first two",
         )),
     }
 }

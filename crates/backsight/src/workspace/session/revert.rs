@@ -13,7 +13,7 @@ use crate::request;
 use crate::session::{NoWayBack, Place};
 use crate::timeline::{OriginColumn, SessionMark, Step};
 use crate::workspace::diff::{Contents, file_diffs, joined};
-use crate::workspace::go::{Leg, TakeBack, Terms, Under};
+use crate::workspace::go::{Leg, Only, TakeBack, Terms, Under};
 use crate::workspace::track::Recording;
 use crate::workspace::writing::Writing;
 use crate::workspace::{Opened, Workspace, doubt};
@@ -234,6 +234,7 @@ impl Story {
             leaving: Vec::new(),
             legs: steps.into_iter().map(Leg::Back).collect(),
             paths: &[],
+            only: Only::default(),
             terms,
             session: Some(mark),
         }
