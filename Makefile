@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test lint bench apps clients fuzz docs pictures tools
+.PHONY: help run test lint bench speed apps clients fuzz docs pictures tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ lint: ## formatting and clippy, warnings are errors
 
 bench: tools ## measure against git and against the machine; takes some minutes (BENCH="--help" lists what can be set)
 	cargo run --release -p backsight-bench -- $(BENCH)
+
+speed: tools ## measure the dashboard in Chromium: first paint, long tasks while it scrolls, what is sent, an idle server
+	@cargo build --release -p backsight-cli
+	@$(TARGET)/tools/node_modules/.bin/node tests/dashboard/speed.mjs --program $(TARGET)/release/backsight --tools $(TARGET)/tools
 
 apps: tools ## plant bugs in real apps and print what was told of each (ONLY=react,flask:form, VERBOSE=1 for all answers, BECAUSE=1 for the suspects)
 	@cargo build -p backsight-cli

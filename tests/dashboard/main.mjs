@@ -19,8 +19,8 @@ let page;
 const problems = [];
 
 /** Waits until something holds; what was said last when it does not. */
-async function until(what, check) {
-  const end = Date.now() + 10_000;
+async function until(what, check, patience = 10_000) {
+  const end = Date.now() + patience;
   let last;
   do {
     try {
@@ -41,7 +41,7 @@ const visit = async (path) => {
 
 async function enter(context, person = 'ada') {
   page = await context.newPage();
-  page.on('pageerror', (error) => problems.push(`page error: ${error.message}`));
+  page.on('pageerror', (error) => problems.push(`page error: ${error.stack}`));
   page.on('console', (message) => message.type() === 'error' && !message.text().includes('Failed to load resource') && problems.push(`console: ${message.text()}`));
   await page.goto(stage.open(person));
   await until('the start page', () => new URL(page.url()).pathname === '/');
@@ -218,6 +218,177 @@ const cases = {
     assert.deepEqual(lines, ['session_start → clean', 'before_auth_refactor → clean', 'after_auth_refactor → 1 warning', 'before_commit → clean']);
   },
 
+  async 'a hunk, lines and a file are taken back by themselves'() {
+    const before = Array.from({ length: 60 }, (_, line) => `line ${line + 1}\n`).join('');
+    const after = before.replace('line 5\n', 'LINE 5\n').replace('line 30\n', 'LINE 30\nLINE 30b\n').replace('line 31\n', 'LINE 31\n').replace('line 55\n', '');
+    stage.step({ 'src/many.txt': before }, 'many lines', { session: 'prices' });
+    const number = stage.step({ 'src/many.txt': after }, 'three hunks', { session: 'prices' });
+    const confirm = async (part) => {
+      await until('the plan', () => page.evaluate((part) => document.querySelector('dialog[open]')?.innerText.includes(part), part));
+      await until('the confirmation has the focus', () => page.evaluate(() => document.activeElement?.classList.contains('primary')));
+      await page.keyboard.press('Enter');
+    };
+    const back = async () => {
+      await until('the note', () => page.evaluate(() => document.querySelector('.toast')?.innerText.includes('Done')));
+      await page.keyboard.press('z');
+      await until('the bytes as they were', () => stage.read('src/many.txt') === after);
+    };
+    for (const view of ['unified', 'split']) {
+      await visit(`/step/${number}?view=${view}`);
+      await page.locator('.hunk-row').nth(1).hover();
+      await page.screenshot({ path: join(values.out, `hunk-${view}.png`) });
+      await page.locator('.hunk-row .small').nth(1).click();
+      await confirm('src/many.txt');
+      await until('the hunk undone', () => stage.read('src/many.txt') === after.replace('LINE 30\nLINE 30b\nLINE 31\n', 'line 30\nline 31\n'));
+      await back();
+      // One line of the middle hunk: it goes, and nothing else.
+      await visit(`/step/${number}?view=${view}`);
+      await page.locator('.code-row:has-text("LINE 30b") .pick').last().click();
+      await says('1 line chosen');
+      await page.screenshot({ path: join(values.out, `line-${view}.png`) });
+      await page.locator('.picked .primary').click();
+      await confirm('1 line of');
+      await until('the line gone', () => stage.read('src/many.txt') === after.replace('LINE 30b\n', ''));
+      await back();
+    }
+    // With the keyboard alone: the first hunk.
+    await visit(`/step/${number}?view=unified`);
+    await page.keyboard.press('h');
+    await confirm('a hunk in src/many.txt');
+    await until('the first hunk undone', () => stage.read('src/many.txt') === after.replace('LINE 5\n', 'line 5\n'));
+    await back();
+    await visit(`/step/${number}?view=unified`);
+    await page.keyboard.press('x');
+    await page.keyboard.press('x');
+    await says('2 lines chosen');
+    await page.keyboard.press('Enter');
+    await confirm('2 lines of');
+    await until('the first hunk undone', () => stage.read('src/many.txt') === after.replace('LINE 5\n', 'line 5\n'));
+    await back();
+    // What no step holds yet, and an edit that overlaps.
+    stage.write('src/many.txt', after.replace('line 10\n', 'mine 10\n').replace('LINE 5\n', 'mine 5\n'));
+    await visit('/range/@/now?view=unified&file=src/many.txt');
+    await until('its lines', async () => (await text()).includes('mine 10'));
+    await page.locator('.hunk-row .small').first().click();
+    await confirm('2 hunks in src/many.txt');
+    await until('all as it was recorded', () => stage.read('src/many.txt') === after);
+    stage.write('src/many.txt', after.replace('LINE 5\n', 'mine 5\n'));
+    await visit(`/step/${number}?view=unified`);
+    await page.keyboard.press('h');
+    await until('what is in the way', () => page.evaluate(() => document.querySelector('dialog[open]')?.innerText.includes('In the way')));
+    assert.ok(await page.isDisabled('dialog[open] .primary'));
+    await page.keyboard.press('Escape');
+    assert.ok(stage.read('src/many.txt').includes('mine 5'), 'nothing was changed');
+    stage.step({ 'src/many.txt': after }, 'as before', { session: 'prices' });
+  },
+
+  async 'lines around hunks are shown in place, long ones wrap, and each says who wrote it'() {
+    const long = 'a long line '.repeat(40).trim();
+    stage.step({ 'src/wide.txt': Array.from({ length: 80 }, (_, line) => `wide ${line + 1}\n`).join('') }, 'wide', { session: 'prices' });
+    stage.step({ 'src/wide.txt': stage.read('src/wide.txt').replace('wide 40\n', `${long}\n`) }, 'longer', { session: 'auth-refactor' });
+    const number = stage.run('log', '--limit', '1').rows[0].sequence_number;
+    await visit(`/step/${number}?view=unified&wrap=off`);
+    const numbers = () => page.evaluate(() => [...document.querySelectorAll('.code-row .is-fresh')].map((cell) => Number(cell.innerText)).filter(Boolean));
+    assert.deepEqual(await numbers(), [37, 38, 39, 40, 41, 42, 43]);
+    await page.getByLabel('Show 20 more lines above this hunk').click();
+    await until('twenty lines more', async () => (await numbers())[0] === 17);
+    await page.getByLabel('Show 20 more lines below').click();
+    await until('twenty lines below', async () => Math.max(...(await numbers())) >= 55);
+    const rows = () => page.evaluate(() => [...document.querySelectorAll('.row-place:has(.code-row)')].map((row) => [row.offsetHeight, row.querySelector('.code').scrollWidth > row.clientWidth]));
+    assert.ok((await rows()).every(([height]) => height === 20));
+    await page.keyboard.press('l');
+    await until('a taller row', async () => (await rows()).some(([height]) => height > 20));
+    assert.ok((await rows()).every(([, isCut]) => !isCut), 'nothing goes beyond the edge');
+    const fits = await page.evaluate(() => [...document.querySelectorAll('.row-place:has(.code-row)')].every((row) => row.firstElementChild.scrollHeight <= row.offsetHeight + 1));
+    assert.ok(fits, 'a row is as tall as its lines');
+    await page.screenshot({ path: join(values.out, 'wrapped.png') });
+    await visit(`/range/1/now?view=unified&file=src/wide.txt&who=on`);
+    await until('who', () => page.evaluate(() => [...document.querySelectorAll('.by')].some((mark) => mark.title.includes('auth-refactor')) && [...document.querySelectorAll('.by')].some((mark) => mark.title.includes('prices'))));
+    await page.screenshot({ path: join(values.out, 'who.png') });
+  },
+
+  async 'figures are those of the API'({ story }) {
+    const size = (bytes) => page.evaluate((bytes) => import('/assets/words.js').then((words) => words.bytes(bytes)), bytes);
+    // The store: room by part, over time, and what a check and a plan say.
+    stage.run('gc', '--keep-days', '10000');
+    const usage = await stage.ask('/api/usage');
+    await visit('/store');
+    for (const bytes of [usage.total_bytes, usage.pack_bytes, usage.loose_bytes, usage.timeline_bytes]) await says(await size(bytes));
+    const figures = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.figures > div')].map((one) => [one.querySelector('dt').innerText, one.querySelector('dd').innerText])));
+    assert.equal(figures['Snapshots with contents'], usage.snapshots.toLocaleString('en'));
+    assert.equal(figures['Loose objects'], usage.loose_objects.toLocaleString('en'));
+    assert.equal(figures.Packs, `${usage.packs}`);
+    await says(`${usage.history.length} note`);
+    await page.click('text=Check everything');
+    const verified = await stage.ask('/api/verify');
+    await says('everything is whole');
+    await says(`${verified.objects} objects`);
+    await page.locator('input[type=number]').fill('0');
+    await page.click('text=What would go?');
+    const plan = await stage.ask('/api/gc', { keep_days: 0, dry_run: true });
+    await says(`${plan.expired.length} snapshots and ${plan.objects_removed} object`);
+    // Errors: as many as are broken, with what each says and the step that is suspected.
+    const changes = await stage.ask('/api/changes?client=test&checkpoint=start&peek=true');
+    await visit('/errors');
+    const shown = await page.evaluate(() => [...document.querySelectorAll('section[aria-label=Now] .broken-text')].map((one) => one.innerText));
+    for (const one of changes.console.errors) assert.ok(shown.includes(one.message), `${one.message} of ${shown}`);
+    for (const one of changes.network.failures) assert.ok(shown.includes(`${one.method} ${one.path}`), `${one.path} of ${shown}`);
+    const why = changes.because.find((one) => one.entry === story.error);
+    assert.ok((await text()).includes(why.step), why.step);
+    // One error: how often, and the story before it with steps and requests, the oldest first.
+    const entry = await stage.ask(`/api/browser/entries/${story.error}`);
+    await visit(`/error/${story.error}`);
+    await says(`${entry.count} time`);
+    const crumbs = await page.evaluate(() => [...document.querySelectorAll('.crumbs li')].map((one) => one.innerText.replaceAll('\n', ' ')));
+    const place = (part) => crumbs.findIndex((crumb) => crumb.includes(part));
+    assert.ok(place('200 GET') >= 0 && place(`#${story.broken}`) > place(`#${story.auth}`) && place(`#${story.auth}`) >= 0, crumbs.join('\n'));
+    assert.ok(crumbs.at(-1).includes('ReferenceError'));
+    // Two attempts: steps, files and lines of each.
+    const both = await stage.ask('/api/attempts?one=auth-refactor&other=prices');
+    await visit('/attempts/auth-refactor/prices');
+    const cards = await page.evaluate(() => [...document.querySelectorAll('.beside > .card')].map((card) => card.innerText.replaceAll('\n', ' ')));
+    for (const [card, attempt] of [[cards[0], both.one], [cards[1], both.other]]) {
+      assert.ok(card.includes(`Steps ${attempt.session.step_count}`) && card.includes(`Files ${attempt.hunks.files.length}`), card);
+      assert.ok(card.includes(`+${attempt.hunks.additions}`) && card.includes(`−${attempt.hunks.deletions}`), card);
+    }
+  },
+
+  async 'commits stand in the timeline, and words are found in changed lines'() {
+    const git = (...words) => execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...words], { cwd: stage.root, env: { ...stage.environment, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' } });
+    git('init', '-q', '-b', 'main');
+    git('add', 'src/cart.js');
+    git('commit', '-q', '-m', 'the cart as it is');
+    const id = git('rev-parse', '--short=7', 'HEAD').toString().trim();
+    await visit('/timeline');
+    await says('the cart as it is');
+    assert.ok((await text()).includes(id));
+    await page.click('text=Commits');
+    await until('only commits', () => page.evaluate(() => document.querySelectorAll('[role=option]').length === 1));
+    await visit('/timeline?q=PermissionError');
+    await page.click('text=Search the changed lines too');
+    await says('server/auth.py');
+    await page.screenshot({ path: join(values.out, 'search.png') });
+    await page.click('.contents a');
+    await says('PermissionError');
+  },
+
+  async 'a page proves which step it was'() {
+    const site = (script) => `<!doctype html><title>Site</title><script>${script}</script>\n`;
+    const whole = stage.step({ 'site/index.html': site('window.ready = 1;') }, 'a page', { session: 'prices' });
+    const broken = stage.step({ 'site/index.html': site('fetch("/api/stock");') }, 'asks for what is not there', { session: 'prices' });
+    stage.step({ 'site/other.txt': 'nothing to do with it\n' }, 'innocent', { session: 'auth-refactor' });
+    await stage.request('GET', 'http://localhost:5173/api/stock', 404, { page: 'http://localhost:5173/site/index.html' });
+    const changes = await stage.ask('/api/changes?client=test&checkpoint=start&peek=true');
+    const entry = changes.network.failures.find((one) => one.path.includes('/api/stock')).id;
+    await visit(`/error/${entry}`);
+    await page.click('text=Bisect …');
+    await page.locator('.bisect input').first().fill('/site/index.html');
+    await page.locator('.bisect input').last().fill(`${whole}`);
+    await page.click('text=Bisect by this page');
+    await until('the step', async () => (await page.evaluate(() => document.querySelector('.bisected')?.innerText ?? '')).includes(`Look at #${broken}`), 60_000);
+    await page.screenshot({ path: join(values.out, 'bisect.png') });
+  },
+
   async 'nothing that others wrote becomes markup'() {
     const evil = '<img src=x onerror="window.pwned=1">';
     stage.step({ [`src/${evil.replaceAll('/', '')}.js`]: `// ${evil}\nconst a = "</script><script>window.pwned=2</script>";\n` }, `${evil} <script>window.pwned=3</script>`, { session: '<b>session</b>', tool: '<i>tool</i>' });
@@ -325,7 +496,7 @@ try {
       console.log(`holds  ${name} (${Date.now() - began} ms)`);
     } catch (error) {
       failed++;
-      console.log(`FAILS  ${name}: ${error.message}`);
+      console.log(`FAILS  ${name}: ${[error.message, ...problems].join('\n')}`);
       await page.screenshot({ path: join(values.out, `failed-${failed}.png`) }).catch(() => {});
       console.log((await text().catch(() => '')).slice(0, 600));
     }

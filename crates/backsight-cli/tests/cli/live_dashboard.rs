@@ -17,5 +17,5 @@ fn a_person_sees_what_happened_and_takes_it_back() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
     // Nothing was left out.
-    assert_eq!(told.lines().filter(|line| line.starts_with("holds")).count(), 13, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("holds")).count(), 18, "{told}");
 }

@@ -32,8 +32,8 @@ const PAGES: &[Page] = &[
     Page { name: "", data: "/api/since", takes: &[], always: "", only: &[] },
     Page { name: "index", data: "/api/since", takes: &[], always: "", only: &[] },
     Page { name: "timeline", data: "/api/timeline", takes: &[], always: "", only: &["group", "q", "from", "to"] },
-    Page { name: "step", data: "/api/hunks", takes: &["ref"], always: "", only: &["view", "file"] },
-    Page { name: "range", data: "/api/hunks", takes: &["from", "to"], always: "", only: &["view", "file"] },
+    Page { name: "step", data: "/api/hunks", takes: &["ref"], always: "", only: LOOKS },
+    Page { name: "range", data: "/api/hunks", takes: &["from", "to"], always: "", only: LOOKS },
     Page { name: "attempts", data: "/api/attempts", takes: &["one", "other"], always: "", only: &[] },
     Page { name: "checkpoints", data: "/api/browser/checkpoints", takes: &[], always: "", only: &[] },
     Page { name: "checkpoint", data: "/api/changes", takes: &["checkpoint"], always: LOOKING, only: &[] },
@@ -42,7 +42,9 @@ const PAGES: &[Page] = &[
     Page { name: "debug", data: "/api/debug/sessions", takes: &[], always: "", only: &["session"] },
     Page { name: "store", data: "/api/usage", takes: &[], always: "", only: &[] },
 ];
-/// Somebody looks and moves no place.
+/// How a page of differences shows them.
+const LOOKS: &[&str] = &["view", "file", "wrap", "who"];
+/// A person looks and moves no place.
 const LOOKING: &str = "client=dashboard&peek=true";
 const ALL_ERRORS: &str = "client=dashboard&peek=true&checkpoint=start";
 
@@ -91,6 +93,7 @@ assets! {
     "pages/store.js": "web/pages/store.js",
     "pages/timeline.js": "web/pages/timeline.js",
     "parts.js": "web/parts.js",
+    "rows.js": "web/rows.js",
     "vendor.js": "vendor/vendor.js",
     "words.js": "web/words.js",
 }

@@ -1,95 +1,17 @@
 // Draws differences: all hunks of all files in one scroll, of which only the lines that are seen exist.
-import { useMemo, useRef, useState } from './vendor.js';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './vendor.js';
+import { get } from './api.js';
 import { Comment, comments, useComments, write } from './comments.js';
+import { takeBack } from './going.js';
 import { useKeys } from './keys.js';
 import { List } from './list.js';
-import { Bar, Counts, html } from './parts.js';
-import { plural } from './words.js';
+import { Bar, Counts, html, say, short } from './parts.js';
+import { flatten, height, spelled, wholeLines, widen } from './rows.js';
+import { hue, plural } from './words.js';
 
-const LINE = 20;
-const HEAD = 44;
-const GAP = 26;
-const NOTE = 36;
+/** Lines around a change that are all lines. */
+export const WHOLE = '65535';
 
-/** What is drawn, row by row: heads of files, heads of hunks, lines; of a file that is folded only its head. */
-export function flatten(files, folded, split, said = []) {
-  const rows = [];
-  const after = said.length ? places(files, said) : new Map();
-  files.forEach((file, index) => {
-    rows.push({ type: 'file', file, index });
-    if (folded.has(file.file)) return;
-    if (file.binary || file.cut || !file.hunks?.length) rows.push({ type: 'note', text: note(file), index });
-    for (const hunk of file.hunks ?? []) {
-      rows.push({ type: 'hunk', hunk, index });
-      // Beside nothing there is nothing to see.
-      if (split && file.status !== 'added' && file.status !== 'deleted') sideBySide(hunk, index, rows, after);
-      else unified(hunk, index, rows, after);
-    }
-    if (file.lines_left_out) rows.push({ type: 'note', text: `${plural(file.lines_left_out, 'line')} more; \`backsight diff\` shows them`, index });
-  });
-  return rows;
-}
-
-/** Below which line each comment stands: the nearest that reads as it did. */
-function places(files, said) {
-  const found = new Map();
-  for (const comment of said) {
-    const file = files.find((file) => file.file === comment.file);
-    let best = null;
-    for (const hunk of file?.hunks ?? []) {
-      let fresh = hunk.new_start;
-      for (const line of hunk.lines) {
-        if (line.side !== '-' && line.text === comment.code && (!best || Math.abs(fresh - comment.line) < best[1])) best = [line, Math.abs(fresh - comment.line)];
-        if (line.side !== '-') fresh++;
-      }
-    }
-    if (best) found.set(best[0], [...(found.get(best[0]) ?? []), comment]);
-  }
-  return found;
-}
-
-function note(file) {
-  if (file.binary) return 'Bytes that are no text';
-  if (file.cut) return `Not compared: ${file.cut}`;
-  return { renamed: 'Moved, with the same content', mode_changed: 'Only its permissions changed', added: 'An empty file', deleted: 'It was empty' }[file.status] ?? 'No line changed';
-}
-
-function unified(hunk, index, rows, after) {
-  let [old, fresh] = [hunk.old_start, hunk.new_start];
-  for (const line of hunk.lines) {
-    rows.push({ type: 'line', line, index, old: line.side === '+' ? null : old, fresh: line.side === '-' ? null : fresh });
-    for (const comment of after.get(line) ?? []) rows.push({ type: 'comment', comment, index });
-    if (line.side !== '+') old++;
-    if (line.side !== '-') fresh++;
-  }
-}
-
-function sideBySide(hunk, index, rows, after) {
-  let [old, fresh] = [hunk.old_start, hunk.new_start];
-  let gone = [];
-  let come = [];
-  const flush = () => {
-    for (let place = 0; place < Math.max(gone.length, come.length); place++) {
-      rows.push({ type: 'pair', index, left: gone[place], right: come[place] });
-      for (const comment of after.get(come[place]?.line) ?? []) rows.push({ type: 'comment', comment, index });
-    }
-    [gone, come] = [[], []];
-  };
-  for (const line of hunk.lines) {
-    if (line.side === '-') gone.push({ line, number: old++ });
-    else if (line.side === '+') come.push({ line, number: fresh++ });
-    else {
-      flush();
-      rows.push({ type: 'pair', index, left: { line, number: old++ }, right: { line, number: fresh++ } });
-      for (const comment of after.get(line) ?? []) rows.push({ type: 'comment', comment, index });
-    }
-  }
-  flush();
-}
-
-/** A comment takes as many lines as its words do, about. */
-const tall = ({ text, answers = [] }) => 44 + [text, ...answers.map((answer) => answer.text)].reduce((sum, words) => sum + 22 * words.split('\n').reduce((lines, line) => lines + Math.max(1, Math.ceil(line.length / 80)), 0), 0);
-const height = (row) => (row.type === 'comment' ? tall(row.comment) : { file: HEAD, hunk: GAP, note: NOTE }[row.type] ?? LINE);
 const PARTS = ['', 'comment', 'text', 'number', 'keyword', 'type', 'call', 'field'];
 
 /** A line cut where a part of the language or a changed word begins or ends. */
@@ -120,17 +42,42 @@ function Code({ line }) {
 
 const TONES = { '+': 'is-plus', '-': 'is-minus', ' ': '' };
 
-function Row({ row, acts, current }) {
-  const say = (line, number) => number && acts.comment ? () => acts.comment(row.index, number, line.text) : undefined;
+/** The sign of a line; one that can be taken back by itself is chosen with it. */
+function Sign({ line, of, acts, at }) {
+  if (!of || !acts.pick) return html`<span class="side">${line?.side ?? ''}</span>`;
+  const isChosen = acts.chosen.has(of.join(':'));
+  return html`<button class="side pick" tabIndex="-1" aria-pressed=${isChosen} aria-label=${`${isChosen ? 'Leave out' : 'Choose'} this line`} title="Choose this line; with Shift all up to it" onClick=${(event) => acts.pick(at, of, event.shiftKey)}>${line.side}</button>`;
+}
+
+/** Who wrote a line, as a mark before it. */
+const By = ({ by }) => (by ? html`<i class=${`by ${by.tone}`} title=${by.text}></i>` : null);
+
+function Row({ row, at, acts, current, plain }) {
+  const tell = (line, number) => (number && acts.comment ? () => acts.comment(row.index, number, line.text) : undefined);
+  const code = (line) => (plain ? html`<code class="code">${line.text}</code>` : html`<${Code} line=${line} />`);
+  const isChosen = (of) => (of && acts.chosen.has(of.join(':')) ? 'is-picked' : '');
   switch (row.type) {
     case 'comment': return html`<${Comment} comment=${row.comment} />`;
-    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]}`}><span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${say(row.line, row.fresh)}>${row.fresh ?? ''}</span><span class="side">${row.line.side}</span><${Code} line=${row.line} /></div>`;
-    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'}`}><span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? say(half.line, half.number) : undefined}>${half?.number ?? ''}</span><span class="side">${half?.line.side ?? ''}</span>${half && html`<${Code} line=${half.line} />`}</div>`)}</div>`;
-    case 'hunk': return html`<div class="hunk-row"><span>@@ −${row.hunk.old_start} +${row.hunk.new_start}</span> <span class="quiet">${row.hunk.section ?? ''}</span></div>`;
+    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]} ${isChosen(row.of)}`}><${By} by=${acts.by?.(row.index, row.fresh)} /><span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${tell(row.line, row.fresh)}>${row.fresh ?? ''}</span><${Sign} line=${row.line} of=${row.of} acts=${acts} at=${at} />${code(row.line)}</div>`;
+    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'} ${isChosen(half?.of)}`}>${right ? html`<${By} by=${half && acts.by?.(row.index, half.number)} />` : null}<span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? tell(half.line, half.number) : undefined}>${half?.number ?? ''}</span><${Sign} line=${half?.line} of=${half?.of} acts=${acts} at=${at} />${half && code(half.line)}</div>`)}</div>`;
+    case 'hunk': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /><span class="hunk-place">−${row.hunk.old_start} +${row.hunk.new_start}</span><span class="hunk-section">${row.hunk.section ?? ''}</span>${acts.by && html`<span class="hunk-by">${acts.writers(row.index, row.hunk)}</span>`}
+      ${acts.takeHunk && row.hunk.hunks?.length > 0 && html`<button class="small" onClick=${() => acts.takeHunk(row)}>Take back …<span class="visually-hidden"> this hunk</span></button>`}</div>`;
+    case 'gap': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /></div>`;
     case 'note': return html`<div class="note-row quiet">${row.text}</div>`;
     // The head of the file that is being read is stuck to the upper edge.
     default: return row.index === current ? html`<div class="file-head"></div>` : html`<${FileHead} file=${row.file} ...${acts} />`;
   }
+}
+
+/** Shows more of the lines between two hunks. */
+function More({ row, acts }) {
+  if (!row.hidden || !acts.widen) return html`<span class="more"></span>`;
+  const last = row.type === 'gap';
+  const lines = plural(row.hidden, 'line');
+  return html`<span class="more">
+    ${row.hidden > 20 && (row.place > 0 || last) && html`<button class="plain" title="Show 20 more lines below the hunk before" aria-label="Show 20 more lines below the hunk before" onClick=${() => acts.widen(row, 'down')}>↓</button>`}
+    ${row.hidden > 20 && !last && html`<button class="plain" title="Show 20 more lines above this hunk" aria-label="Show 20 more lines above this hunk" onClick=${() => acts.widen(row, 'up')}>↑</button>`}
+    <button class="plain" title=${`Show the ${lines} between`} aria-label=${`Show the ${lines} between`} onClick=${() => acts.widen(row, 'all')}>↕ ${row.hidden}</button></span>`;
 }
 
 const STATUS = { added: 'new', deleted: 'gone', renamed: 'moved', mode_changed: 'mode', type_changed: 'type' };
@@ -148,16 +95,115 @@ function FileHead({ file, folded, fold, viewed, view, revert, current = false })
   </div>`;
 }
 
-/** All of it: the tree of files at the side, the differences in one scroll. */
-export function Differences({ files, split, viewed, view, revert, focus, session, canComment }) {
+/** How many letters fit into a line that wraps; nothing when lines do not wrap. */
+function useColumns(wrap, split, box) {
+  const [columns, set] = useState(0);
+  useLayoutEffect(() => {
+    if (!wrap || !box.current) return set(0);
+    const measure = () => {
+      const list = box.current.querySelector('.list');
+      const ruler = document.createElement('code');
+      ruler.className = 'code ruler';
+      ruler.textContent = '0'.repeat(100);
+      list.append(ruler);
+      const letter = ruler.getBoundingClientRect().width / 100;
+      ruler.remove();
+      const gutter = innerWidth <= 900 ? 34 : 48;
+      const room = split ? list.clientWidth / 2 - gutter - 44 : list.clientWidth - 2 * gutter - 44;
+      set(Math.max(20, Math.floor(room / letter)));
+    };
+    const watcher = new ResizeObserver(measure);
+    watcher.observe(box.current);
+    return () => watcher.disconnect();
+  }, [wrap, split]);
+  return columns;
+}
+
+const WRITERS = { external: 'changed outside', baseline: 'there at the first snapshot', expired: 'older than what is kept', unrecorded: 'not recorded yet' };
+
+/** Who wrote each line of the files, asked file by file as they come into view. */
+function useWriters(files, wanted, to) {
+  const [known, set] = useState(new Map());
+  const asked = useRef(new Set());
+  useEffect(() => { asked.current = new Set(); set(new Map()); }, [files]);
+  const load = (index) => {
+    const file = files[index];
+    if (!wanted || !file || file.status === 'deleted' || file.binary || asked.current.has(file.file)) return;
+    asked.current.add(file.file);
+    get('/api/blame', { path: file.file, ref: to === 'now' ? undefined : to }).then(({ hunks }) => {
+      const lines = [];
+      for (const hunk of hunks) {
+        const who = hunk.session ? short(hunk.session) : hunk.tool ?? '';
+        const text = hunk.state === 'recorded' ? `#${hunk.sequence_number} ${who}`.trim() : `${WRITERS[hunk.state] ?? hunk.state}${hunk.sequence_number ? `, #${hunk.sequence_number}` : ''}`;
+        const by = { text, tone: hunk.session && hunk.state === 'recorded' ? `fill-${hue(hunk.session)}` : 'fill-e' };
+        hunk.lines.forEach((_, line) => (lines[hunk.start_line + line] = by));
+      }
+      set((before) => new Map(before).set(file.file, lines));
+    }, (error) => say(error.message, { tone: 'error' }));
+  };
+  const by = (index, line) => known.get(files[index]?.file)?.[line];
+  /** Of the lines that came. */
+  const writers = (index, hunk) => {
+    const found = new Set();
+    let fresh = hunk.new_start;
+    for (const { side } of hunk.lines) {
+      if (side === '+' && by(index, fresh)) found.add(by(index, fresh).text);
+      if (side !== '-') fresh++;
+    }
+    return [...found].join(', ');
+  };
+  return { load, by: wanted ? by : undefined, writers, known };
+}
+
+/** Lines that were chosen, to be taken back together. */
+function usePicks(rows, files, from) {
+  const [chosen, set] = useState(new Set());
+  const last = useRef(null);
+  useEffect(() => set(new Set()), [files]);
+  const all = (row) => (row.type === 'line' ? [row.of] : row.type === 'pair' ? [row.left?.of, row.right?.of] : []).filter(Boolean).map((of) => of.join(':'));
+  const pick = (at, of, range) => {
+    const [begin, end] = range && last.current !== null ? [Math.min(at, last.current), Math.max(at, last.current)] : [at, at];
+    last.current = at;
+    set((before) => {
+      const after = new Set(before);
+      if (begin !== end) rows.slice(begin, end + 1).flatMap(all).forEach((key) => after.add(key));
+      else if (!after.delete(of.join(':'))) after.add(of.join(':'));
+      return after;
+    });
+  };
+  /** With the keyboard: the next line that is not chosen, from the one chosen last or the first in view. */
+  const next = (here) => {
+    const start = last.current !== null && chosen.size ? last.current : here;
+    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !chosen.has(key)));
+    if (at < 0) return;
+    last.current = at;
+    set((before) => new Set([...before, ...all(rows[at])]));
+  };
+  const clear = () => { last.current = null; set(new Set()); };
+  const go = () => {
+    const hunks = spelled(files, chosen);
+    takeBack(from, { hunks, what: plural(chosen.size, 'line') });
+  };
+  return { chosen, pick: from ? pick : undefined, next, clear, go };
+}
+
+/** All of it: the tree of files at the side, the differences in one scroll. `from` is what parts are taken back from. */
+export function Differences({ files, split, wrap, who, asked, to, viewed, view, from, focus, session, canComment }) {
   useComments();
   const [folded, setFolded] = useState(() => new Set(files.filter((file) => viewed.has(file.after_blob) && file.file !== focus).map((file) => file.file)));
+  const [opened, setOpened] = useState(new Map());
   const [top, setTop] = useState(0);
-  const control = useRef(null);
-  const rows = useMemo(() => flatten(files, folded, split, comments.value), [files, folded, split, comments.value]);
-  const heights = useMemo(() => (index) => height(rows[index]), [rows]);
+  const [control, box] = [useRef(null), useRef(null)];
+  const columns = useColumns(wrap, split, box);
+  const rows = useMemo(() => flatten(files, { folded, split, said: comments.value, opened }), [files, folded, split, comments.value, opened]);
+  const heights = useMemo(() => (index) => height(rows[index], columns), [rows, columns]);
   const heads = useMemo(() => rows.flatMap((row, index) => (row.type === 'file' ? [index] : [])), [rows]);
   const stops = useMemo(() => rows.flatMap((row, index) => (row.type === 'hunk' ? [index] : [])), [rows]);
+  const current = rows[top]?.index ?? 0;
+  const writers = useWriters(files, who, to);
+  useEffect(() => { for (const near of [current, current + 1]) writers.load(near); }, [current, who, files]);
+  const picks = usePicks(rows, files, from);
+  useEffect(() => setOpened(new Map()), [files]);
   const fold = (name) => setFolded((before) => { const after = new Set(before); if (!after.delete(name)) after.add(name); return after; });
   const mark = (file) => {
     const isRead = !viewed.has(file.after_blob);
@@ -165,8 +211,18 @@ export function Differences({ files, split, viewed, view, revert, focus, session
     view(file, isRead);
   };
   const comment = canComment ? (index, line, code) => write({ file: files[index].file, line, code, session }) : undefined;
-  const acts = { folded, fold, viewed, view: mark, revert, comment };
-  const current = rows[top]?.index ?? 0;
+  const revert = from ? (path) => takeBack(from, { paths: [path] }) : undefined;
+  const takeHunk = from ? (row) => takeBack(from, { hunks: row.hunk.hunks.map((hunk) => hunk.id), what: `${row.hunk.hunks.length > 1 ? plural(row.hunk.hunks.length, 'hunk') : 'a hunk'} in ${files[row.index].file}` }) : undefined;
+  const more = async (row, direction) => {
+    const file = files[row.index];
+    try {
+      const known = opened.get(file.file)?.lines ?? wholeLines((await get('/api/hunks', { ...asked, path: file.file, context: WHOLE })).files[0]);
+      setOpened((before) => new Map(before).set(file.file, { lines: known, shown: widen(file, before.get(file.file)?.shown ?? [], row.place, direction) }));
+    } catch (error) {
+      say(error.message, { tone: 'error' });
+    }
+  };
+  const acts = { folded, fold, viewed, view: mark, revert, comment, takeHunk, widen: asked && more, chosen: picks.chosen, pick: picks.pick, by: writers.by, writers: writers.writers };
   const show = (index) => control.current?.show(index, 'top');
   const step = (places, direction) => {
     const here = control.current?.first() ?? 0;
@@ -180,6 +236,11 @@ export function Differences({ files, split, viewed, view, revert, focus, session
     const found = rows.slice(here).find((row) => numbered(row)?.[1] && numbered(row)[0].side === '+') ?? rows.slice(here).find((row) => numbered(row)?.[1]);
     if (found) comment(found.index, numbered(found)[1], numbered(found)[0].text);
   };
+  const hunkHere = () => {
+    const here = (control.current?.first() ?? 0) + 2;
+    const at = [...stops].reverse().find((place) => place <= here) ?? stops[0];
+    if (at !== undefined) takeHunk(rows[at]);
+  };
   const shown = useRef(false);
   if (focus && !shown.current && control.current) {
     shown.current = true;
@@ -191,17 +252,22 @@ export function Differences({ files, split, viewed, view, revert, focus, session
     ['v', 'viewed, and the next file', () => { const file = files[current]; if (file?.after_blob) { mark(file); queueMicrotask(() => show(heads[Math.min(current + 1, heads.length - 1)])); } }],
     ['f', 'fold the file', () => files[current] && fold(files[current].file)],
     comment && ['c', 'comment on the first changed line in view', commentHere],
-    revert && ['r', 'take this file back', () => files[current] && revert(files[current].file)],
-  ], [rows, current, viewed, files]);
-  const columns = useMemo(() => (split ? Math.min(400, rows.reduce((most, row) => Math.max(most, row.left?.line.text.length ?? 0, row.right?.line.text.length ?? 0), 0)) : 0), [rows, split]);
-  const row = useMemo(() => (index) => html`<${Row} row=${rows[index]} acts=${acts} current=${current} />`, [rows, folded, viewed, current]);
+    from && ['r', 'take this file back', () => files[current] && revert(files[current].file)],
+    from && ['h', 'take this hunk back', hunkHere],
+    from && ['x', 'choose the next changed line', () => picks.next((control.current?.first() ?? 0) + 1)],
+    from && ['X', 'choose no line', picks.clear],
+    from && ['Enter', 'take the chosen lines back', () => picks.chosen.size && picks.go()],
+  ], [rows, current, viewed, files, picks.chosen]);
+  const widest = useMemo(() => (split && !columns ? Math.min(400, rows.reduce((most, row) => Math.max(most, row.left?.line.text.length ?? 0, row.right?.line.text.length ?? 0), 0)) : 0), [rows, split, columns]);
+  const row = useMemo(() => (index, plain) => html`<${Row} row=${rows[index]} at=${index} acts=${acts} current=${current} plain=${plain} />`, [rows, folded, viewed, current, picks.chosen, writers.known, who]);
   const read = files.filter((file) => viewed.has(file.after_blob)).length;
-  return html`<div class="diff" style=${{ '--columns': columns }}>
+  return html`<div class=${`diff ${columns ? 'is-wrapped' : ''}`} ref=${box} style=${{ '--columns': widest }}>
     <nav class="tree" aria-label="Files"><p class="quiet">${read} of ${plural(files.length, 'file')} viewed</p><progress max=${files.length} value=${read} aria-label="Viewed"></progress>
       <${Tree} files=${files} current=${current} viewed=${viewed} show=${(index) => show(heads[index])} /></nav>
     <${List} count=${rows.length} height=${heights} control=${control} label="Differences" wide=${true} onTop=${setTop}
       header=${files[current] && html`<div class="stuck"><${FileHead} file=${files[current]} ...${acts} current /></div>`}
       row=${row} />
+    ${picks.chosen.size > 0 && html`<div class="picked" role="status"><span>${plural(picks.chosen.size, 'line')} chosen</span><button class="primary" onClick=${picks.go}>Take back …</button><button class="plain" onClick=${picks.clear}>Clear</button></div>`}
   </div>`;
 }
 

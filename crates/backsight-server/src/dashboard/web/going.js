@@ -8,10 +8,14 @@ import { plural } from './words.js';
 /** What is about to be done: `{ title, verb, path, body }`. */
 const asked = signal(null);
 
-export const revertStep = (number, paths = []) => {
-  const what = paths.length ? `${paths.join(', ')} of #${number}` : `#${number}`;
-  asked.value = { title: `Take back ${what}`, verb: 'Take back', done: `took back ${what}`, path: '/api/revert', body: { refs: [`#${number}`], paths } };
+/** Takes back a step (`12`) or what differs in a range (`3..now`): all of it, some paths, or some hunks and lines of them. */
+export const takeBack = (reference, { paths = [], hunks = [], what } = {}) => {
+  const whole = /^\d+$/.test(reference) ? `#${reference}` : reference.replace('..', ' to ');
+  const part = what ?? paths.join(', ');
+  const words = part ? `${part} of ${whole}` : whole;
+  asked.value = { title: `Take back ${words}`, verb: 'Take back', done: `took back ${words}`, path: '/api/revert', body: { refs: [reference], paths, hunks } };
 };
+export const revertStep = (number, paths = []) => takeBack(`${number}`, { paths });
 export const restoreTo = (number, paths = []) => {
   const what = paths.length ? `${paths.join(', ')} as of #${number}` : `all files as of #${number}`;
   asked.value = { title: `Restore ${what}`, verb: 'Restore', done: `restored ${what}`, path: '/api/restore', body: { ref: `#${number}`, paths } };

@@ -24,7 +24,7 @@ export function at(tops, place) {
 }
 
 /**
- * Shows `count` rows of `height` (a number, or by row) with `row(index)`. `top` is told the first row that is seen;
+ * Shows `count` rows of `height` (a number, or by row) with `row(index, rough)`. `top` is told the first row that is seen;
  * `control.current.show(index)` brings a row into view.
  */
 export function List({ count, height, row, onTop, control, label, role, selected, onKey, wide = false, header = null }) {
@@ -32,6 +32,10 @@ export function List({ count, height, row, onTop, control, label, role, selected
   const scroller = useRef(null);
   const [range, setRange] = useState([0, 60]);
   const waiting = useRef(0);
+  /** While whole screens fly by, rows are drawn without what only a reader needs. */
+  const [rough, setRough] = useState(false);
+  const settling = useRef(0);
+  const drawnLast = useRef([0, 60]);
 
   const measure = () => {
     waiting.current = 0;
@@ -41,6 +45,12 @@ export function List({ count, height, row, onTop, control, label, role, selected
     const first = at(tops, box.scrollTop);
     const last = at(tops, box.scrollTop + box.clientHeight);
     const next = [Math.max(0, first - BEYOND), Math.min(count, last + 1 + BEYOND)];
+    if (Math.abs(next[0] - drawnLast.current[0]) > (next[1] - next[0]) / 2) {
+      setRough(true);
+      clearTimeout(settling.current);
+      settling.current = setTimeout(() => setRough(false), 90);
+    }
+    drawnLast.current = next;
     setRange((before) => (before[0] === next[0] && before[1] === next[1] ? before : next));
     onTop?.(first);
   };
@@ -49,7 +59,7 @@ export function List({ count, height, row, onTop, control, label, role, selected
   useEffect(() => {
     const watcher = new ResizeObserver(soon);
     watcher.observe(scroller.current);
-    return () => { watcher.disconnect(); cancelAnimationFrame(waiting.current); };
+    return () => { watcher.disconnect(); cancelAnimationFrame(waiting.current); waiting.current = 0; clearTimeout(settling.current); setRough(false); };
   }, [tops]);
 
   if (control) {
@@ -74,8 +84,9 @@ export function List({ count, height, row, onTop, control, label, role, selected
   const rows = [];
   for (let index = first; index < last; index++) {
     let known = drawn.get(index);
-    if (!known) {
-      known = html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index)}</div>`;
+    if (!known || (known.rough && !rough)) {
+      known = html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index, rough)}</div>`;
+      known.rough = rough;
       drawn.set(index, known);
     }
     rows.push(known);

@@ -37,6 +37,10 @@ export const Time = ({ at, relative = false }) =>
 export const Severity = ({ severity, text }) =>
   html`<span class=${`severity is-${severity}`}><span class="dot" aria-hidden="true"></span>${text ?? SEVERITY[severity] ?? severity}</span>`;
 
+/** Copies a text. */
+export const Copy = ({ text }) =>
+  html`<button class="link" onClick=${() => navigator.clipboard.writeText(text).then(() => say('Copied'), () => say('The browser does not let it be copied', { tone: 'error' }))}>copy</button>`;
+
 export const Counts = ({ added, removed }) =>
   added === undefined && removed === undefined ? null
     : html`<span class="counts"><span class="plus">+${thousands(added ?? 0)}</span> <span class="minus">−${thousands(removed ?? 0)}</span></span>`;

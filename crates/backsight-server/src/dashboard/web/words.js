@@ -18,11 +18,12 @@ export const KINDS = {
   debugger_stop: { name: 'debugger stop', sign: '■', group: 'debug', tone: 'debug' },
   capture: { name: 'capture', sign: '▣', group: 'debug', tone: 'debug' },
   debug_end: { name: 'end of debugging', sign: '□', group: 'debug', tone: 'quiet' },
+  commit: { name: 'commit', sign: '◆', group: 'commits', tone: 'commit' },
   checkpoint: { name: 'checkpoint', sign: '⚑', group: 'marks', tone: 'mark' },
 };
 
 export const GROUPS = [
-  ['all', 'All'], ['steps', 'Steps'], ['outside', 'Outside'], ['errors', 'Errors'], ['marks', 'Marks'],
+  ['all', 'All'], ['steps', 'Steps'], ['outside', 'Outside'], ['errors', 'Errors'], ['marks', 'Marks'], ['commits', 'Commits'],
   ['back', 'Going back'], ['debug', 'Debugger'], ['app', 'Page loads'],
 ];
 

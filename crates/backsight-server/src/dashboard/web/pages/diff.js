@@ -1,14 +1,11 @@
 // A step, or any range of the timeline: what it is, who did it, and all its differences.
 import { useEffect, useState } from '../vendor.js';
 import { get, person, post } from '../api.js';
-import { Differences } from '../diff.js';
-import { revertStep, restoreTo } from '../going.js';
+import { Differences, WHOLE } from '../diff.js';
+import { revertStep, restoreTo, takeBack } from '../going.js';
 import { useKeys } from '../keys.js';
 import { Counts, Empty, html, Loaded, Time, useLoaded, Who } from '../parts.js';
 import { address, kindOf, plural, span } from '../words.js';
-
-/** Lines around a change that are all lines. */
-const WHOLE = '65535';
 
 export function DiffPage({ reference, from, to, query, go }) {
   const context = query.context;
@@ -21,24 +18,26 @@ export function DiffPage({ reference, from, to, query, go }) {
     const next = new URLSearchParams(Object.entries({ ...query, ...changes }).filter(([, value]) => value));
     go(`${location.pathname}${next.size ? `?${next}` : ''}`, { replace: true });
   };
+  const [wrap, who] = [query.wrap ? query.wrap === 'on' : innerWidth <= 900, query.who === 'on'];
   const split = query.view ? query.view === 'split' : innerWidth >= 1200;
   const number = state.data?.step?.sequence_number;
   const near = (direction) => number && neighbour(number, direction).then((next) => next && go(address('step', `${next}`)));
   useKeys([
     ['w', 'side by side or not', () => set({ view: split ? 'unified' : 'split' })],
+    ['l', 'long lines wrap or not', () => set({ wrap: wrap ? 'off' : 'on' })],
+    ['b', 'who wrote each line', () => set({ who: who ? '' : 'on' })],
     ['e', 'whole files', () => set({ context: context ? '' : WHOLE })],
     number && ['R', 'take the whole step back', () => revertStep(number)],
     number && ['n', 'the next step', () => near(1)],
     number && ['p', 'the step before', () => near(-1)],
-  ], [split, context, number, query]);
+  ], [split, context, number, query, wrap, who]);
   const view = (file, isRead) => {
     setMarks((before) => { const after = new Set(before); if (isRead) after.add(file.after_blob); else after.delete(file.after_blob); return after; });
     post('/api/viewed', { person: person(), [isRead ? 'add' : 'remove']: [file.after_blob] }).catch(() => {});
   };
   return html`<div class="page is-full"><${Loaded} state=${state} again=${again}>${(data) => html`
-    <${Head} data=${data} from=${from} to=${to} split=${split} whole=${Boolean(context)} set=${set} near=${near} />
-    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} split=${split} viewed=${marks} view=${view} focus=${query.file} session=${data.step?.session} canComment=${true}
-        revert=${data.step ? (file) => revertStep(data.step.sequence_number, [file]) : undefined} />`
+    <${Head} data=${data} from=${from} to=${to} split=${split} wrap=${wrap} who=${who} whole=${Boolean(context)} set=${set} near=${near} />
+    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} split=${split} wrap=${wrap} who=${who} asked=${context ? undefined : asked} to=${reference ?? to} viewed=${marks} view=${view} focus=${query.file} session=${data.step?.session} canComment=${true} from=${data.step ? `${data.step.sequence_number}` : `${from}..${to}`} />`
       : html`<${Nothing} data=${data} />`}`}</${Loaded}></div>`;
 }
 
@@ -48,7 +47,7 @@ async function neighbour(number, direction) {
   return page.rows.find((row) => row.files_changed !== undefined)?.sequence_number;
 }
 
-function Head({ data, from, to, split, whole, set, near }) {
+function Head({ data, from, to, split, wrap, who, whole, set, near }) {
   const { step } = data;
   const kind = step && kindOf(step);
   const title = step ? step.description || `${kind.name} #${step.sequence_number}` : to === 'now' ? (from === '@' ? 'On disk and not recorded' : `From ${name(from)} to the files on disk`) : `From ${name(from)} to ${name(to)}`;
@@ -64,8 +63,11 @@ function Head({ data, from, to, split, whole, set, near }) {
     <div class="acts">
       ${step && html`<span class="pair"><button class="plain" aria-label="Step before" onClick=${() => near(-1)}>‹</button><button class="plain" aria-label="Next step" onClick=${() => near(1)}>›</button></span>`}
       <button aria-pressed=${split} onClick=${() => set({ view: split ? 'unified' : 'split' })}>Side by side</button>
+      <button aria-pressed=${wrap} onClick=${() => set({ wrap: wrap ? 'off' : 'on' })}>Wrap</button>
+      <button aria-pressed=${who} onClick=${() => set({ who: who ? '' : 'on' })}>Who</button>
       <button aria-pressed=${whole} onClick=${() => set({ context: whole ? '' : WHOLE })}>Whole files</button>
       ${step && html`<button onClick=${() => restoreTo(step.sequence_number)}>Restore to here …</button><button class="primary" onClick=${() => revertStep(step.sequence_number)}>Take back …</button>`}
+      ${!step && data.files.length > 0 && html`<button class="primary" onClick=${() => takeBack(`${from}..${to}`)}>Take back …</button>`}
     </div>
   </header>`;
 }

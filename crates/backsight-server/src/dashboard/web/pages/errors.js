@@ -1,10 +1,10 @@
 // What broke: all of it, and one thing with the story before it and the step that is suspected.
 import { useState } from '../vendor.js';
-import { get } from '../api.js';
+import { get, post } from '../api.js';
 import { useKeys } from '../keys.js';
 import { revertStep } from '../going.js';
-import { Empty, html, Loaded, Severity, Time, useLoaded } from '../parts.js';
-import { address, exactly, kindOf, millis, plural, span } from '../words.js';
+import { Copy, Empty, html, Loaded, Loading, Problem, Severity, Time, useLoaded, Who } from '../parts.js';
+import { address, exactly, isStep, kindOf, millis, plural, span } from '../words.js';
 import { Row } from './since.js';
 
 const all = (signal) => get('/api/changes', { client: 'dashboard', peek: true, checkpoint: 'start' }, signal);
@@ -42,7 +42,7 @@ export function Suspect({ because }) {
 function Because({ because }) {
   return html`<div class="because"><ul>${(because.evidence ?? []).map((one) => html`<li>It ${SPEAKS[one.kind]?.(one.at) ?? one.at}</li>`)}</ul>
     ${because.also?.length > 0 && html`<p class="quiet">Others that something speaks for: ${because.also.map((step, index) => html`${index > 0 && ', '}<a href=${stepAddress(step)}>${step}</a>`)}</p>`}
-    <p class="quiet">This is an inference. <code>backsight bisect -- COMMAND</code> proves it.</p></div>`;
+    <p class="quiet">This is an inference; a bisect proves it.</p></div>`;
 }
 
 /** The suspect of an entry, and why on request. */
@@ -73,12 +73,21 @@ export function Errors({ go }) {
   }}</${Loaded}></div>`;
 }
 
-/** One thing that broke, with what is known of it. */
+/** How far back the story before an error goes, and how much of it is shown. */
+const BEFORE = 900_000;
+const CRUMBS = 30;
+
+/** One thing that broke, with what is known of it: steps, requests, messages, the user's actions, stops and marks before it. */
 async function story(id, signal) {
-  const [entry, changes, timeline] = await Promise.all([
-    get(address('api', 'browser', 'entries', id), {}, signal), all(signal), get('/api/timeline', { limit: 400 }, signal),
+  const entry = await get(address('api', 'browser', 'entries', id), {}, signal);
+  const [first, since] = [millis(entry.first), new Date(millis(entry.first) - BEFORE).toISOString()];
+  const [changes, timeline, log] = await Promise.all([
+    all(signal), get('/api/timeline', { until: entry.first, limit: 60 }, signal), get('/api/browser/log', { since, limit: 200 }, signal).catch(() => ({ rows: [], older: 0 })),
   ]);
-  return { entry, changes, rows: timeline.rows };
+  const rows = timeline.rows.map((row) => ({ at: millis(row.timestamp), row }));
+  const events = log.rows.filter((one) => millis(one.time) <= first && one.id !== id).map((one) => ({ at: millis(one.time), event: one }));
+  const both = [...rows, ...events].sort((one, other) => one.at - other.at);
+  return { entry, changes, crumbs: both.slice(-CRUMBS), left: Math.max(0, both.length - CRUMBS), unread: log.older ?? 0 };
 }
 
 export function ErrorPage({ id, go }) {
@@ -89,11 +98,9 @@ export function ErrorPage({ id, go }) {
     step && ['Enter', 'the suspected step', () => go(address('step', `${step}`))],
     step && ['r', 'take the suspected step back', () => revertStep(step)],
   ], [step]);
-  return html`<div class="page"><p class="eyebrow"><a href="/errors">Errors</a> / ${id}</p><${Loaded} state=${state} again=${again}>${({ entry, changes, rows }) => {
+  return html`<div class="page"><p class="eyebrow"><a href="/errors">Errors</a> / ${id}</p><${Loaded} state=${state} again=${again}>${({ entry, changes, crumbs, left, unread }) => {
     const one = broken(changes).find((found) => found.id === id);
     const [first, last] = [entry.first, entry.last];
-    const before = rows.filter((row) => millis(row.timestamp) <= millis(first)).slice(0, 12);
-    const order = around(changes, id);
     return html`
       <h1 class="said">${one?.text ?? entry.console?.message ?? id}</h1>
       <dl class="figures">
@@ -105,13 +112,16 @@ export function ErrorPage({ id, go }) {
       </dl>
       <section class="card suspect-card" aria-label="Suspect"><h2>Suspect</h2>
         ${because ? html`<p class="lead"><${Suspect} because=${because} /></p><${Because} because=${because} />
-          ${step && html`<p class="acts"><a class="button" href=${address('step', `${step}`)}>Look at #${step}</a> <button onClick=${() => revertStep(step)}>Take #${step} back … <kbd>r</kbd></button></p>`}`
+`
           : html`<p class="quiet">No step is known that explains it.</p>`}
+        <${Bisect} id=${id} entry=${entry}>${step && html`<a class="button" href=${address('step', `${step}`)}>Look at #${step}</a> <button onClick=${() => revertStep(step)}>Take #${step} back … <kbd>r</kbd></button>`}</${Bisect}>
       </section>
       <div class="columns">
         <section class="card" aria-label="The story before"><h2>The story before it</h2>
-          ${order.length > 0 && html`<ol class="crumbs">${order.map((crumb) => html`<li class=${crumb.id === id ? 'is-this' : ''}>${crumb.id.startsWith('#') ? html`<a class="number" href=${stepAddress(crumb.id)}>${crumb.id}</a>` : html`<span class="number">${crumb.id}</span>`} ${crumb.text}</li>`)}</ol>`}
-          ${order.length === 0 && (before.length ? html`<ol class="happened">${before.map((row) => html`<${Row} row=${row} />`)}</ol>` : html`<p class="quiet">Nothing was recorded before it.</p>`)}
+          ${left + unread > 0 && html`<p class="quiet">${plural(left + unread, 'earlier one')} left out</p>`}
+          <ol class="crumbs">${crumbs.map((crumb) => html`<${Crumb} crumb=${crumb} />`)}
+            <li class="is-this"><span class="kind is-error" aria-hidden="true">✕</span><span class="number">${id}</span><span class="crumb-text">${one?.text ?? entry.console?.message ?? id}</span><${Time} at=${first} /></li></ol>
+          ${crumbs.length === 0 && html`<p class="quiet">Nothing was recorded before it.</p>`}
           <p class="quiet"><a href=${`/timeline?from=${millis(first) - 600_000}&to=${millis(first)}`}>The ten minutes before it, in the timeline</a></p>
         </section>
         <section class="card" aria-label="In full"><h2>In full</h2><${Facts} entry=${entry} /></section>
@@ -119,15 +129,49 @@ export function ErrorPage({ id, go }) {
   }}</${Loaded}></div>`;
 }
 
-/** What happened around an entry, in order, in words. */
-function around(changes, id) {
-  const known = new Map(broken(changes).map((one) => [one.id, `${one.what}: ${one.text}`]));
-  for (const action of changes.actions?.actions ?? []) known.set(action.id, `user: ${action.type} ${action.target ?? ''}`);
-  for (const event of changes.debug?.events ?? []) known.set(event.id, event.what);
-  for (const step of changes.files?.steps ?? []) known.set(step.id, `${kindOf(step).name === step.kind ? 'step' : kindOf(step).name}${step.by ? ` by ${step.by}` : ''}: ${step.files.join(', ')}${step.more ? ` and ${step.more} more` : ''}`);
-  const order = changes.order ?? [];
-  const place = order.indexOf(id);
-  return place < 0 ? [] : order.slice(Math.max(0, place - 8), place + 1).map((one) => ({ id: one, text: known.get(one) ?? '' }));
+const EVENTS = { c: ['❯', 'quiet'], n: ['⇄', 'step'], w: ['⌁', 'step'], a: ['☞', 'mark'] };
+
+/** One thing before an error. */
+function Crumb({ crumb: { at, row, event } }) {
+  if (row) {
+    const kind = kindOf(row);
+    const text = row.description || (isStep(row) ? plural(row.files_changed, 'file') : kind.name);
+    const number = `#${row.sequence_number}`;
+    return html`<li><span class=${`kind is-${kind.tone}`} title=${kind.name} role="img" aria-label=${kind.name}>${kind.sign}</span>${isStep(row) ? html`<a class="number" href=${stepAddress(number)}>${number}</a>` : html`<span class="number">${number}</span>`}<span class="crumb-text">${text} <${Who} row=${row} /></span><${Time} at=${at} /></li>`;
+  }
+  const [sign, tone] = EVENTS[event.id[0]] ?? ['·', 'quiet'];
+  const bad = /^(error|warning|[45]\d\d|0|failed)/.test(event.what);
+  return html`<li><span class=${`kind is-${bad ? 'error' : tone}`} aria-hidden="true">${sign}</span><a class="number" href=${address('error', event.id)}>${event.id}</a><span class="crumb-text"><strong>${event.what}</strong> ${event.text}${event.count > 1 ? html` <span class="times">×${event.count}</span>` : ''}</span><${Time} at=${at} /></li>`;
+}
+
+/** Proves which step it was: by the page alone here, with a program on the command line. `children` are what else can be done. */
+function Bisect({ id, entry, children }) {
+  const [open, setOpen] = useState(false);
+  const [state, set] = useState({});
+  const from = entry.page ?? entry.console?.page ?? entry.network?.page;
+  const [path, setPath] = useState(() => { try { return new URL(from).pathname; } catch { return '/'; } });
+  const [good, setGood] = useState('');
+  const run = async () => {
+    set({ began: Date.now() });
+    try {
+      set({ answer: await post('/api/bisect/page', { page: path, absent: id, good: good.trim() || undefined, tool: 'dashboard' }) });
+    } catch (error) {
+      set({ error });
+    }
+  };
+  const { answer, began, error } = state;
+  const command = `backsight bisect${good.trim() ? ` --good ${good.trim().replace('#', '')}` : ''} --page ${path} --absent ${id} -- npm run dev -- --port {port}`;
+  const found = answer?.found?.sequence_number;
+  return html`<div class="bisect"><p class="acts">${children} <button aria-expanded=${open} onClick=${() => setOpen(!open)}>Bisect …</button></p>
+    ${open && html`<p class="quiet">Opens the page on copies of recorded steps, halving what is left, until the first step that shows the error is found. The workspace's files are not touched.</p>
+      <p class="acts"><label>Page <input value=${path} onInput=${(event) => setPath(event.target.value)} /></label> <label>It worked at step <input class="is-short" placeholder="the oldest" value=${good} onInput=${(event) => setGood(event.target.value)} /></label> <button class="primary" disabled=${Boolean(began) || !path.startsWith('/')} onClick=${run}>Bisect by this page</button></p>
+      <p class="quiet">Pages that need a program to serve them: <code>${command}</code> <${Copy} text=${command} /></p>
+      ${began && html`<${Loading} /><p class="quiet" role="status">Opening the page on recorded steps …</p>`}
+      ${error && html`<${Problem} error=${error} again=${run} />`}
+      ${answer && html`<div class="bisected" role="status"><p class="lead"><${Severity} severity=${found ? 'error' : 'unknown'} text=${answer.summary} /></p>
+        <ol class="runs">${answer.runs.map((one) => html`<li class=${`is-${one.verdict}`} title=${one.because}>#${`${one.step}`.replace('#', '')} <strong>${one.verdict}</strong></li>`)}</ol>
+        ${found && html`<p class="acts"><a class="button" href=${address('step', `${found}`)}>Look at #${found}</a> <button onClick=${() => revertStep(found)}>Take #${found} back …</button></p>`}</div>`}`}
+  </div>`;
 }
 
 /** Every field of an entry, as text; where it happened as a list of places. */

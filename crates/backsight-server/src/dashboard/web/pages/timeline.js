@@ -14,6 +14,8 @@ const LANES = 6;
 /** What is known of the timeline, newest first; it outlives the page, so that coming back costs nothing. */
 const known = signal({ rows: [], complete: false, error: null });
 const checkpoints = signal([]);
+/** Commits of the user's Git: read as they are in it now, so they are asked for again and not kept. */
+const commits = signal([]);
 const seenUpTo = signal(null);
 let loading = false;
 
@@ -46,7 +48,9 @@ async function loadNewer() {
 }
 
 async function loadBeside() {
-  const [list, seen] = await Promise.all([get('/api/browser/checkpoints').catch(() => ({ checkpoints: [] })), get('/api/seen', { person: person() })]);
+  const oldest = known.value.rows.at(-1)?.timestamp;
+  const [list, seen, git] = await Promise.all([get('/api/browser/checkpoints').catch(() => ({ checkpoints: [] })), get('/api/seen', { person: person() }), get('/api/commits', { since: oldest }).catch(() => ({ commits: [] }))]);
+  commits.value = git.commits.map((one) => ({ kind: 'commit', timestamp: one.timestamp, id: one.id, description: one.subject, tool: one.author }));
   checkpoints.value = list.checkpoints.map((one) => ({ kind: 'checkpoint', timestamp: one.created, name: one.name, severity: one.severity, description: `${one.name} → ${one.severity === 'clean' ? 'clean' : one.summary}` }));
   seenUpTo.value = seen.seen?.sequence_number ?? null;
 }
@@ -60,7 +64,7 @@ export function Timeline({ query, go }) {
   };
   const { rows, error, complete, more } = known.value;
   const ofFile = useFile(query.file);
-  const merged = useMemo(() => merge(rows, checkpoints.value), [rows, checkpoints.value]);
+  const merged = useMemo(() => merge(rows, [...checkpoints.value, ...commits.value]), [rows, checkpoints.value, commits.value]);
   const shown = useMemo(() => filter(merged, query, ofFile), [merged, query.group, query.session, query.q, query.from, query.to, ofFile]);
   const sessions = useMemo(() => [...new Set(rows.map((row) => row.session).filter(Boolean))], [rows]);
   if (error && !rows.length) return html`<div class="page"><${Problem} error=${error} again=${loadAll} /></div>`;
@@ -77,9 +81,31 @@ export function Timeline({ query, go }) {
       <p class="quiet summary">${plural(shown.length, 'row')}${shown.length !== merged.length ? ` of ${merged.length.toLocaleString('en')}` : ''}${!complete ? ', loading' : ''}${more ? `, the newest ${MOST.toLocaleString('en')}` : ''}${query.file ? html`, of <code>${query.file}</code>` : ''}
         ${(query.from || query.q || query.session || query.group || query.file) && html` · <button class="link" onClick=${() => go('/timeline')}>show all</button>`}</p>
     </div>
+    ${query.q && html`<${Contents} key=${query.q} text=${query.q} go=${go} />`}
     ${!rows.length && !complete ? html`<${Loading} />` : shown.length ? html`<${Rows} rows=${shown} go=${go} set=${set} query=${query} />`
       : html`<${Empty} title=${merged.length ? 'No row fits' : 'Nothing is recorded yet'}>${merged.length ? 'Take a filter away.' : html`<code>backsight install claude-code</code> lets an agent record its steps; <code>backsight track</code> records one.`}</${Empty}>`}
   </div>`;
+}
+
+/** The same words in what steps changed: on request, since steps are compared again for it. */
+function Contents({ text, go }) {
+  const [state, set] = useState(null);
+  const look = async (before) => {
+    set((known) => ({ lines: [], steps: 0, ...known, busy: true }));
+    try {
+      const answer = await get('/api/search', { text, before });
+      set((known) => ({ ...answer, lines: [...(known?.lines ?? []), ...answer.lines], steps: (known?.steps ?? 0) + answer.steps, expired: (known?.expired ?? 0) + (answer.expired ?? 0), files_not_read: (known?.files_not_read ?? 0) + (answer.files_not_read ?? 0) }));
+    } catch (error) {
+      set({ error, lines: [] });
+    }
+  };
+  useKeys([['i', 'the same words in the contents of steps', () => look()]], [text]);
+  if (!state) return html`<p class="quiet contents-ask"><button class="link" onClick=${() => look()}>Search the changed lines too</button> <kbd>i</kbd></p>`;
+  if (state.error) return html`<${Problem} error=${state.error} />`;
+  const left = [state.next && 'older steps', state.expired && plural(state.expired, 'step without contents', 'steps without contents'), state.files_not_read && `${plural(state.files_not_read, 'file')} that are no text or too large`, state.more_lines && `${plural(state.more_lines, 'more line')} of the last step`].filter(Boolean);
+  return html`<section class="contents" aria-label="In changed lines"><h2>${plural(state.lines.length, 'changed line')} <span class="count">in ${plural(state.steps, 'step')}${left.length ? `; not searched: ${left.join(', ')}` : ''}</span></h2>
+    <ul>${state.lines.slice(0, 400).map((one) => html`<li><a href=${`${address('step', `${one.sequence_number}`)}?file=${encodeURIComponent(one.file)}`}><span class="number">#${one.sequence_number}</span><code class="quiet">${one.file}:${one.line}</code><code class=${one.side === '+' ? 'plus' : 'minus'}>${one.side} ${one.text.trim()}</code></a></li>`)}</ul>
+    ${state.next && html`<p><button disabled=${state.busy} onClick=${() => look(state.next)}>Search older steps</button></p>`}${state.busy && html`<${Loading} />`}</section>`;
 }
 
 /** The rows that changed a file, when one is asked for. */
@@ -92,7 +118,7 @@ function useFile(file) {
   return file ? found ?? new Set() : null;
 }
 
-/** Rows and checkpoints in one order. */
+/** Rows, checkpoints and commits in one order. */
 function merge(rows, marks) {
   if (!marks.length) return rows;
   const waiting = [...marks].sort((one, other) => millis(other.timestamp) - millis(one.timestamp));
@@ -115,7 +141,7 @@ function filter(rows, { group, session, q, from, to }, ofFile) {
     const time = from || to ? millis(row.timestamp) : 0;
     if ((from || to) && (time < begin || time > end)) return false;
     if (!words.length) return true;
-    const text = `#${row.sequence_number} ${row.description ?? ''} ${row.tool ?? ''} ${row.session ?? ''} ${kindOf(row).name}`.toLowerCase();
+    const text = `#${row.sequence_number ?? ''} ${row.id ?? ''} ${row.description ?? ''} ${row.tool ?? ''} ${row.session ?? ''} ${kindOf(row).name}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }
@@ -165,6 +191,12 @@ function Rows({ rows, go, query }) {
     if (!row) return;
     if (row.kind === 'checkpoint') return go(address('checkpoint', row.name));
     if (mark !== null && isStep(row) && mark !== row.sequence_number) return go(address('range', `${Math.min(mark, row.sequence_number)}`, `${Math.max(mark, row.sequence_number)}`));
+    if (row.kind === 'commit') {
+      // What was recorded between the commit before it and this one.
+      const [at, before] = [rows.indexOf(row), rows.findIndex((other, index) => other.kind === 'commit' && index > rows.indexOf(row))];
+      const [last, first] = [rows.slice(at).find(isStep), before < 0 ? null : rows.slice(before).find(isStep)];
+      return last && go(first && first !== last ? address('range', `${first.sequence_number}`, `${last.sequence_number}`) : address('step', `${last.sequence_number}`));
+    }
     if (isStep(row)) return go(address('step', `${row.sequence_number}`));
     if (kindOf(row).group === 'errors') return go('/errors');
     if (kindOf(row).group === 'debug') return go('/debug');
@@ -193,7 +225,7 @@ function Line({ row, index, drawn, chosen, mark, unread, open }) {
   return html`<div id=${`row-${index}`} role="option" aria-selected=${chosen} class=${`line-row ${chosen ? 'is-chosen' : ''} ${mark !== null && mark === row.sequence_number ? 'is-marked' : ''} ${unread ? 'is-unread-line' : ''} ${row.expired ? 'is-expired' : ''}`} onClick=${open} title=${exactly(row.timestamp)}>
     <${Lanes} row=${row} index=${index} drawn=${drawn} />
     <span class=${`kind is-${tone}`} title=${kind.name} role="img" aria-label=${kind.name}>${kind.sign}</span>
-    <span class="number">${row.sequence_number ? `#${row.sequence_number}` : ''}</span>
+    <span class="number">${row.sequence_number ? `#${row.sequence_number}` : row.kind === 'commit' ? row.id.slice(0, 7) : ''}</span>
     <span class="text">${text}</span>
     ${row.unknown_changes > 0 && html`<span class="tag" title="changes in it that are not the step's">+${row.unknown_changes} outside</span>`}
     ${row.targets?.length > 0 && html`<span class="tag">${row.targets.slice(0, 3).map((target) => `#${target}`).join(' ')}${row.targets.length > 3 ? ' …' : ''}</span>`}
@@ -253,9 +285,11 @@ function paint(canvas, rows, shown, [begin, end]) {
   canvas.height = height * scale;
   const context = canvas.getContext('2d');
   context.scale(scale, scale);
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const tones = Object.fromEntries(['step', 'outside', 'error', 'clean', 'warning', 'mark', 'back', 'debug', 'quiet'].map((tone) => [tone, colour(`--tone-${tone}`)]));
+  // A token is two colours until something is drawn with it.
+  const probe = box.appendChild(document.createElement('i'));
+  const style = getComputedStyle(probe);
+  const colour = (name) => { probe.style.color = `var(${name})`; return style.color; };
+  const tones = Object.fromEntries(['step', 'outside', 'error', 'clean', 'warning', 'mark', 'back', 'debug', 'quiet', 'commit'].map((tone) => [tone, colour(`--tone-${tone}`)]));
   const span = Math.max(1, end - begin);
   const visible = shown === rows ? null : new Set(shown);
   const counts = new Float32Array(Math.max(1, Math.ceil(width / 3)));
@@ -271,4 +305,5 @@ function paint(canvas, rows, shown, [begin, end]) {
     context.fillRect(((millis(row.timestamp) - begin) / span) * (width - 3), 2, 3, 7);
   }
   context.globalAlpha = 1;
+  probe.remove();
 }
