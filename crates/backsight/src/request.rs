@@ -50,7 +50,7 @@ pub struct Restore {
 #[derive(Clone, Debug, Default)]
 pub struct Revert {
     /// Which steps. A reference that names several, such as a milestone, leaves out what others did meanwhile. Or one range,
-    /// `3..7`, `@..now`: what differs between two states, whoever did it.
+    /// `3..7`, `@..now`: what differs between two states, by any writer.
     pub references: Vec<String>,
     /// Also what others did meanwhile: what was found changed outside.
     pub with_others: bool,

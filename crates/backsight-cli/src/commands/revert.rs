@@ -17,7 +17,7 @@ const VERB: Verb =
 ///
 /// Edits made after a step, by anyone, stay; where they touch the same file the two are merged. A step with declared
 /// paths undoes only those. With --hunk only some lines are undone, named as `show REF --hunks` shows them. A range takes
-/// back what differs between two states, whoever did it. Of a milestone, what was found changed outside stays too. To go back to a state exactly, see
+/// back what differs between two states, by any writer. Of a milestone, what was found changed outside stays too. To go back to a state exactly, see
 /// `restore`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\

@@ -82,7 +82,7 @@ impl Workspace {
         Ok(Some((self.resolve(opened, from)?, end)))
     }
 
-    /// Takes back what differs between two states, or chosen hunks of it, whoever did it.
+    /// Takes back what differs between two states, or chosen hunks of it, by any writer.
     pub(super) fn revert_range(
         &self,
         under: &Under<'_>,

@@ -171,7 +171,7 @@ fn the_plan_that_was_shown_is_the_plan_that_is_done() {
 }
 
 #[test]
-fn a_range_is_taken_back_by_hunk_by_file_or_whole_whoever_did_it() {
+fn a_range_is_taken_back_by_hunk_by_file_or_whole_by_any_writer() {
     let scene = stepped(BEFORE, AFTER);
     scene.write("file", AFTER.replace("nine", "9"));
     scene.write("other", "mine\n");

@@ -72,7 +72,7 @@ fn restore(workspace: &Workspace, input: RestoreInput) -> Result<Applied> {
 #[derive(Deserialize, JsonSchema)]
 struct RevertInput {
     /// Which steps, as references; `session:ID` and `message:ID` name all their steps. Or one range, `3..7`, `@..now`: what
-    /// differs between two states, whoever did it.
+    /// differs between two states, by any writer.
     #[schemars(length(min = 1), example = ["@"])]
     refs: Vec<String>,
     /// Only these paths and what lies below them.
