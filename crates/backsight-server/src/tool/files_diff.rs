@@ -26,7 +26,7 @@ pub struct Arguments {
     paths: Vec<String>,
     /// default 3
     context: Option<usize>,
-    /// with ids, for files_revert
+    /// with ids
     #[serde(default)]
     hunks: bool,
     cursor: Option<String>,

@@ -20,7 +20,7 @@ pub struct Arguments {
     reference: String,
     #[serde(default, deserialize_with = "one_or_many")]
     paths: Vec<String>,
-    /// what cannot be stored first; default refuse
+    /// default refuse
     #[serde(default)]
     on_conflict: Policy,
     /// default true: only the plan

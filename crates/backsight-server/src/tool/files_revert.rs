@@ -38,8 +38,7 @@ impl Definition for FilesRevert {
     const NAME: &'static str = "files_revert";
     const TITLE: &'static str = "Revert steps, keep the rest";
     const DESCRIPTION: &'static str = "Revert, roll back, undo everything that the named steps, messages or sessions \
-        changed, and keep all other edits. Answers with the plan; `confirm` in it is the call that carries it out. \
-        Can itself be undone.";
+        changed, and keep all other edits. Answers with the plan; `confirm` in it is the call that carries it out.";
     const EFFECT: Effect = Effect::ChangesFiles;
     const OUTPUT: &'static [(&'static str, &'static str)] = going::OUTPUT;
     type Arguments = Arguments;
