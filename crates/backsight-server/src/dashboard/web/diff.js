@@ -159,30 +159,30 @@ function useWriters(files, wanted, to) {
 function usePicks(rows, files, from) {
   const [chosen, set] = useState(new Set());
   const last = useRef(null);
-  useEffect(() => set(new Set()), [files]);
+  // Keys may come faster than pages are drawn.
+  const now = useRef(chosen);
+  const change = (to) => { now.current = to; set(to); };
+  useEffect(() => change(new Set()), [files]);
   const all = (row) => (row.type === 'line' ? [row.of] : row.type === 'pair' ? [row.left?.of, row.right?.of] : []).filter(Boolean).map((of) => of.join(':'));
   const pick = (at, of, range) => {
     const [begin, end] = range && last.current !== null ? [Math.min(at, last.current), Math.max(at, last.current)] : [at, at];
     last.current = at;
-    set((before) => {
-      const after = new Set(before);
-      if (begin !== end) rows.slice(begin, end + 1).flatMap(all).forEach((key) => after.add(key));
-      else if (!after.delete(of.join(':'))) after.add(of.join(':'));
-      return after;
-    });
+    const after = new Set(now.current);
+    if (begin !== end) rows.slice(begin, end + 1).flatMap(all).forEach((key) => after.add(key));
+    else if (!after.delete(of.join(':'))) after.add(of.join(':'));
+    change(after);
   };
   /** With the keyboard: the next line that is not chosen, from the one chosen last or the first in view. */
   const next = (here) => {
-    const start = last.current !== null && chosen.size ? last.current : here;
-    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !chosen.has(key)));
+    const start = last.current !== null && now.current.size ? last.current : here;
+    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !now.current.has(key)));
     if (at < 0) return;
     last.current = at;
-    set((before) => new Set([...before, ...all(rows[at])]));
+    change(new Set([...now.current, ...all(rows[at])]));
   };
-  const clear = () => { last.current = null; set(new Set()); };
+  const clear = () => { last.current = null; change(new Set()); };
   const go = () => {
-    const hunks = spelled(files, chosen);
-    takeBack(from, { hunks, what: plural(chosen.size, 'line') });
+    if (now.current.size) takeBack(from, { hunks: spelled(files, now.current), what: plural(now.current.size, 'line') });
   };
   return { chosen, pick: from ? pick : undefined, next, clear, go };
 }
@@ -256,7 +256,7 @@ export function Differences({ files, split, wrap, who, asked, to, viewed, view, 
     from && ['h', 'take this hunk back', hunkHere],
     from && ['x', 'choose the next changed line', () => picks.next((control.current?.first() ?? 0) + 1)],
     from && ['X', 'choose no line', picks.clear],
-    from && ['Enter', 'take the chosen lines back', () => picks.chosen.size && picks.go()],
+    from && ['Enter', 'take the chosen lines back', picks.go],
   ], [rows, current, viewed, files, picks.chosen]);
   const widest = useMemo(() => (split && !columns ? Math.min(400, rows.reduce((most, row) => Math.max(most, row.left?.line.text.length ?? 0, row.right?.line.text.length ?? 0), 0)) : 0), [rows, split, columns]);
   const row = useMemo(() => (index, plain) => html`<${Row} row=${rows[index]} at=${index} acts=${acts} current=${current} plain=${plain} />`, [rows, folded, viewed, current, picks.chosen, writers.known, who]);
