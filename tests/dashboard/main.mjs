@@ -36,7 +36,7 @@ const text = () => page.evaluate(() => document.querySelector('main')?.innerText
 const says = (part) => until(`"${part}"`, async () => (await text()).includes(part));
 const visit = async (path) => {
   await page.goto(stage.url + path);
-  await until(`the page ${path}`, () => page.evaluate(() => document.querySelector('main') && !document.querySelector('main .loading')));
+  await until(`the page ${path}`, () => page.evaluate(() => document.querySelector('main') && !document.querySelector('main .loading')), 30_000);
 };
 
 async function enter(context, person = 'ada') {
@@ -196,8 +196,9 @@ const cases = {
     await says('1 error');
     await page.keyboard.press('s');
     await until('the place', () => page.evaluate(() => document.querySelector('.toast')?.innerText.includes('Seen')));
-    stage.step({ 'src/cart.js': stage.read('src/cart.js').replace("{ format }", '{ format, round, TAX }') }, 'import what is used', { session: 'prices' });
+    // Before the step: the page looks as soon as it hears of that.
     await stage.request('GET', 'http://localhost:5173/api/cart', 200);
+    stage.step({ 'src/cart.js': stage.read('src/cart.js').replace("{ format }", '{ format, round, TAX }') }, 'import what is used', { session: 'prices' });
     await says('Files changed, and the app is well');
     assert.ok((await text()).includes('import what is used') && !(await text()).includes('use the tax of money.js'), 'only what is new');
   },

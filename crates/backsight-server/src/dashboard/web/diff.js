@@ -198,6 +198,7 @@ export function Differences({ files, split, wrap, who, asked, to, viewed, view, 
   const columns = useColumns(wrap, split, box);
   const rows = useMemo(() => flatten(files, { folded, split, said: comments.value, opened }), [files, folded, split, comments.value, opened]);
   const heights = useMemo(() => (index) => height(rows[index], columns), [rows, columns]);
+  const kinds = useMemo(() => (index) => rows[index].type, [rows]);
   const heads = useMemo(() => rows.flatMap((row, index) => (row.type === 'file' ? [index] : [])), [rows]);
   const stops = useMemo(() => rows.flatMap((row, index) => (row.type === 'hunk' ? [index] : [])), [rows]);
   const current = rows[top]?.index ?? 0;
@@ -267,7 +268,7 @@ export function Differences({ files, split, wrap, who, asked, to, viewed, view, 
       <${Tree} files=${files} current=${current} viewed=${viewed} show=${(index) => show(heads[index])} /></nav>
     <${List} count=${rows.length} height=${heights} control=${control} label="Differences" wide=${true} onTop=${setTop}
       header=${files[current] && html`<div class="stuck"><${FileHead} file=${files[current]} ...${acts} current /></div>`}
-      row=${row} />
+      row=${row} kind=${kinds} />
     ${picks.chosen.size > 0 && html`<div class="picked" role="status"><span>${plural(picks.chosen.size, 'line')} chosen</span><button class="primary" onClick=${picks.go}>Take back …</button><button class="plain" onClick=${picks.clear}>Clear</button></div>`}
   </div>`;
 }

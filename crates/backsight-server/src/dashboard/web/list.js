@@ -24,10 +24,10 @@ export function at(tops, place) {
 }
 
 /**
- * Shows `count` rows of `height` (a number, or by row) with `row(index, rough)`. `top` is told the first row that is seen;
+ * Shows `count` rows of `height` (a number, or by row) with `row(index, rough)`. `kind(index)` names its kind for the style sheet. `top` is told the first row that is seen;
  * `control.current.show(index)` brings a row into view.
  */
-export function List({ count, height, row, onTop, control, label, role, selected, onKey, wide = false, header = null }) {
+export function List({ count, height, row, kind, onTop, control, label, role, selected, onKey, wide = false, header = null }) {
   const tops = useMemo(() => offsets(count, height), [count, height]);
   const scroller = useRef(null);
   const [range, setRange] = useState([0, 60]);
@@ -85,7 +85,7 @@ export function List({ count, height, row, onTop, control, label, role, selected
   for (let index = first; index < last; index++) {
     let known = drawn.get(index);
     if (!known || (known.rough && !rough)) {
-      known = html`<div key=${index} class="row-place" role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index, rough)}</div>`;
+      known = html`<div key=${index} class=${kind ? `row-place of-${kind(index)}` : 'row-place'} role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index, rough)}</div>`;
       known.rough = rough;
       drawn.set(index, known);
     }
