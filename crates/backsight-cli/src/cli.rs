@@ -9,7 +9,7 @@ use crate::commands::{
     abandon, agent_help, baseline, begin, bisect, blame, browser, call, cat, changes, checkpoint, comment, completions,
     config, continuity, debug, demo, diff, doctor, export, finish, gc, health, hook, import, init, install, known, log,
     ls, man, mcp, milestone, noise, open, patch, pin, redo, report, restore, revert, run, serve, session, show, status,
-    track, undo, unknown, unpin, usage, verify,
+    track, undo, unknown, unpin, usage, verify, watch,
 };
 
 /// What changed since I last looked, and take me back.
@@ -44,7 +44,7 @@ Exit status: 0 done, 1 the answer is no, 2 usage, 3 refused (conflict), 4 not fo
 /// The commands by what they are for, as the help lists them.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Record", &["init", "status", "track", "begin", "finish", "abandon", "call"]),
-    ("Look", &["open", "log", "show", "ls", "cat", "diff", "patch", "blame", "bisect", "report", "comment"]),
+    ("Look", &["open", "watch", "log", "show", "ls", "cat", "diff", "patch", "blame", "bisect", "report", "comment"]),
     ("Go back", &["undo", "redo", "revert", "restore"]),
     ("Sessions and milestones", &["session", "milestone", "unknown", "continuity", "known"]),
     ("The app", &["run", "changes", "health", "checkpoint", "baseline", "noise", "browser"]),
@@ -180,6 +180,7 @@ pub enum Command {
     Install(install::Args),
     Hook(hook::Args),
     Open(open::Args),
+    Watch(watch::Args),
     Report(report::Args),
     Comment(comment::Args),
     Serve(serve::Args),

@@ -1,7 +1,9 @@
 //! The way to the browser lane: through the workspace's server when one runs, for what happens in an app lives there;
 //! else straight to the store, which keeps checkpoints, rules and baselines.
 
-use backsight::Workspace;
+use std::path::Path;
+
+use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, Result};
 use backsight_server::{Address, Client, Route, Target};
 use serde::de::DeserializeOwned;
@@ -36,12 +38,10 @@ pub enum Request {
 impl Lane {
     /// The way there.
     pub fn find(context: &Context) -> Result<Lane> {
-        let found = backsight_server::find(&context.root(), context.settings())?;
-        let server = found.and_then(|address| Client::new(&address).map(|client| (address, client)));
-        let Some((address, client)) = server else { return Ok(Lane::Store(Box::new(context.workspace()?))) };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Error::io("start the client", error))?;
-        Ok(Lane::Server(Box::new(Server { address, client, runtime })))
+        match Server::find(&context.root(), context.settings())? {
+            Some(server) => Ok(Lane::Server(Box::new(server))),
+            None => Ok(Lane::Store(Box::new(context.workspace()?))),
+        }
     }
 
     /// Asks the server, or does the same with the store.
@@ -75,6 +75,16 @@ impl Lane {
 }
 
 impl Server {
+    /// The one of a workspace, if it runs.
+    pub fn find(root: &Path, settings: Settings) -> Result<Option<Server>> {
+        let found = backsight_server::find(root, settings)?;
+        let server = found.and_then(|address| Client::new(&address).map(|client| (address, client)));
+        let Some((address, client)) = server else { return Ok(None) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Error::io("start the client", error))?;
+        Ok(Some(Server { address, client, runtime }))
+    }
+
     /// Where it is.
     pub fn address(&self) -> &Address {
         &self.address

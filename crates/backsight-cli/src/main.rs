@@ -18,6 +18,7 @@ mod render;
 mod running;
 mod terminal;
 mod usage;
+mod watch;
 mod width;
 mod words;
 

@@ -63,6 +63,11 @@ impl Screen {
         if self.data.terminal { BinaryFiles::Named } else { BinaryFiles::Whole }
     }
 
+    /// Whether stdout is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.data.terminal
+    }
+
     /// Whether stdout shows colours.
     pub fn is_coloured(&self) -> bool {
         self.data.colour

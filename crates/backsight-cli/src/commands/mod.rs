@@ -52,6 +52,7 @@ pub mod unknown;
 pub mod unpin;
 pub mod usage;
 pub mod verify;
+pub mod watch;
 
 use backsight_core::Result;
 
@@ -132,6 +133,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Verdict> {
         Command::Comment(args) => comment::run(args, context),
         Command::Report(args) => report::run(args, context),
         Command::Open(args) => open::run(args, context),
+        Command::Watch(args) => watch::run(args, context),
         Command::Serve(args) => serve::run(args, context),
         Command::Mcp(args) => mcp::run(args, context),
         Command::AgentHelp(args) => agent_help::run(args, context),

@@ -52,7 +52,8 @@ impl Alphabet {
         self.either('|', '│')
     }
 
-    fn either(self, ascii: char, unicode: char) -> char {
+    /// The one that can be shown.
+    pub fn either<T>(self, ascii: T, unicode: T) -> T {
         if self == Alphabet::Unicode { unicode } else { ascii }
     }
 }

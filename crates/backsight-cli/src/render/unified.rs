@@ -31,7 +31,7 @@ fn style_of(line: &[u8]) -> Style {
 
 /// Control characters as `^[`, and what else is unsafe to show as `<U+202E>`, so that file contents cannot drive the
 /// terminal or read as something else.
-pub(super) fn visible(line: &[u8]) -> String {
+pub fn visible(line: &[u8]) -> String {
     let mut text = String::with_capacity(line.len());
     for character in String::from_utf8_lossy(line).chars() {
         match character {

@@ -7,7 +7,7 @@ mod ending;
 mod leash;
 mod pump;
 mod record;
-mod screen;
+pub mod screen;
 mod signals;
 
 use std::ffi::OsString;

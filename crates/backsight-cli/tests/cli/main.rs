@@ -74,3 +74,4 @@ mod timeline;
 mod type_changes;
 mod unknown;
 mod upkeep;
+mod watch;

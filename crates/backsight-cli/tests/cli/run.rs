@@ -1,7 +1,7 @@
 //! `backsight run`: the command's user notices nothing of it, nothing is left behind, and what it says is told.
 
 mod recording;
-mod terminal;
+pub mod terminal;
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn python(fixture: &Fixture, program: &str) -> Command {
 }
 
 #[track_caller]
-fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         if let Some(found) = attempt() {

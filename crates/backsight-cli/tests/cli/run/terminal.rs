@@ -12,15 +12,15 @@ use super::{eventually, is_alive, python};
 use crate::fixture::Fixture;
 
 /// A terminal with somebody in front of it.
-struct Terminal {
-    pty: Pty,
-    child: Child,
+pub struct Terminal {
+    pub pty: Pty,
+    pub child: Child,
     shown: Receiver<Vec<u8>>,
-    seen: String,
+    pub seen: String,
 }
 
 impl Terminal {
-    fn start(mut command: Command) -> Terminal {
+    pub fn start(mut command: Command) -> Terminal {
         let (pty, pts) = blocking::open().unwrap();
         pty.resize(Size::new(30, 90)).unwrap();
         command.env_remove("COLUMNS").env("TERM", "xterm-256color");
@@ -40,7 +40,7 @@ impl Terminal {
 
     /// Reads until the text is there.
     #[track_caller]
-    fn shows(&mut self, text: &str) {
+    pub fn shows(&mut self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(30);
         while !self.seen.contains(text) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -51,11 +51,27 @@ impl Terminal {
         }
     }
 
-    fn types(&self, keys: &str) {
+    /// Reads until what was shown so far is as wanted.
+    #[track_caller]
+    pub fn until<T>(&mut self, what: &str, wanted: impl Fn(&str) -> Option<T>) -> T {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(found) = wanted(&self.seen) {
+                return found;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.shown.recv_timeout(left) {
+                Ok(piece) => self.seen.push_str(&String::from_utf8_lossy(&piece)),
+                Err(error) => panic!("{error}: {what} is not shown: {:?}", self.seen),
+            }
+        }
+    }
+
+    pub fn types(&self, keys: &str) {
         (&self.pty).write_all(keys.as_bytes()).unwrap();
     }
 
-    fn status(&mut self) -> Option<i32> {
+    pub fn status(&mut self) -> Option<i32> {
         eventually("it ends", || self.child.try_wait().unwrap()).code()
     }
 }
