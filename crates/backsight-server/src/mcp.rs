@@ -1,6 +1,7 @@
 //! The Model Context Protocol: the stateless revision and the older handshake from one handler, which keeps nothing
 //! between two requests.
 
+mod apps;
 pub mod flow;
 mod instructions;
 mod progress;
@@ -198,13 +199,17 @@ impl ServerHandler for Mcp {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, McpError> {
         let (present, ttl) = match self.offer.listing {
             Listing::Whole => (Present::default(), LIST_TTL_MS),
             Listing::ByNeed => (self.look_for_more().await.0, LIVE_LIST_TTL_MS),
         };
-        let mut result = ListToolsResult::with_all_items(self.listed(present));
+        let mut tools = self.listed(present);
+        if apps::are_shown_by(context.client_capabilities().as_ref()) {
+            apps::name_pages(&mut tools);
+        }
+        let mut result = ListToolsResult::with_all_items(tools);
         result.ttl_ms = Some(ttl);
         Ok(result)
     }
@@ -295,6 +300,9 @@ impl ServerHandler for Mcp {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, McpError> {
+        if let Some(page) = apps::read(&request.uri) {
+            return Ok(page.into());
+        }
         if let Some(checkpoint) = resources::checkpoint_of(&request.uri) {
             let changes = self.door.app_changes(checkpoint).await;
             return resources::app_changes(changes, &request.uri).map(Into::into);

@@ -39,6 +39,7 @@ mod known;
 mod live_apps;
 mod live_because;
 mod live_dashboard;
+mod live_pages;
 mod looking;
 mod milestones;
 mod modes;

@@ -38,6 +38,8 @@ pub struct Agent {
     /// What arrived that nobody waited for yet.
     heard: Vec<Value>,
     schemas: Map<String, Value>,
+    /// What it says it can do.
+    capabilities: Value,
 }
 
 /// What a tool answered.
@@ -80,14 +82,29 @@ impl Agent {
         });
         let stdin = child.stdin.take();
         let name = name.to_owned();
-        Agent { child, stdin, lines, era, name, last_id: 0, heard: Vec::new(), schemas: Map::new() }
+        Agent {
+            child,
+            stdin,
+            lines,
+            era,
+            name,
+            last_id: 0,
+            heard: Vec::new(),
+            schemas: Map::new(),
+            capabilities: json!({}),
+        }
+    }
+
+    /// Says from now on that it can do this.
+    pub fn declare(&mut self, capabilities: Value) {
+        self.capabilities = capabilities;
     }
 
     /// Says hello the way its era does.
     pub fn open(&mut self) {
         if let Era::Handshake(version) = self.era {
             let client = json!({ "name": self.name, "version": "1" });
-            let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+            let params = json!({ "protocolVersion": version, "capabilities": self.capabilities, "clientInfo": client });
             let answer = self.request("initialize", params).unwrap();
             assert_eq!(answer["protocolVersion"], version);
             self.notify("notifications/initialized", json!({}));
@@ -115,7 +132,7 @@ impl Agent {
             let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": self.name, "version": "1" });
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
         }
         let request = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params });
         self.send_line(request.to_string().as_bytes());

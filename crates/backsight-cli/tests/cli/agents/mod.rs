@@ -3,6 +3,7 @@
 
 mod again;
 mod allowed;
+mod apps;
 mod browser;
 mod budget;
 pub mod client;
