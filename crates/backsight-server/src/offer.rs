@@ -75,6 +75,8 @@ pub enum Needs {
     Nothing,
     /// A milestone.
     Milestone,
+    /// A comment of a person that is not over.
+    Comment,
     /// A browser, page or process that is watched.
     App,
     /// A program under its debugger.
@@ -96,6 +98,7 @@ impl Needs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Present {
     milestone: bool,
+    comment: bool,
     app: bool,
     program: bool,
 }
@@ -106,6 +109,7 @@ impl Present {
         match needs {
             Needs::Nothing => true,
             Needs::Milestone => self.milestone,
+            Needs::Comment => self.comment,
             Needs::App => self.app,
             Needs::Program => self.program,
         }
@@ -115,6 +119,7 @@ impl Present {
     pub fn or(self, other: Present) -> Present {
         Present {
             milestone: self.milestone || other.milestone,
+            comment: self.comment || other.comment,
             app: self.app || other.app,
             program: self.program || other.program,
         }
@@ -126,6 +131,7 @@ impl Present {
         let program = workspace.debugger_if_used();
         Present {
             milestone: has_milestone(workspace),
+            comment: has_comment(workspace),
             app: app.is_some_and(|app| app.watching().is_some() || app.coverage().attached),
             program: program.is_some_and(|program| !program.list().sessions.is_empty()),
         }
@@ -135,6 +141,11 @@ impl Present {
 /// A record that cannot be read has no milestone to list; the tools that read it say why.
 fn has_milestone(workspace: &Workspace) -> bool {
     workspace.milestones().is_ok_and(|milestones| !milestones.is_empty())
+}
+
+/// Likewise.
+fn has_comment(workspace: &Workspace) -> bool {
+    workspace.has_comments().unwrap_or(false)
 }
 
 impl Door {

@@ -23,6 +23,8 @@ const CLIENTS: usize = 1000;
 const ANYBODY: &str = "default";
 /// The tool with which a client sees what happened in the app.
 const LOOK: &str = "get_changes_since";
+/// The tool with which a client reads what people said about lines.
+const COMMENTS: &str = "review_comments";
 const APP_NEWS: &str = "the app has new errors: see get_changes_since";
 
 /// A workspace with everything that answers questions about it.
@@ -151,15 +153,17 @@ impl Office {
         let drafted = tool.run(&call, arguments);
         let app =
             caller.groups.has(Group::Browser).then(|| self.app_news(workspace, &client, tool.name, moves)).flatten();
+        let conversation = session.as_deref().unwrap_or(&client);
+        let comments = (tool.name != COMMENTS).then(|| waiting(workspace, conversation)).flatten();
         match drafted {
             Ok(draft) => {
-                let news = News { app, ..self.news(workspace, &client, session, now) };
+                let news = News { app, comments, ..self.news(workspace, &client, session, now) };
                 draft.maybe("client", unexpected.then_some(client)).news(news).fit(common.max_tokens)
             }
             Err(error) => {
                 let mut reply = Reply::failure(&advice::for_agents(error), common.max_tokens);
                 // Where the workspace itself is the trouble there is nothing to tell.
-                let news = News { app, ..self.news(workspace, &client, session, now) };
+                let news = News { app, comments, ..self.news(workspace, &client, session, now) };
                 if news.files.is_some() || news.app.is_some() {
                     reply.add_news(&news);
                 }
@@ -252,6 +256,12 @@ impl Office {
     }
 }
 
+/// A line when people said something about lines that this conversation has not been told; until it asks for it.
+fn waiting(workspace: &Workspace, conversation: &str) -> Option<String> {
+    let count = workspace.comments_waiting(conversation).ok().filter(|count| *count > 0)?;
+    Some(format!("{} for you: {COMMENTS}", words::count(count, "review comment")))
+}
+
 /// Whether agents are told what they did not ask for.
 fn tells(workspace: &Workspace) -> bool {
     workspace.config_get("tell_agents").is_ok_and(|setting| setting.value == "true")
@@ -295,5 +305,5 @@ fn told(others: &Others, on_disk: &BTreeSet<Fingerprint>, last: &Seen) -> News {
         let count = words::count(files.len(), "file");
         format!("{count} changed by others since your last call: {}{rest}", names.join(", "))
     });
-    News { files: Some(files.len()), line, app: None }
+    News { files: Some(files.len()), line, ..News::default() }
 }

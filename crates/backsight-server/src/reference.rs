@@ -103,12 +103,12 @@ Generated from the tools' own definitions by `make docs`; a test keeps it true. 
 stdout, `backsight serve` at `POST /mcp`, and over plain HTTP at `POST /api/tools/NAME` ([HTTP.md](HTTP.md)). There are
 three groups, `files`, `browser` and `debug`; `--tools files,browser` lists some of them at once and in full, `--tools all`
 every tool. Without `--tools` a client is shown what makes sense now, without the schemas of answers: `milestone_list` once
-there is a milestone, most of `browser` once something is watched, most of `debug` once a program is debugged. It is told so by
+there is a milestone, `review_comments` once a person commented on a line, most of `browser` once something is watched, most of `debug` once a program is debugged. It is told so by
 `notifications/tools/list_changed`, or by its next `tools/list`. Every tool can be called at any time, listed or not.
 
 Every answer begins with `summary`, one sentence, and fits `max_tokens`; what was cut is counted in `left_out`, and `next`
 is the call that fetches it. When others changed files since this client last asked, `external_changes` counts them and
-`news` names them; it also says when the app has errors this client has not seen. `client` is there when the caller is known
+`news` names them; it also says when the app has errors this client has not seen, and when review comments wait for it. `client` is there when the caller is known
 by another name than the one it gave, as when two have the same. A failure has `ok`, which is false, and `error` with a code,
 a message, a hint and, where it helps, the `next` call. A list without items is left out.
 

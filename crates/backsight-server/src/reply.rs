@@ -184,11 +184,13 @@ pub struct News {
     pub line: Option<String>,
     /// What happened in the app, in words.
     pub app: Option<String>,
+    /// What people said about lines, in words.
+    pub comments: Option<String>,
 }
 
 impl News {
     fn lines(&self) -> impl Iterator<Item = &str> {
-        self.line.iter().chain(&self.app).map(String::as_str)
+        self.line.iter().chain(&self.app).chain(&self.comments).map(String::as_str)
     }
 }
 

@@ -35,6 +35,7 @@ mod history_query;
 mod milestone_create;
 mod milestone_list;
 mod noise_rules;
+mod review_comments;
 mod shown;
 mod snapshot_clear;
 mod snapshot_create;
@@ -102,6 +103,7 @@ fn defined() -> Vec<Tool> {
         Tool::of::<bisect::BisectSteps>(),
         Tool::of::<milestone_create::MilestoneCreate>(),
         Tool::of::<milestone_list::MilestoneList>(),
+        Tool::of::<review_comments::ReviewComments>(),
         Tool::of::<workspace_reset::WorkspaceReset>(),
         Tool::of::<get_changes_since::GetChangesSince>(),
         Tool::of::<browser_log::BrowserLog>(),
@@ -529,7 +531,7 @@ mod tests {
             ("repeats", "files_track"),
             (
                 "-",
-                "milestone_create workspace_reset checkpoint_create checkpoint_delete noise_rules \
+                "milestone_create review_comments workspace_reset checkpoint_create checkpoint_delete noise_rules \
                 baseline breakpoint_remove snapshot_delete snapshot_clear",
             ),
             ("writes", "files_revert files_restore files_undo files_redo snapshot_export"),

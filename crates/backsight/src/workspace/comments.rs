@@ -74,12 +74,7 @@ impl Workspace {
 
     /// Every comment, oldest first.
     pub fn comments(&self) -> Result<Vec<Comment>> {
-        if self.store_path()?.is_none() {
-            return Ok(Vec::new());
-        }
-        let kept = self.opened()?.timeline.kept(KeptKind::Comment)?;
-        let mut comments: Vec<Comment> = kept.iter().filter_map(|item| serde_json::from_str(&item.body).ok()).collect();
-        comments.sort_by_key(|comment| comment.at);
+        let mut comments = self.kept_comments()?;
         let mut files: BTreeMap<RelPath, Option<Vec<String>>> = BTreeMap::new();
         for comment in &mut comments {
             let lines =
@@ -90,11 +85,32 @@ impl Workspace {
         Ok(comments)
     }
 
+    /// The same without a look at the disk, so without knowing whose lines have changed.
+    fn kept_comments(&self) -> Result<Vec<Comment>> {
+        if self.store_path()?.is_none() {
+            return Ok(Vec::new());
+        }
+        let kept = self.opened()?.timeline.kept(KeptKind::Comment)?;
+        let mut comments: Vec<Comment> = kept.iter().filter_map(|item| serde_json::from_str(&item.body).ok()).collect();
+        comments.sort_by_key(|comment| comment.at);
+        Ok(comments)
+    }
+
+    /// How many comments a session has not been told yet, as far as that is known without a look at the disk: one whose line
+    /// has changed since counts too.
+    pub fn comments_waiting(&self, session: &str) -> Result<usize> {
+        Ok(self.kept_comments()?.iter().filter(|comment| waits(comment, session)).count())
+    }
+
+    /// Whether there is a comment that nobody said is done with.
+    pub fn has_comments(&self) -> Result<bool> {
+        Ok(self.kept_comments()?.iter().any(|comment| comment.resolved.is_none()))
+    }
+
     /// The comments that a session has to be told now; they count as told from here on.
     pub fn comments_for(&self, session: &str) -> Result<Vec<Comment>> {
-        let is_for = |comment: &Comment| comment.session.as_deref().is_none_or(|wanted| wanted == session);
-        let waits = |comment: &Comment| comment.told.is_none() && !comment.is_over() && is_for(comment);
-        let mut waiting: Vec<Comment> = self.comments()?.into_iter().filter(waits).take(TOLD).collect();
+        let comments = self.comments()?.into_iter().filter(|comment| waits(comment, session));
+        let mut waiting: Vec<Comment> = comments.take(TOLD).collect();
         for comment in &mut waiting {
             comment.told = Some(CommentTold { session: session.to_owned(), at: self.settings.now() });
         }
@@ -155,4 +171,10 @@ fn check_text(text: &str) -> Result<()> {
         return Err(Error::new(Code::Usage, message));
     }
     Ok(())
+}
+
+/// Whether a comment is for a session that was not told of it.
+fn waits(comment: &Comment, session: &str) -> bool {
+    let is_for = comment.session.as_deref().is_none_or(|wanted| wanted == session);
+    comment.told.is_none() && !comment.is_over() && is_for
 }

@@ -20,6 +20,7 @@ mod protocol;
 mod python;
 mod replies;
 mod resources;
+mod review;
 mod search;
 mod several;
 mod size;

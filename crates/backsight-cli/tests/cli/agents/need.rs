@@ -73,6 +73,8 @@ fn tools_are_listed_when_there_is_something_to_use_them_on() {
     agent.ok("milestone_create", json!({ "title": "first work" }));
     agent.wait_for(|message| message["method"] == "notifications/tools/list_changed");
     assert_eq!(listed(&mut agent).0.len(), first.len() + 1);
+    fixture.ok("comment add shop.py:1 'why?' --as ada");
+    assert_eq!(listed(&mut agent).0.len(), first.len() + 2);
 
     report(&fixture, "console", json!([{ "level": "info", "message": "hello" }]));
     let (watched, cost) = listed(&mut agent);

@@ -14,7 +14,7 @@ use super::size::tokens;
 use crate::fixture::Fixture;
 
 /// A call of each tool that succeeds, in an order in which they can; those of the debugger after a program is paused.
-const CALLS: [(&str, &str); 44] = [
+const CALLS: [(&str, &str); 45] = [
     ("workspace_status", r#"{"verify": true}"#),
     ("files_track", r#"{"description": "start"}"#),
     ("files_changes", r##"{"from": "#1"}"##),
@@ -28,6 +28,7 @@ const CALLS: [(&str, &str); 44] = [
     ("bisect", r#"{"command": ["./check"]}"#),
     ("milestone_create", r#"{"title": "first"}"#),
     ("milestone_list", r#"{"ref": "first"}"#),
+    ("review_comments", "{}"),
     ("workspace_reset", r#"{"reason": "a test"}"#),
     ("get_changes_since", "{}"),
     ("browser_log", "{}"),

@@ -12,7 +12,7 @@ use crate::fixture::Fixture;
 const FIRST: usize = 3;
 
 /// What people ask for every day, and the tools that are right for it. Written before the descriptions were.
-const REQUESTS: [(&str, &str); 54] = [
+const REQUESTS: [(&str, &str); 55] = [
     ("undo my last change", "files_undo"),
     ("workspace status", "workspace_status"),
     ("revert a file to before", "files_revert files_restore"),
@@ -38,6 +38,7 @@ const REQUESTS: [(&str, &str); 54] = [
     ("what did the agent do in this session", "history_query"),
     ("name this piece of work", "milestone_create"),
     ("list milestones", "milestone_list"),
+    ("read review comments", "review_comments"),
     ("accept the files as they are", "workspace_reset"),
     ("failed requests", "get_changes_since"),
     ("is the app healthy", "get_session_health"),
@@ -243,7 +244,7 @@ impl Index {
 #[test]
 fn a_search_in_everyday_words_finds_the_right_tool_among_the_first_three() {
     let tools = Agent::new(&Fixture::new()).tools();
-    assert_eq!(tools.len(), 46);
+    assert_eq!(tools.len(), 47);
     for (how, words) in [("plain", plain as Words), ("stems", stems)] {
         let index = Index::new(&tools, words);
         for (what, requests) in [("everyday", &REQUESTS[..]), ("more", &MORE)] {

@@ -26,7 +26,7 @@ enum Reviewed {
 
 use Reviewed::*;
 
-const REVIEWED: [(&str, Reviewed); 46] = [
+const REVIEWED: [(&str, Reviewed); 47] = [
     ("workspace_status", Looks),
     ("files_track", Adds),
     ("files_changes", Looks),
@@ -40,6 +40,7 @@ const REVIEWED: [(&str, Reviewed); 46] = [
     ("bisect", RunsPrograms),
     ("milestone_create", Adds),
     ("milestone_list", Looks),
+    ("review_comments", Adds),
     ("workspace_reset", Adds),
     ("get_changes_since", Looks),
     ("browser_log", Looks),
