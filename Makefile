@@ -7,14 +7,11 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build, show the main job done in a temporary directory, then serve this directory until Ctrl-C
+run: ## build, then serve a sample project with a week behind it and print the dashboard's address, until Ctrl-C
 	@sed -n 's|^/// \(What changed since.*\)|Backsight: \1|p' crates/backsight-cli/src/cli.rs
 	@echo 'Building it first: 3 to 5 minutes on 2 cores, a second when nothing changed.'
 	@cargo build --profile quick -p backsight-cli
-	@$(TARGET)/quick/backsight demo
-	@echo '  cargo install --path crates/backsight-cli             as `backsight` everywhere'
-	@printf '\n%s\n' 'Now serving this directory to agents and to you; type the above in another terminal, or after Ctrl-C.'
-	@$(TARGET)/quick/backsight serve
+	@$(TARGET)/quick/backsight demo --serve
 
 test: tools lint ## everything that must pass: lint, tests, examples in the documentation
 	cargo nextest run --workspace

@@ -1,23 +1,35 @@
 //! `backsight demo`: the main job done in a few seconds, by this very binary, in a directory of its own.
 //! The story is data; each act is shown as it happens and every promise in it is checked.
+//! With `--serve`: a sample project with a week behind it, to look around in.
+
+mod sample;
 
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use backsight::Workspace;
 use backsight_core::{Code, Error, Result};
+use backsight_server::{Address, Client, Options};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::commands::Verdict;
+use crate::commands::{Verdict, open};
 use crate::context::Context;
 use crate::page::CYAN;
 
 /// See what Backsight does: an agent's step, your own edit, and the step taken back
 ///
-/// Everything happens in a temporary directory, which is removed afterwards.
+/// Everything happens in a temporary directory, which is removed afterwards. With --serve that is a small web shop with a week
+/// of work behind it, served on loopback until Ctrl-C, with the dashboard's address.
 #[derive(clap::Args, Debug)]
 pub struct Args {
+    /// Serve a sample project with a week behind it instead
+    #[arg(long)]
+    serve: bool,
+    /// The port of its server; 0 takes any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "serve")]
+    port: u16,
     /// Leave the directory in place
     #[arg(long)]
     keep: bool,
@@ -47,6 +59,9 @@ struct Step {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
+    if args.serve {
+        return serve(args, context);
+    }
     let stage = Stage::build(context)?;
     stage.open()?;
     let outcome = stage.play(&story());
@@ -71,6 +86,84 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         }
     })?;
     Ok(Verdict::Done)
+}
+
+/// Records the sample project, says where to look at it, and serves it until Ctrl-C.
+fn serve(args: &Args, context: &Context) -> Result<Verdict> {
+    let stage = Stage::build(context)?;
+    let root = stage.directory.join("tea-shop");
+    let outcome = served(args, context, &stage, &root);
+    if !args.keep {
+        let _ = std::fs::remove_dir_all(&stage.directory);
+    }
+    outcome.map(|()| Verdict::Done)
+}
+
+fn served(args: &Args, context: &Context, stage: &Stage<'_>, root: &Path) -> Result<()> {
+    std::fs::create_dir(root).map_err(|error| Error::io(format!("create `{}`", root.display()), error))?;
+    sample::record(root, context.settings(), context.now)?;
+    // What was recorded had the clock of then; what is served has today's.
+    let workspace = Workspace::open_with(root, context.settings())?;
+    let there = Stage { context, program: stage.program.clone(), directory: root.to_owned() };
+    let log = there.run(&["log"])?.output;
+    let person = open::person(None, |name| std::env::var(name).ok())?;
+    let store = workspace.store()?.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the sample has no store"))?;
+    let nonce = backsight_server::random_token()?;
+    let options = Options { port: args.port, ..Options::default() };
+    let mut shown = Ok(());
+    let ready = |address: &Address| {
+        // Within the server's runtime no other may run, so the app speaks from a thread of its own.
+        let spoken = std::thread::scope(|scope| scope.spawn(|| speak(address)).join());
+        let url = address.invite(store.seal(), &person, context.now, nonce);
+        shown = spoken.unwrap_or(Ok(())).and_then(|()| tell_where(context, root, &log, &url));
+    };
+    backsight_server::serve(workspace, &options, ready)?;
+    shown
+}
+
+/// The shop's page is open somewhere and well: what it said a moment ago.
+fn speak(address: &Address) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::io("start the client", error))?;
+    let Some(client) = Client::new(address) else { return Ok(()) };
+    let page = "http://localhost:5173/";
+    let said = [
+        ("console", json!([{ "level": "info", "message": "the shop is open", "page": page }])),
+        ("network", json!([{ "method": "GET", "url": format!("{page}api/prices"), "status": 200, "duration_ms": 12 }])),
+    ];
+    let watches = ["console", "network", "websocket", "actions"];
+    runtime.block_on(async {
+        for (what, events) in said {
+            let report = json!({ "source": "page: tea shop", "watches": watches, "events": events });
+            client.post(&format!("/ingest/{what}"), &report).await?;
+        }
+        Ok(())
+    })
+}
+
+/// The week, and what to do next.
+fn tell_where(context: &Context, root: &Path, log: &str, url: &str) -> Result<()> {
+    let name = typed(std::env::args_os().next());
+    let place = backsight_core::shell_word(root.as_os_str().as_encoded_bytes());
+    let report = json!({ "directory": root.display().to_string(), "url": url });
+    context.answer(&report, |page| {
+        page.data.line("A week of a small web shop: two agents and its owner, an error and its way back.");
+        page.data.line("");
+        log.lines().for_each(|line| page.data.fitted(line));
+        page.data.line("");
+        let heading = page.data.bold("Look around in it; the address works once, on this machine only:");
+        page.data.line(heading);
+        page.data.line(format_args!("  {url}"));
+        page.data.line(format_args!("  {name} -C {place} watch"));
+        page.data.line("");
+        let heading = page.data.bold("In a project of yours:");
+        page.data.line(heading);
+        for (command, what) in NEXT {
+            page.data.line(format_args!("  {name} {command:<19}  {what}"));
+        }
+        page.data.line("");
+        page.data.line("Ctrl-C ends it and removes the sample.");
+    })
 }
 
 /// What the user can type now.
