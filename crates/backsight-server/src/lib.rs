@@ -2,6 +2,7 @@
 //! requests to [`backsight::Workspace`] and answers back; it decides nothing a lane should decide.
 
 mod advice;
+mod allocator;
 mod app;
 mod ask;
 mod asker;

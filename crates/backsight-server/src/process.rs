@@ -5,6 +5,7 @@ use backsight_core::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::allocator;
 use crate::offer::Offer;
 use crate::place::Address;
 use crate::serve::{self, Options, Served};
@@ -25,6 +26,7 @@ const BLOCKING: usize = 6;
 
 /// Runs `work` to its end; it is told to end when the process is.
 fn run<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> Result<T> {
+    allocator::settle();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING)

@@ -52,15 +52,14 @@ function Sign({ line, of, acts, at }) {
 /** Who wrote a line, as a mark before it. */
 const By = ({ by }) => (by ? html`<i class=${`by ${by.tone}`} title=${by.text}></i>` : null);
 
-// Rows are made by plain calls: hundreds of them come and go while one scrolls, and a component costs more than its markup.
 function Row({ row, at, acts, current, plain }) {
   const tell = (line, number) => (number && acts.comment ? () => acts.comment(row.index, number, line.text) : undefined);
-  const code = (line) => (plain ? html`<code class="code">${line.text}</code>` : Code({ line }));
+  const code = (line) => (plain ? html`<code class="code">${line.text}</code>` : html`<${Code} line=${line} />`);
   const isChosen = (of) => (of && acts.chosen.has(of.join(':')) ? 'is-picked' : '');
   switch (row.type) {
     case 'comment': return html`<${Comment} comment=${row.comment} />`;
-    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]} ${isChosen(row.of)}`}>${By({ by: acts.by?.(row.index, row.fresh) })}<span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${tell(row.line, row.fresh)}>${row.fresh ?? ''}</span>${Sign({ line: row.line, of: row.of, acts, at })}${code(row.line)}</div>`;
-    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'} ${isChosen(half?.of)}`}>${right ? By({ by: half && acts.by?.(row.index, half.number) }) : null}<span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? tell(half.line, half.number) : undefined}>${half?.number ?? ''}</span>${Sign({ line: half?.line, of: half?.of, acts, at })}${half && code(half.line)}</div>`)}</div>`;
+    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]} ${isChosen(row.of)}`}><${By} by=${acts.by?.(row.index, row.fresh)} /><span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${tell(row.line, row.fresh)}>${row.fresh ?? ''}</span><${Sign} line=${row.line} of=${row.of} acts=${acts} at=${at} />${code(row.line)}</div>`;
+    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'} ${isChosen(half?.of)}`}>${right ? html`<${By} by=${half && acts.by?.(row.index, half.number)} />` : null}<span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? tell(half.line, half.number) : undefined}>${half?.number ?? ''}</span><${Sign} line=${half?.line} of=${half?.of} acts=${acts} at=${at} />${half && code(half.line)}</div>`)}</div>`;
     case 'hunk': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /><span class="hunk-place">−${row.hunk.old_start} +${row.hunk.new_start}</span><span class="hunk-section">${row.hunk.section ?? ''}</span>${acts.by && html`<span class="hunk-by">${acts.writers(row.index, row.hunk)}</span>`}
       ${acts.takeHunk && row.hunk.hunks?.length > 0 && html`<button class="small" onClick=${() => acts.takeHunk(row)}>Take back …<span class="visually-hidden"> this hunk</span></button>`}</div>`;
     case 'gap': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /></div>`;
@@ -160,30 +159,30 @@ function useWriters(files, wanted, to) {
 function usePicks(rows, files, from) {
   const [chosen, set] = useState(new Set());
   const last = useRef(null);
-  // Keys may come faster than pages are drawn.
-  const now = useRef(chosen);
-  const change = (to) => { now.current = to; set(to); };
-  useEffect(() => change(new Set()), [files]);
+  useEffect(() => set(new Set()), [files]);
   const all = (row) => (row.type === 'line' ? [row.of] : row.type === 'pair' ? [row.left?.of, row.right?.of] : []).filter(Boolean).map((of) => of.join(':'));
   const pick = (at, of, range) => {
     const [begin, end] = range && last.current !== null ? [Math.min(at, last.current), Math.max(at, last.current)] : [at, at];
     last.current = at;
-    const after = new Set(now.current);
-    if (begin !== end) rows.slice(begin, end + 1).flatMap(all).forEach((key) => after.add(key));
-    else if (!after.delete(of.join(':'))) after.add(of.join(':'));
-    change(after);
+    set((before) => {
+      const after = new Set(before);
+      if (begin !== end) rows.slice(begin, end + 1).flatMap(all).forEach((key) => after.add(key));
+      else if (!after.delete(of.join(':'))) after.add(of.join(':'));
+      return after;
+    });
   };
   /** With the keyboard: the next line that is not chosen, from the one chosen last or the first in view. */
   const next = (here) => {
-    const start = last.current !== null && now.current.size ? last.current : here;
-    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !now.current.has(key)));
+    const start = last.current !== null && chosen.size ? last.current : here;
+    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !chosen.has(key)));
     if (at < 0) return;
     last.current = at;
-    change(new Set([...now.current, ...all(rows[at])]));
+    set((before) => new Set([...before, ...all(rows[at])]));
   };
-  const clear = () => { last.current = null; change(new Set()); };
+  const clear = () => { last.current = null; set(new Set()); };
   const go = () => {
-    if (now.current.size) takeBack(from, { hunks: spelled(files, now.current), what: plural(now.current.size, 'line') });
+    const hunks = spelled(files, chosen);
+    takeBack(from, { hunks, what: plural(chosen.size, 'line') });
   };
   return { chosen, pick: from ? pick : undefined, next, clear, go };
 }
@@ -258,10 +257,10 @@ export function Differences({ files, split, wrap, who, asked, to, viewed, view, 
     from && ['h', 'take this hunk back', hunkHere],
     from && ['x', 'choose the next changed line', () => picks.next((control.current?.first() ?? 0) + 1)],
     from && ['X', 'choose no line', picks.clear],
-    from && ['Enter', 'take the chosen lines back', picks.go],
+    from && ['Enter', 'take the chosen lines back', () => picks.chosen.size && picks.go()],
   ], [rows, current, viewed, files, picks.chosen]);
   const widest = useMemo(() => (split && !columns ? Math.min(400, rows.reduce((most, row) => Math.max(most, row.left?.line.text.length ?? 0, row.right?.line.text.length ?? 0), 0)) : 0), [rows, split, columns]);
-  const row = useMemo(() => (index, plain) => Row({ row: rows[index], at: index, acts, current, plain }), [rows, folded, viewed, current, picks.chosen, writers.known, who]);
+  const row = useMemo(() => (index, plain) => html`<${Row} row=${rows[index]} at=${index} acts=${acts} current=${current} plain=${plain} />`, [rows, folded, viewed, current, picks.chosen, writers.known, who]);
   const read = files.filter((file) => viewed.has(file.after_blob)).length;
   return html`<div class=${`diff ${columns ? 'is-wrapped' : ''}`} ref=${box} style=${{ '--columns': widest }}>
     <nav class="tree" aria-label="Files"><p class="quiet">${read} of ${plural(files.length, 'file')} viewed</p><progress max=${files.length} value=${read} aria-label="Viewed"></progress>
