@@ -1,9 +1,10 @@
 //! What happened in the app since this client last asked, or since a checkpoint.
 
 use backsight::Topic;
+use backsight::browser::report::Changes;
 use backsight::browser::{Filter, render};
 use backsight::report::AllChanges;
-use backsight_core::{Code, Error, Result, estimate_tokens};
+use backsight_core::{Code, Error, Result, estimate_tokens, nearest_tokens};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,6 +35,9 @@ pub struct Arguments {
 
 /// Tokens of an answer beside what happened: who asked, what others changed, how to see the rest.
 const ENVELOPE: usize = 110;
+/// Tokens of what happened in the app as a model reads it, when the caller does not say how long the answer may be; with the
+/// envelope they are 500.
+const READ: usize = 430;
 
 impl Definition for GetChangesSince {
     const NAME: &'static str = "get_changes_since";
@@ -82,7 +86,10 @@ impl Definition for GetChangesSince {
         let room = call.max_tokens.saturating_sub(ENVELOPE + estimate_tokens(call.client));
         let question =
             Question { checkpoint, include: Vec::new(), severity, peek, wait_ms, quiet_ms, max_tokens: Some(room) };
-        let changes = call.workspace.changes(call.client, &include, &question.checked()?)?;
+        let mut changes = call.workspace.changes(call.client, &include, &question.checked()?)?;
+        if call.max_tokens == Self::DEFAULT_TOKENS {
+            shorten(&mut changes.app, room);
+        }
         let is_cut = changes.app.omitted.keys().any(|list| list != "text_bytes") || changes.is_cut();
         let draft = ready(&changes)?.untrusted();
         Ok(match (is_cut, changes.app.cut_entry()) {
@@ -90,6 +97,19 @@ impl Definition for GetChangesSince {
             (false, Some(id)) => draft.more("browser_log", json!({ "entry": id })),
             (false, None) => draft,
         })
+    }
+}
+
+/// Cuts what happened to what a model should have to read of it. The budget is one of the whole answer, of which the text is
+/// another part each time: so it is tried with less until it fits.
+fn shorten(app: &mut Changes, mut room: usize) {
+    for _ in 0..4 {
+        let read = nearest_tokens(&render::compact(app));
+        if read <= READ {
+            return;
+        }
+        room = (room * READ / read).saturating_sub(10);
+        app.fit_to(room);
     }
 }
 

@@ -246,6 +246,11 @@ fn what_does_not_fit_is_counted_and_fetched_with_the_next_call() {
             assert!(count <= budget, "{count} > {budget}: {form}");
         }
     }
+    // Whoever does not say how long it may be reads 500 at most, and still of more than one error.
+    let said = agent.call("get_changes_since", json!({ "checkpoint": "start" }));
+    let read = tokens(std::slice::from_ref(&said.text))[0];
+    assert!(read <= 500, "{read}: {}", said.text);
+    assert!(said.structured["console"]["errors"].as_array().unwrap().len() > 5, "{}", said.text);
     let said = agent.call("get_changes_since", json!({ "max_tokens": 300 }));
     let shown = said.structured["console"]["errors"].as_array().unwrap().len();
     assert!(said.structured["omitted"]["console.errors"].as_u64().unwrap() > 0, "{}", said.text);
