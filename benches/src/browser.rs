@@ -164,6 +164,7 @@ pub fn load(seed: u64) -> Vec<Event> {
             speaker: Speaker::Page,
             message,
             stack: vec![frame],
+            causes: Vec::new(),
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
         })

@@ -16,6 +16,9 @@ const NAME: usize = 256;
 const BODY: usize = 1 << 20;
 /// Frames of a stack; the innermost are those that say where.
 const FRAMES: usize = 64;
+/// Errors behind an error, and frames of each.
+const CAUSES: usize = 16;
+const CAUSE_FRAMES: usize = 16;
 /// Letters of a request's method; the longest that is registered has 17.
 const METHOD: usize = 20;
 /// A cut near a blank is made there: half a word could be half of a secret, which nobody would recognise.
@@ -58,10 +61,20 @@ impl Cut {
     fn console(&mut self, console: &mut Console) {
         self.text(&mut console.message, MESSAGE);
         self.optional(&mut console.page, ADDRESS);
+        self.stack(&mut console.stack, FRAMES);
+        self.bytes += console.causes.iter().skip(CAUSES).map(|cause| cause.message.len() as u64).sum::<u64>();
+        console.causes.truncate(CAUSES);
+        for cause in &mut console.causes {
+            self.text(&mut cause.message, REASON);
+            self.stack(&mut cause.stack, CAUSE_FRAMES);
+        }
+    }
+
+    fn stack(&mut self, stack: &mut Vec<Frame>, most: usize) {
         let size = |frame: &Frame| (frame.file.len() + frame.function.len()) as u64;
-        self.bytes += console.stack.iter().skip(FRAMES).map(size).sum::<u64>();
-        console.stack.truncate(FRAMES);
-        for frame in &mut console.stack {
+        self.bytes += stack.iter().skip(most).map(size).sum::<u64>();
+        stack.truncate(most);
+        for frame in stack {
             self.text(&mut frame.file, ADDRESS);
             self.text(&mut frame.function, NAME);
         }
@@ -133,6 +146,7 @@ mod tests {
             speaker: Speaker::Page,
             message,
             stack: Vec::new(),
+            causes: Vec::new(),
             page: None,
             backfilled: false,
         })

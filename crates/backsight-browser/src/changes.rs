@@ -495,6 +495,8 @@ fn messages(mut said: Vec<(&Message, u64)>, window: &Window<'_>, times: Times, l
             id: log.id_of(Category::Console, log::thing(message.key, ())),
             message: message.said().to_owned(),
             source: message.place.clone(),
+            causes: message.causes.clone(),
+            more_causes: message.more_causes as u64,
             count: *count,
             after_ms,
             last_ms,

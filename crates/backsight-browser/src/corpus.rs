@@ -65,6 +65,7 @@ pub fn messages() -> Vec<Labelled> {
                 speaker,
                 message,
                 stack: Vec::new(),
+                causes: Vec::new(),
                 page: None,
                 backfilled: false,
             };

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::browser::Browser;
-use crate::event::{Action, ActionKind, Category, Console, Event, Frame, Level, Request, Socket, SocketEvent, Speaker};
+use crate::event::{
+    Action, ActionKind, Category, Cause, Console, Event, Frame, Level, Request, Socket, SocketEvent, Speaker,
+};
 use crate::exchange::{Head, Header, Timing};
 use crate::fingerprint;
 use crate::log::{self, Found, Record};
@@ -79,6 +81,9 @@ pub struct SaidInFull {
     /// Where in the code, innermost first; original places where a source map says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
+    /// The errors behind it, each with its stack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
 }
 
 /// A request and its answer.
@@ -361,7 +366,10 @@ fn says(event: &Event, text: &str) -> bool {
     let has = |said: &str| said.to_lowercase().contains(text);
     let optional = |said: &Option<String>| said.as_deref().is_some_and(has);
     match event {
-        Event::Console(console) => has(&console.message) || console.stack.iter().any(|frame| has(&frame.file)),
+        Event::Console(console) => {
+            let behind = console.causes.iter().any(|cause| has(&cause.message));
+            has(&console.message) || behind || console.stack.iter().any(|frame| has(&frame.file))
+        }
         Event::Network(request) => has(&request.url) || optional(&request.failure) || optional(&request.operation),
         Event::Websocket(socket) => has(&socket.url) || has(&socket_words(socket).2),
         Event::Action(action) => has(&action.target) || has(&action.detail),
@@ -469,7 +477,8 @@ impl Entry {
     fn say(&mut self, console: &Console) {
         (self.page, self.backfilled) = (console.page.clone(), console.backfilled);
         let (level, speaker, stack) = (console.level, console.speaker, console.stack.clone());
-        self.console = Some(SaidInFull { level, speaker, message: console.message.clone(), stack });
+        let (message, causes) = (console.message.clone(), console.causes.clone());
+        self.console = Some(SaidInFull { level, speaker, message, stack, causes });
     }
 
     fn request(&mut self, request: &Request) {

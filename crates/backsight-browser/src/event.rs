@@ -137,12 +137,25 @@ pub struct Console {
     /// Where in the code, innermost first; the original source where a source map says so.
     #[serde(default)]
     pub stack: Vec<Frame>,
+    /// The errors behind it: its `cause`, the cause of that one and so on, or those that an `AggregateError` holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// The page's address, or the process's command.
     #[serde(default)]
     pub page: Option<String>,
     /// Whether it happened before anybody was watching and was told afterwards.
     #[serde(default)]
     pub backfilled: bool,
+}
+
+/// An error behind another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Cause {
+    /// What it says, beginning with its class.
+    pub message: String,
+    /// Where it was made, innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
 }
 
 /// A place in code.

@@ -36,7 +36,7 @@ pub fn of(console: &Console) -> Fingerprint {
         key = frames::add(key, &console.stack, printed);
         key = hash::end_of_part(hash::add(key, frames::script_origin(&console.stack, printed).as_bytes()));
     }
-    Fingerprint { key, template }
+    Fingerprint { key: behind(key, console), template }
 }
 
 /// The same wherever the app is served: without the origin of the script and of the page.
@@ -46,7 +46,16 @@ pub(crate) fn anywhere(console: &Console) -> u64 {
     let head = home.map_or(Cow::Borrowed(head), |home| Cow::Owned(head.replace(home, "")));
     let key = hash::add(hash::START, &[speaker(console.speaker), level(console.level)]);
     let key = hash::end_of_part(hash::add(key, template(&head).as_bytes()));
-    frames::add(key, &console.stack, printed)
+    behind(frames::add(key, &console.stack, printed), console)
+}
+
+/// Adds the errors behind an error: one wrapper around two causes is two errors. Without any the key is what it always was.
+fn behind(key: u64, console: &Console) -> u64 {
+    const TELLING: usize = 3;
+    console.causes.iter().take(TELLING).fold(key, |key, cause| {
+        let (head, _) = frames::split(&cause.message);
+        hash::end_of_part(hash::add(key, template(head).as_bytes()))
+    })
 }
 
 /// A text with its varying parts replaced by their types.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use backsight_core::Timestamp;
 
 use crate::bounds;
-use crate::event::{Category, Console, Event, Level, SocketEvent};
+use crate::event::{Category, Console, Event, Frame, Level, SocketEvent};
 use crate::telemetry::{Limits, Moment};
 
 /// Bytes of the events of one category.
@@ -148,7 +148,8 @@ impl Log {
             if let Event::Console(said) = &*record.event
                 && said.stack == was.stack
             {
-                record.event = Arc::new(Event::Console(Console { stack: is.stack.clone(), ..said.clone() }));
+                let (stack, causes) = (is.stack.clone(), is.causes.clone());
+                record.event = Arc::new(Event::Console(Console { stack, causes, ..said.clone() }));
             }
         };
         let records = self.shelves[Category::Console as usize].records.iter_mut();
@@ -296,8 +297,11 @@ fn size(event: &Event) -> usize {
     let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     EACH + match event {
         Event::Console(console) => {
-            let frames: usize = console.stack.iter().map(|frame| frame.file.len() + frame.function.len() + 64).sum();
-            console.message.len() + frames + optional(&console.page)
+            let frames = |stack: &[Frame]| -> usize {
+                stack.iter().map(|frame| frame.file.len() + frame.function.len() + 64).sum()
+            };
+            let causes = console.causes.iter().map(|cause| cause.message.len() + frames(&cause.stack));
+            console.message.len() + frames(&console.stack) + causes.sum::<usize>() + optional(&console.page)
         }
         Event::Network(request) => {
             let bodies = optional(&request.request_body) + optional(&request.response_body);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use backsight_redact::Redactor;
 
-use crate::event::{Console, Event, Request, Socket, SocketEvent};
+use crate::event::{Console, Event, Frame, Request, Socket, SocketEvent};
 use crate::exchange::Exchange;
 
 /// Takes the secrets out of everything an event says.
@@ -30,7 +30,15 @@ impl Walk<'_> {
     fn console(&self, console: &mut Console) {
         self.replace(&mut console.message);
         self.optional(&mut console.page);
-        for frame in &mut console.stack {
+        self.stack(&mut console.stack);
+        for cause in &mut console.causes {
+            self.replace(&mut cause.message);
+            self.stack(&mut cause.stack);
+        }
+    }
+
+    fn stack(&self, stack: &mut [Frame]) {
+        for frame in stack {
             self.replace(&mut frame.file);
             self.replace(&mut frame.function);
         }
@@ -59,10 +67,7 @@ impl Walk<'_> {
                 None => self.replace(&mut header.value),
             }
         }
-        for frame in &mut exchange.stack {
-            self.replace(&mut frame.file);
-            self.replace(&mut frame.function);
-        }
+        self.stack(&mut exchange.stack);
     }
 
     fn socket(&self, socket: &mut Socket) {

@@ -154,6 +154,12 @@ pub struct MessageEntry {
     /// `file:line` of the app's own code if there is any, else a library's, or who said it. Without the page's own origin.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
+    /// The errors behind it with their places, three at most: its `cause`, or those that an `AggregateError` holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_causes: u64,
     /// How often.
     pub count: u64,
     /// When first and last, in milliseconds after the window's beginning; when that is a second apart or more.

@@ -122,7 +122,16 @@ mod tests {
         let page = Some(format!("http://localhost:{port}/"));
         let (level, speaker) = (Level::Error, Speaker::Exception);
         let message = message.replace("PORT", &port.to_string());
-        Event::Console(Console { time: Timestamp(1), level, speaker, message, stack, page, backfilled: false })
+        Event::Console(Console {
+            time: Timestamp(1),
+            level,
+            speaker,
+            message,
+            stack,
+            causes: Vec::new(),
+            page,
+            backfilled: false,
+        })
     }
 
     #[test]

@@ -1,5 +1,5 @@
-// Reports what only the page hears: an image, film or sound whose data cannot be used, and an error in a worker, which the page may
-// end before the worker has told it. Runs in the page's own world, and in its workers, before any of their scripts, takes away the
+// Reports what only the page hears: an image, film or sound whose data cannot be used, a transaction of its database that was
+// undone, and an error in a worker, which the page may end before the worker has told it. Runs in the page's own world, and in its workers, before any of their scripts, takes away the
 // function it reports through, and leaves a `Worker` that behaves like the original.
 (() => {
   const tell = globalThis.__backsightFailures;
@@ -13,6 +13,7 @@
   const listen = EventTarget.prototype.addEventListener;
   const write = JSON.stringify;
   const later = globalThis.setTimeout;
+  const Address = URL;
   const report = (what) => {
     try {
       tell(write(what()));
@@ -41,12 +42,36 @@
     Object.defineProperty(globalThis, "Worker", { ...Object.getOwnPropertyDescriptor(globalThis, "Worker"), value: watched });
   } catch {}
 
+  // A transaction that fails is undone without a word on the console. One that the page itself gives up has no error.
+  const undone = (event) => {
+    const error = event.target && event.target.error;
+    if (!error) return;
+    const name = String(event.currentTarget && event.currentTarget.name);
+    report(() => ({ database: name, error: String(error) }));
+  };
+  try {
+    const Factory = globalThis.IDBFactory.prototype;
+    const place = Object.getOwnPropertyDescriptor(Factory, "open");
+    const opens = new Proxy(place.value, {
+      apply(target, factory, values) {
+        const request = apply(target, factory, values);
+        try {
+          apply(listen, request, ["success", () => apply(listen, request.result, ["abort", undone])]);
+        } catch {}
+        return request;
+      },
+    });
+    Object.defineProperty(Factory, "open", { ...place, value: opens });
+  } catch {}
+
   if (typeof document !== "object") return;
   const NO_SOURCE = 3;
+  // Of an image that failed, Chromium has the address as it was written.
+  const absolute = (url) => new Address(url, document.baseURI).href;
   const broken = (element) => {
     const name = element.localName;
     const url = element.currentSrc || element.src;
-    if (url && /^(img|video|audio|input)$/.test(name)) report(() => ({ element: name, url }));
+    if (url && /^(img|video|audio|input)$/.test(name)) report(() => ({ element: name, url: absolute(url) }));
   };
   apply(listen, globalThis, [
     "error",

@@ -1,5 +1,6 @@
 // Reports which requests end because the page's own time limit is over: to the protocol they look like those a user gave
-// up. Runs in the page's own world, and in its workers, before any of their scripts and takes away the function it reports through. Nothing is
+// up. And for the end of which answers the page waits: to the protocol they look like those that nobody reads. Runs in the
+// page's own world, and in its workers, before any of their scripts and takes away the function it reports through. Nothing is
 // done to answers, promises or errors: only the addresses are looked at, and signals and requests are listened to.
 (() => {
   const tell = globalThis.__backsightTimeouts;
@@ -30,9 +31,18 @@
     } catch {}
   };
 
+  const awaited = (url) => tell(write({ awaited: url }));
+
   const urls = new WeakMap(); // Of requests.
+  const stateOf = Xhr && property(Xhr, "readyState");
+  const headerOf = Xhr && Xhr.prototype.getResponseHeader;
   const opened = function (method, url) {
     if (!urls.has(this)) {
+      const begins = () => {
+        const isBegun = apply(stateOf, this, []) === 2;
+        if (isBegun && /json/.test(apply(headerOf, this, ["content-type"]))) awaited(urls.get(this));
+      };
+      apply(listen, this, ["readystatechange", () => attempt(begins)]);
       apply(listen, this, ["timeout", () => attempt(() => report(urls.get(this), apply(limitOf, this, [])))]);
     }
     urls.set(this, absolute(url));
@@ -69,7 +79,19 @@
     const place = Object.getOwnPropertyDescriptor(owner, name);
     attempt(() => Object.defineProperty(owner, name, { ...place, value: watched }));
   };
+  // Whoever asks for all of a text cannot do without its end; those who take it piece by piece may. The promise is the page's:
+  // looking at what comes of it would make a rejection look handled.
+  const Answer = globalThis.Response;
+  const addressOf = typeof Answer === "function" && property(Answer, "url");
+  const reads = function () {
+    awaited(apply(addressOf, this, []));
+  };
+  // A document whose end does not come runs none of its scripts that wait for it.
+  const SLOW_MS = 3000;
+  if (globalThis.document) globalThis.setTimeout(() => attempt(() => document.readyState === "loading" && awaited(location.href)), SLOW_MS);
+
   if (Xhr) watch(Xhr.prototype, "open", opened);
   watch(globalThis, "fetch", fetched);
+  if (addressOf) ["json", "text"].forEach((name) => watch(Answer.prototype, name, reads));
   attempt(() => Object.defineProperty(Marked, WATCHED, { value: true }));
 })();

@@ -5,8 +5,10 @@
 //! counted. The lanes: [`console`] and [`log`] for what is said, [`requests`], [`sockets`], [`page`] for what pages and
 //! users do, [`earlier`] for what happened before the attach, [`maps`] for original places in the code.
 
+mod causes;
 mod console;
 mod context;
+mod downloads;
 mod earlier;
 mod flight;
 mod format;
@@ -15,6 +17,7 @@ mod heads;
 mod log;
 mod maps;
 mod page;
+mod reloads;
 mod replays;
 mod requests;
 mod sessions;
@@ -36,9 +39,11 @@ pub use self::sessions::Target;
 
 use self::console::Voices;
 use self::context::{Asked, Commands, Context};
+use self::downloads::Downloads;
 use self::earlier::Earlier;
 use self::log::Announcements;
 use self::maps::Maps;
+use self::reloads::Reloads;
 use self::replays::{Histories, Replayed};
 use self::requests::Requests;
 use self::sessions::Sessions;
@@ -159,6 +164,8 @@ pub struct Translator {
     earlier: Earlier,
     maps: Maps,
     tracing: Tracing,
+    downloads: Downloads,
+    reloads: Reloads,
 }
 
 /// The surroundings of one message, without borrowing the lanes.
@@ -218,6 +225,7 @@ impl Translator {
         self.histories.told(session);
         self.maps.detached(session);
         self.tracing.detached(session);
+        self.reloads.detached(session);
         self.commands.asked.retain(|_, (asked_of, _)| asked_of != session);
         told
     }
@@ -243,8 +251,24 @@ impl Translator {
             _ => Some(()),
         };
         self.counts.malformed += u64::from(read.is_none());
+        self.expect(session, &told);
         self.trace(session, now, &mut told);
         self.mapped(session, told, now)
+    }
+
+    /// Whether what a session told means that its page may load again.
+    fn expect(&mut self, session: &str, told: &[Told]) {
+        let is_wanted = |told: &Told| match told {
+            Told::Sign(sign) => matches!(sign, Sign::HotUpdate | Sign::Reload | Sign::Build),
+            Told::Event(Event::Action(action)) => {
+                !matches!(action.kind, ActionKind::Navigate | ActionKind::Route)
+                    && !action.detail.ends_with(page::BY_SCRIPT)
+            }
+            _ => false,
+        };
+        if told.iter().any(is_wanted) {
+            self.reloads.expected(session);
+        }
     }
 
     /// Follows asynchronous calls while new code takes effect.
@@ -288,6 +312,7 @@ impl Translator {
             Asked::Timeline { .. } => self.earlier.answered(&mut context, answer),
             Asked::OpenMap { map } => self.maps.opened(&mut context, &map, answer),
             Asked::ReadMap { map } => self.maps.read(&mut context, &map, answer),
+            Asked::Inner { of, depth } => self.voices.looked(&mut context, of, depth, answer),
             Asked::Nothing => {}
         }
         self.mapped(&session, told, now)
@@ -383,7 +408,7 @@ impl Translator {
                         let failure = serde_json::from_str(&called.payload).ok()?;
                         self.announcements.failure(&mut context, &mut self.requests, failure);
                     }
-                    TIMEOUTS_BINDING => self.requests.timed_out(&context, serde_json::from_str(&called.payload).ok()?),
+                    TIMEOUTS_BINDING => self.requests.reported(&context, serde_json::from_str(&called.payload).ok()?),
                     SOCKETS_BINDING => match serde_json::from_str(&called.payload).ok()? {
                         sockets::FromPage::Socket(report) => self.sockets.reported(&mut context, report),
                         sockets::FromPage::Stream { stream } => self.streams.closed(&context, &stream),
@@ -411,7 +436,10 @@ impl Translator {
         self.requests.heads.hear(name, params);
         let mut context = context!(self, session, now, told);
         match name {
-            "requestWillBeSent" => self.requests.sent(&mut context, read(params)?),
+            "requestWillBeSent" => {
+                self.reloads.sent(&mut context, &read(params)?);
+                self.requests.sent(&mut context, read(params)?);
+            }
             "responseReceived" => {
                 let received = read(params)?;
                 self.streams.received(&mut context, &received);
@@ -460,7 +488,9 @@ impl Translator {
             "frameNavigated" => self.navigated(session, &read(params)?, now, told),
             "navigatedWithinDocument" => self.routed(session, &read(params)?, now, told),
             "javascriptDialogOpening" => page::dialog(&mut context!(self, session, now, told), &read(params)?),
-            "downloadWillBegin" => page::download(&mut context!(self, session, now, told), &read(params)?),
+            "downloadWillBegin" => self.downloads.begins(&mut context!(self, session, now, told), read(params)?),
+            "downloadProgress" => self.downloads.progresses(&mut context!(self, session, now, told), &read(params)?),
+            "frameRequestedNavigation" => self.reloads.requested(&context!(self, session, now, told), read(params)?),
             _ => {}
         }
         Some(())
@@ -589,7 +619,7 @@ impl Translator {
                     context.counts.rejections_withdrawn += 1;
                 }
                 Told::Amended(Amendment::Handled(mut console)) => {
-                    self.maps.translate(&mut console.stack);
+                    self.maps.translate_all(&mut console);
                     context.told.push(Told::Amended(Amendment::Handled(console)));
                 }
                 other => context.told.push(other),

@@ -3,7 +3,7 @@
 
 use backsight_core::{estimate_tokens, nearest_tokens};
 
-use crate::report::Changes;
+use crate::report::{Changes, MessageEntry};
 use crate::telemetry::console::first_characters;
 
 /// Cuts each list to `cap` entries and the whole to about `max_tokens`, and says how large it is.
@@ -23,6 +23,11 @@ pub(super) fn fit(changes: &mut Changes, cap: usize, max_tokens: usize) {
 /// What is left when one entry of each of the worst is still too much: shorter words, then nothing about who watches, then
 /// the worst entry alone. What cannot be said in less is said.
 fn squeeze(changes: &mut Changes, max_tokens: usize) {
+    let errors = changes.console.iter_mut().flat_map(|console| &mut console.errors);
+    let behind: usize = errors.map(|entry| entry.causes.len()).sum();
+    if behind > 0 && measure(changes) > max_tokens {
+        changes.console.iter_mut().flat_map(|console| &mut console.errors).for_each(one_cause);
+    }
     for most in [100, 50] {
         if measure(changes) > max_tokens {
             words(changes).for_each(|text| *text = first_characters(text, most));
@@ -38,6 +43,13 @@ fn squeeze(changes: &mut Changes, max_tokens: usize) {
     if let Some(failures) = failures.filter(|_| measure(changes) > max_tokens) {
         cut(changes, failures, 0);
     }
+}
+
+/// Leaves one error behind an error and counts the others.
+fn one_cause(entry: &mut MessageEntry) {
+    let all = entry.causes.len();
+    entry.causes.truncate(1);
+    entry.more_causes += (all - entry.causes.len()) as u64;
 }
 
 /// The words of what went wrong.

@@ -13,6 +13,7 @@ fn said(message: &str) -> Console {
         speaker: Speaker::Page,
         message: message.to_owned(),
         stack: Vec::new(),
+        causes: Vec::new(),
         page: None,
         backfilled: false,
     }

@@ -3,7 +3,7 @@
 use backsight_core::Timestamp;
 
 use super::*;
-use crate::event::{Action, ActionKind, Frame, Level, Speaker};
+use crate::event::{Action, ActionKind, Cause, Frame, Level, Speaker};
 
 #[test]
 fn every_text_of_every_event_is_redacted() {
@@ -17,6 +17,10 @@ fn every_text_of_every_event_is_redacted() {
             file: format!("http://x.test/a.js?{secret}"),
             function: secret.to_owned(),
             ..Frame::default()
+        }],
+        causes: vec![Cause {
+            message: secret.to_owned(),
+            stack: vec![Frame { file: secret.to_owned(), function: secret.to_owned(), ..Frame::default() }],
         }],
         page: Some(secret.to_owned()),
         backfilled: false,

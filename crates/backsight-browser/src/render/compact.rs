@@ -77,7 +77,8 @@ fn say_console(page: &mut Page, changes: &ConsoleChanges) {
         let source = if entry.source.is_empty() { String::new() } else { format!(" @ {}", safe(&entry.source)) };
         let remarks = words::remarks(entry);
         let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
-        format!("{}{}x {}{source}{remarks}", id(&entry.id), entry.count, safe(&entry.message))
+        let causes = words::causes(entry, safe).map(|causes| format!(", {causes}")).unwrap_or_default();
+        format!("{}{}x {}{source}{causes}{remarks}", id(&entry.id), entry.count, safe(&entry.message))
     };
     page.list("errors", &changes.errors, message);
     page.list("warnings", &changes.warnings, message);

@@ -78,6 +78,10 @@ impl Page {
     fn said(&mut self, said: &SaidInFull) {
         self.text("message", &said.message);
         self.stack(&said.stack);
+        for cause in &said.causes {
+            self.text("caused by", &cause.message);
+            self.stack(&cause.stack);
+        }
     }
 
     fn stack(&mut self, stack: &[Frame]) {

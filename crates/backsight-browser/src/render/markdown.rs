@@ -50,7 +50,8 @@ fn say_console(page: &mut String, changes: &ConsoleChanges) {
     let message = |entry: &MessageEntry| {
         let source = if entry.source.is_empty() { String::new() } else { format!(" at {}", code(&entry.source)) };
         let remarks: String = words::remarks(entry).iter().map(|remark| format!(", {remark}")).collect();
-        format!("{}× {}{source}{remarks}", thousands(entry.count), code(&entry.message))
+        let causes = words::causes(entry, code).map(|causes| format!(", {causes}")).unwrap_or_default();
+        format!("{}× {}{source}{causes}{remarks}", thousands(entry.count), code(&entry.message))
     };
     section(page, "Console", changes.total_new);
     entries(page, "Errors", &changes.errors, message);

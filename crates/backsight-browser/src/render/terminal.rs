@@ -81,7 +81,8 @@ impl Row {
 fn console(changes: &ConsoleChanges) -> Vec<Row> {
     let message = |role, label, entry: &MessageEntry| {
         let source = (!entry.source.is_empty()).then(|| safe(&entry.source));
-        let remarks: Vec<String> = source.into_iter().chain(words::remarks(entry)).chain(id(&entry.id)).collect();
+        let about = source.into_iter().chain(words::causes(entry, safe)).chain(words::remarks(entry));
+        let remarks: Vec<String> = about.chain(id(&entry.id)).collect();
         Row::new(role, label, Some(entry.count), safe(&entry.message), &remarks)
     };
     let errors = changes.errors.iter().map(|entry| message(Role::Error, "error", entry));

@@ -86,6 +86,13 @@ fn seconds(milliseconds: i64) -> f64 {
     milliseconds as f64 / 1000.0
 }
 
+/// `caused by TypeError: no rows @ src/cart.js:4; Error: no stock; 3 more`
+pub fn causes(entry: &MessageEntry, show: fn(&str) -> String) -> Option<String> {
+    let more = (entry.more_causes > 0).then(|| format!("{} more", entry.more_causes));
+    let all: Vec<String> = entry.causes.iter().map(|cause| show(cause)).chain(more).collect();
+    (!all.is_empty()).then(|| format!("caused by {}", all.join("; ")))
+}
+
 /// `recurring`, `7 variants`
 pub fn remarks(entry: &MessageEntry) -> Vec<String> {
     let recurring = entry.recurring.then(|| "recurring".to_owned());

@@ -54,6 +54,9 @@ pub(crate) struct Message {
     latest_url: String,
     /// Where it was last said: `file:line` of the app's own code if there is any, or who said it.
     pub(crate) place: String,
+    /// The first errors behind it and how many more there are, likewise.
+    pub(crate) causes: Vec<String>,
+    pub(crate) more_causes: usize,
     /// How often it turned out later to be no error: a rejection that was handled after it was told.
     pub(crate) handled: Marked<u64>,
     pub(crate) handled_time: Timestamp,
@@ -80,6 +83,13 @@ impl Message {
     /// What was said, as it was said last.
     pub(crate) fn said(&self) -> &str {
         if self.latest.is_empty() || is_rest(self.key) { &self.shown } else { &self.latest }
+    }
+
+    /// Where it was said this time, and what was behind it.
+    fn places(&mut self, console: &Console) {
+        self.place = place::of(console);
+        self.causes = place::causes(console);
+        self.more_causes = console.causes.len() - self.causes.len();
     }
 
     /// Another group turned out to be the same.
@@ -144,7 +154,7 @@ impl Messages {
         if message.level >= Level::Warning {
             message.latest = first_characters(&console.message, SHOWN);
             message.latest_url.clone_from(console.page.as_ref().unwrap_or(&message.url));
-            message.place = place::of(console);
+            message.places(console);
         }
         *message.count.change(moment.latest_mark) += moment.count();
         message.last = moment.sequence;
@@ -181,7 +191,7 @@ impl Messages {
         let before = self.group_of(was).map(|message| message.key)?;
         let key = self.key_now(ordinary(fingerprint::of(is).key));
         if let Some(message) = self.table.get_mut(before) {
-            message.place = place::of(is);
+            message.places(is);
         }
         if before == key || is_rest(before) || self.moved.len() >= MOVED {
             return Some((before, before));
@@ -262,6 +272,8 @@ impl Message {
             latest: String::new(),
             latest_url: String::new(),
             place: String::new(),
+            causes: Vec::new(),
+            more_causes: 0,
             handled: Marked::default(),
             handled_time: Timestamp(0),
             is_exception: is_exception(console),

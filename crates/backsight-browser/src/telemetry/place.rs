@@ -2,7 +2,7 @@
 //! line that called it, and a compiler's words name the file that is wrong, not the script that shows them.
 
 use crate::endpoint;
-use crate::event::{Console, Frame, Level, Speaker};
+use crate::event::{Cause, Console, Frame, Level, Speaker};
 use crate::fingerprint::frames::{is_own, printed};
 use crate::noise;
 
@@ -10,6 +10,9 @@ use super::console::first_characters;
 
 /// Characters of a place that are shown.
 const SHOWN: usize = 200;
+/// Errors behind an error that are shown, and characters of each.
+const CAUSES: usize = 3;
+const CAUSE: usize = 120;
 
 /// The first place of the app's own: in the stack, in the stack that the message holds, in a compiler's words. Without one,
 /// the innermost, or the command, or the browser.
@@ -20,15 +23,33 @@ pub(super) fn of(console: &Console) -> String {
     if let Some(frame) = own.find(|frame| frame.line > 0).or(first) {
         return shown(frame, console);
     }
+    // What holds several errors is made by the engine, and they are made by the app.
+    let mut behind = console.causes.iter().flat_map(|cause| &cause.stack);
+    if let Some(frame) = behind.find(|frame| is_own(&frame.file) && frame.line > 0) {
+        return shown(frame, console);
+    }
     if console.level >= Level::Warning {
         if let Some((file, line)) = printed(&console.message).find(|(file, _)| is_own(file)) {
             return line_of(file, line, console);
         }
-        if let Some((file, line)) = in_words(&console.message) {
+        // A program that names a file and no line says more than which program it is.
+        let is_enough = |line: u32| line > 0 || console.speaker == Speaker::Terminal && console.stack.is_empty();
+        if let Some((file, line)) = in_words(&console.message).filter(|(_, line)| is_enough(*line)) {
             return line_of(file, line, console);
         }
     }
     noise::speaking_frame(&console.stack).map_or_else(|| who(console), |frame| shown(frame, console))
+}
+
+/// The first errors behind an error, each with its place: `TypeError: no rows @ src/cart.js:4`.
+pub(super) fn causes(console: &Console) -> Vec<String> {
+    let said = |cause: &Cause| {
+        let words = cause.message.lines().next().unwrap_or_default();
+        let own = cause.stack.iter().find(|frame| is_own(&frame.file)).or(cause.stack.first());
+        let place = own.map(|frame| format!(" @ {}", shown(frame, console))).unwrap_or_default();
+        format!("{}{place}", first_characters(words, CAUSE))
+    };
+    console.causes.iter().take(CAUSES).map(said).collect()
 }
 
 /// The address of the script that speaks, by which noise is known.
@@ -79,7 +100,8 @@ const ENDINGS: [&str; 27] = [
 /// So many words of a message are looked at.
 const WORDS: usize = 400;
 
-/// The file and line that a text names: `src/a.ts:3:4`, `./src/a.js 3:0-20`, `/src/a.jsx: Unexpected token (4:17)`.
+/// The file and line that a text names: `src/a.ts:3:4`, `./src/a.js 3:0-20`, `/src/a.jsx: Unexpected token (4:17)`; the line
+/// is 0 when it names none.
 fn in_words(message: &str) -> Option<(&str, u32)> {
     let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '[' | ']' | '<' | '>');
     let words: Vec<&str> = message.split(is_end).filter(|word| !word.is_empty()).take(WORDS).collect();
@@ -92,7 +114,7 @@ fn in_words(message: &str) -> Option<(&str, u32)> {
     });
     // The position may stand apart from the file, in brackets.
     let apart = || words.iter().find_map(|word| position(bracketed(word)?)).map(|line| (first, line));
-    named.or_else(apart)
+    named.or_else(apart).or(Some((first, 0)))
 }
 
 /// A word that names a file, with its line if that is in it.
@@ -120,8 +142,10 @@ fn bracketed(word: &str) -> Option<&str> {
 fn position(word: &str) -> Option<u32> {
     let word = bracketed(word).unwrap_or(word).trim_end_matches([':', ',']);
     let (line, column) = word.split_once(':')?;
+    // `5:43:50` is a time, which may follow the name of a file.
+    let is_time = !word.contains('-') && column.contains(':');
     let is_column = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-' || byte == b':');
-    line.parse().ok().filter(|_| !column.is_empty() && is_column(column))
+    line.parse().ok().filter(|_| !column.is_empty() && !is_time && is_column(column))
 }
 
 #[cfg(test)]

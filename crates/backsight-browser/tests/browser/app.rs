@@ -71,6 +71,7 @@ impl App {
             speaker: Speaker::Page,
             message: message.to_owned(),
             stack,
+            causes: Vec::new(),
             page: Some("http://localhost:3000/".to_owned()),
             backfilled: false,
         })

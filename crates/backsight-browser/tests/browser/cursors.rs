@@ -20,6 +20,7 @@ fn error(message: String) -> Event {
         speaker: Speaker::Page,
         message,
         stack: Vec::new(),
+        causes: Vec::new(),
         page: None,
         backfilled: false,
     })

@@ -1,7 +1,8 @@
 //! An app in a real Chromium runs on while it is watched: what its pages start is never left waiting, what runs well is no
 //! error, and what hangs is told.
 
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -197,4 +198,39 @@ fn what_only_the_page_hears_is_told() {
     scene.run("new Worker('/outer.js'); 0");
     assert_eq!(errors(&scene), [("Error: no inner start".to_owned(), 1)]);
     assert_eq!(scene.run("new Worker('/start.js').constructor === Worker && Worker.name"), "Worker");
+}
+
+/// Begins the answer to each of so many requests and ends none.
+fn begin_answers(listener: &TcpListener, count: usize) -> Vec<TcpStream> {
+    let begin = |stream: std::io::Result<TcpStream>| {
+        let mut stream = stream.unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        while !lines.next().unwrap().unwrap().is_empty() {}
+        let head = "HTTP/1.1 200 X\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: *";
+        stream.write_all(format!("{head}\r\nContent-Length: 100\r\n\r\n{{\"rows\":").as_bytes()).unwrap();
+        stream
+    };
+    listener.incoming().take(count).map(begin).collect()
+}
+
+#[test]
+fn an_answer_whose_end_the_page_waits_for_is_told_and_one_that_nobody_reads_is_not() {
+    let mut scene = Scene::new(&[("/", Answer::page(""))]);
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    // The page's own functions are watched from the next load on.
+    scene.reload();
+    scene.ask();
+    scene.run(&format!("fetch('http://127.0.0.1:{port}/unread'); 0"));
+    let _first = begin_answers(&server, 1);
+    scene.run(&format!("fetch('http://127.0.0.1:{port}/read').then(answer => answer.json()); 0"));
+    let _second = begin_answers(&server, 1);
+    let waits = |changes: &Changes| changes.summary.contains(&format!("(GET http://127.0.0.1:{port}/read for "));
+    let changes = wait_for("the warning", || Some(scene.look()).filter(waits));
+    assert_eq!((changes.severity, changes.network.unwrap().pending.len()), (Severity::Warning, 1));
+    assert!(waits(&scene.look()), "in every answer until it is over");
+    // With the page goes whoever waited.
+    scene.reload();
+    let changes = scene.ask();
+    assert_eq!(changes.severity, Severity::Clean, "{changes:?}");
 }

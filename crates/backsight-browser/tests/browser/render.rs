@@ -20,6 +20,8 @@ fn message(message: &str, source: &str, count: u64) -> MessageEntry {
         id: String::new(),
         message: message.into(),
         source: source.into(),
+        causes: Vec::new(),
+        more_causes: 0,
         count,
         after_ms: None,
         last_ms: None,

@@ -8,9 +8,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 mod bounds;
+mod causes;
 mod console;
 mod earlier;
 mod heads;
+mod loads;
 mod maps;
 mod order;
 mod requests;

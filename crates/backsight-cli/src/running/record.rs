@@ -306,6 +306,7 @@ impl Listener {
             speaker: Speaker::Terminal,
             message,
             stack: Vec::new(),
+            causes: Vec::new(),
             page: Some(self.command.clone()),
             backfilled: false,
         }

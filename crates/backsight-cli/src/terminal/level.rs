@@ -31,7 +31,9 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?:[A-Za-z_$][\w$]*(?:\.|::))*[A-Z]\w*(?:Error|Exception)(?:\s[\[(]\w+[\])])?(?::|$)",
         r"panic:",
         r"thread '.*' (?:\(\d+\) )?panicked at",
-        r"Traceback \(most recent call last\):",
+        r"(?:\+ Exception Group )?Traceback \(most recent call last\):",
+        // Node, of an error without a trace: `[AggregateError: All promises were rejected] {`
+        r"\[(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception): ",
         r"Segmentation fault",
         r"[Ff]ailed (?:running|to (?:compile|load|build|resolve|parse|transform|start|import|reload|restart))",
         // `server restart failed`
@@ -105,6 +107,11 @@ static WARNING_WITHIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ])
 });
 
+/// An error that a program prints behind words of its own: `console.error('orders:', error)`.
+static EXCEPTION_WITHIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    one_of(&[r"^.{1,100}?[\s:(](?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception)(?:\s\[\w+\])?: \S"])
+});
+
 /// The level as loggers write it, near the beginning; the first one counts.
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| one_of(&[r"^.{0,60}?\b(ERROR|FATAL|CRITICAL|WARN|WARNING|INFO|NOTICE|DEBUG|TRACE|VERBOSE)\b"]));
@@ -148,6 +155,8 @@ pub fn of(line: &str) -> Level {
         Some("ERROR" | "FATAL" | "CRITICAL") => Level::Error,
         Some("WARN" | "WARNING") => Level::Warning,
         Some("DEBUG" | "TRACE" | "VERBOSE") => Level::Debug,
+        // Loggers know themselves how serious it is.
+        None if matches(&EXCEPTION_WITHIN) => Level::Error,
         _ => Level::Info,
     }
 }
@@ -167,9 +176,18 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        for pattern in
-            [&ERROR, &ERROR_WITHIN, &WARNING, &WARNING_WITHIN, &WORD, &ORDINARY, &NONE, &SOME, &SOME_WARNINGS]
-        {
+        for pattern in [
+            &ERROR,
+            &ERROR_WITHIN,
+            &EXCEPTION_WITHIN,
+            &WARNING,
+            &WARNING_WITHIN,
+            &WORD,
+            &ORDINARY,
+            &NONE,
+            &SOME,
+            &SOME_WARNINGS,
+        ] {
             assert!(pattern.is_some());
         }
     }
@@ -256,6 +274,13 @@ mod tests {
             (Level::Error, "2:03:31 AM [vite] server restart failed"),
             (Level::Error, "[webpack-cli] Failed to load '/app/webpack.config.js' config"),
             (Level::Info, "2:03:32 AM [vite] server restarted."),
+            (Level::Error, "orders failed: TypeError: Cannot read properties of undefined (reading 'rows')"),
+            (Level::Error, "request failed AggregateError [ECONNREFUSED]: connect failed"),
+            (Level::Error, "[AggregateError: All promises were rejected] {"),
+            (Level::Error, "  + Exception Group Traceback (most recent call last):"),
+            (Level::Error, "ERROR:    Traceback (most recent call last):"),
+            (Level::Info, "12:00:00 INFO retry: gave up once, TimeoutError: slow"),
+            (Level::Info, "see ErrorBoundary: docs"),
             (Level::Info, ""),
         ];
         let wrong: Vec<_> = table.iter().filter(|(level, line)| of(line) != *level).collect();

@@ -3,19 +3,19 @@
 
 use std::sync::LazyLock;
 
-use backsight::browser::event::{Console, Frame, Level, Speaker};
+use backsight::browser::event::{Cause, Console, Frame, Level, Speaker};
 use backsight_core::Timestamp;
 use regex::Regex;
 
 use super::frames::{self, Traced};
-use super::{level, structured};
+use super::{behind, level, structured};
 
 /// Milliseconds after which a line does not belong to the one before it any more.
 const TOGETHER: i64 = 50;
 /// The same where what was said so far cannot be the end.
 const UNFINISHED: i64 = 1000;
 /// Lines of a message at most; further ones are counted.
-const LINES: usize = 120;
+const LINES: usize = 300;
 /// Bytes of a message at most.
 const LONGEST: usize = 8 << 10;
 /// Places of a message at most.
@@ -89,6 +89,12 @@ static FAILED_REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// How Python begins a trace.
+const TRACE: &str = "Traceback (most recent call last):";
+/// What a server says of itself when the exception before has stopped it.
+static CONSEQUENCE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^ERROR:?\s+Application (?:startup|shutdown) failed\b").ok());
+
 /// Something a process said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
@@ -100,6 +106,8 @@ pub struct Message {
     pub text: String,
     /// Places in code, innermost first.
     pub stack: Vec<Frame>,
+    /// The errors behind it, the nearest first.
+    pub causes: Vec<Cause>,
     /// How many lines it was on the terminal.
     pub lines: u64,
 }
@@ -113,6 +121,7 @@ impl Message {
             speaker: Speaker::Terminal,
             message: self.text,
             stack: self.stack,
+            causes: self.causes,
             page: Some(command.to_owned()),
             backfilled: false,
         }
@@ -166,7 +175,8 @@ impl Kind {
     fn of(line: &str) -> Kind {
         let text = line.trim_start();
         match text {
-            _ if text.starts_with("Traceback (most recent call last)") => Kind::Traceback,
+            // Uvicorn logs a whole trace: `ERROR:    Traceback (most recent call last):`
+            _ if text.ends_with(TRACE) => Kind::Traceback,
             _ if text.contains("panicked at ") && text.ends_with(':') => Kind::Headline(1),
             _ if text.starts_with("ERROR in ") || text.starts_with("WARNING in ") => Kind::Headline(1),
             _ if text.starts_with("Failed to compile") => Kind::Headline(2),
@@ -223,7 +233,8 @@ impl Joiner {
             if self.open.as_ref().is_some_and(|open| open.kind != Kind::Traceback) {
                 self.close(each);
             }
-            return each(Message { time: now, level: said.level, text: said.text, stack: said.stack, lines: 1 });
+            let (level, text, stack) = (said.level, said.text, said.stack);
+            return each(Message { time: now, level, text, stack, causes: Vec::new(), lines: 1 });
         }
         if let Some(open) = &mut self.open {
             if open.is_interrupted_by(&line) {
@@ -316,8 +327,16 @@ impl Open {
         self.count == 1 && FAILED_REQUEST.as_ref().is_some_and(|regex| regex.is_match(line))
     }
 
+    fn is_group(&self) -> bool {
+        self.kind == Kind::Traceback && self.lines.first().is_some_and(|first| behind::is_grouped(first))
+    }
+
     /// Whether a line cannot be of the trace that is being written: neither a place, nor its code, nor the exception.
     fn is_interrupted_by(&self, line: &str) -> bool {
+        // The lines of a group are marked; whatever is not comes after it.
+        if self.is_group() {
+            return false;
+        }
         let matches = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|regex| regex.is_match(line));
         let is_part = line.trim().is_empty() || line.starts_with([' ', '\t', '+', '|']);
         self.kind == Kind::Traceback && !is_part && (!matches(&EXCEPTION) || matches(&LOGGED))
@@ -336,13 +355,19 @@ impl Open {
         let part_of_trace = matches!(frames::traced(line), Some(Traced::Frame(_)));
         match self.kind {
             Kind::Headline(more) if more > 0 => return true,
-            Kind::Traceback => return true,
+            Kind::Traceback => return !self.is_group() || behind::is_grouped(line),
             // A logger says first what it was about.
             _ if self.blanks == 0 && line.starts_with("Traceback (most recent") => return true,
             _ if self.count == 1 && self.level == Level::Error && matches(&QUALIFIED) => return true,
             Kind::Goroutines if matches(&GOROUTINE) => return true,
             Kind::Traced => {
-                return line.starts_with("During handling of")
+                // Exceptions have several lines, and FastAPI's end with the place of the route.
+                let goes_on = self.blanks == 0 && line.starts_with([' ', '\t']);
+                return goes_on
+                    || frames::is_python(line)
+                    || matches(&CONSEQUENCE)
+                    || self.blanks == 0 && self.lists_fields() && is_field(line)
+                    || line.starts_with("During handling of")
                     || line.starts_with("The above exception")
                     || line.starts_with("Traceback (most recent");
             }
@@ -358,6 +383,11 @@ impl Open {
         }
         // After an empty line only what plainly belongs to it.
         indented && (self.blanks == 0 || self.kind == Kind::Test || frames::is_place(line))
+    }
+
+    /// Whether it is a validation's error, which names each field on a line of its own.
+    fn lists_fields(&self) -> bool {
+        self.lines.iter().rev().any(|line| line.contains(" validation error") && line.contains(" for "))
     }
 
     fn add(&mut self, line: String, now: Timestamp) {
@@ -387,8 +417,9 @@ impl Open {
     }
 
     fn finish(self) -> Message {
-        let is_python = self.lines.iter().any(|line| frames::is_python(line));
-        let (text, mut stack) = if is_python { python(&self.lines) } else { other(&self.lines) };
+        let (lines, causes) = behind::split(&self.lines);
+        let is_python = lines.iter().any(|line| frames::is_python(line));
+        let (text, mut stack) = if is_python { python(&lines) } else { other(&lines) };
         let named = text.lines().find_map(frames::place);
         if let Some(place) = named.filter(|place| !stack.iter().any(|frame| same(frame, place))) {
             stack.insert(0, place);
@@ -403,8 +434,14 @@ impl Open {
             stack[..=own].rotate_right(1);
         }
         stack.truncate(FRAMES);
-        Message { time: self.first, level: self.level, text: cut(text, self.count), stack, lines: self.count }
+        let (time, level, lines) = (self.first, self.level, self.count);
+        Message { time, level, text: cut(text, lines), stack, causes, lines }
     }
+}
+
+/// `order.total`, `items.0.price`
+fn is_field(line: &str) -> bool {
+    !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-[]".contains(&byte))
 }
 
 fn indent(line: &str) -> usize {
@@ -417,7 +454,7 @@ fn same(one: &Frame, other: &Frame) -> bool {
 
 /// The exceptions, the last of which is what went wrong in the end, and the places of the last one, innermost first.
 fn python(lines: &[String]) -> (String, Vec<Frame>) {
-    let start = lines.iter().rposition(|line| line.trim_start().starts_with("Traceback")).unwrap_or(0);
+    let start = lines.iter().rposition(|line| line.contains("Traceback (most recent")).unwrap_or(0);
     let mut stack: Vec<Frame> = lines[start..]
         .iter()
         .filter_map(|line| match frames::traced(line) {
@@ -426,8 +463,11 @@ fn python(lines: &[String]) -> (String, Vec<Frame>) {
         })
         .collect();
     stack.reverse();
-    let is_exception = |line: &&String| !line.starts_with([' ', '\t']) && !line.starts_with("Traceback");
-    let said: Vec<&str> = lines[start..].iter().filter(is_exception).map(String::as_str).collect();
+    let is_exception = |line: &&String| !line.starts_with([' ', '\t']) && !line.contains("Traceback (most recent");
+    let first = lines[start..].iter().position(|line| is_exception(&line)).map_or(lines.len(), |at| start + at);
+    // Below the exception stands what else it says, and perhaps a place.
+    let is_said = |line: &&String| !frames::is_python(line);
+    let said: Vec<&str> = lines[first..].iter().filter(is_said).map(|line| line.trim_end()).collect();
     let text = if said.is_empty() { lines.first().cloned().unwrap_or_default() } else { said.join("\n") };
     // A line before the trace says what the program was about to do.
     match lines.first().filter(|first| start > 0 && is_exception(first)) {

@@ -29,7 +29,12 @@ fn told(text: &str) -> Vec<String> {
             function => format!(" @ {}:{} {function}", frame.file, frame.line),
         });
         let head = message.text.lines().next().unwrap_or_default().trim().to_owned();
-        format!("{level} {head}{}", place.unwrap_or_default())
+        let behind = message.causes.iter().map(|cause| {
+            let own = cause.stack.iter().find(|frame| !super::frames::is_library(frame));
+            let place = own.map(|frame| format!(" @ {}:{}", frame.file, frame.line)).unwrap_or_default();
+            format!(" <- {}{place}", cause.message)
+        });
+        format!("{level} {head}{}{}", place.unwrap_or_default(), behind.collect::<String>())
     };
     notable.map(line).collect()
 }

@@ -205,6 +205,20 @@
     return lines.map(frame).filter(Boolean).slice(0, 20);
   };
 
+  // The errors behind an error: its cause, the cause of that one, or those that an AggregateError holds.
+  const causesOf = (error) => {
+    const found = [];
+    const add = (inner) => found.push({ message: cut(preview(inner, 0), BODY), stack: stackOf(inner) });
+    attempt(() => {
+      for (let depth = 0; error instanceof Error && depth < 4; depth += 1) {
+        if (Array.isArray(error.errors)) error.errors.slice(0, 8).forEach(add);
+        error = error.cause;
+        if (error !== undefined) add(error);
+      }
+    });
+    return found;
+  };
+
   const LEVELS = { debug: "debug", log: "info", info: "info", dir: "info", trace: "info", warn: "warning", error: "error", assert: "error" };
   let busy = false;
 
@@ -219,7 +233,8 @@
       const error = Array.prototype.find.call(rest, (value) => value instanceof Error);
       const message = (isAssertion ? "Assertion failed: " : "") + format(rest);
       const isSerious = LEVELS[name] === "error" || LEVELS[name] === "warning";
-      tell("console", { level: LEVELS[name], message, stack: stackOf(error || (isSerious ? new Error() : null)) });
+      const stack = stackOf(error || (isSerious ? new Error() : null));
+      tell("console", { level: LEVELS[name], message, stack, causes: isSerious ? causesOf(error) : [] });
     });
     busy = false;
   };
@@ -239,7 +254,8 @@
     const isError = reason instanceof Error;
     const message = cut(isError ? String(reason) : prefix + preview(reason, 0), TEXT);
     const stack = isError ? stackOf(reason) : [];
-    tell("console", { level: "error", speaker: "exception", message, stack: stack.length || !place ? stack : [place] });
+    const causes = causesOf(reason);
+    tell("console", { level: "error", speaker: "exception", message, stack: stack.length || !place ? stack : [place], causes });
   };
 
   window.addEventListener("unhandledrejection", (event) => attempt(() => failed(event.reason, "Unhandled rejection: ")));

@@ -26,7 +26,16 @@ fn ticking(scene: &Scene) -> Workspace {
 fn error(message: &str) -> Event {
     let (level, message) = (Level::Error, message.to_owned());
     let (speaker, stack) = Default::default();
-    Event::Console(Console { time: Timestamp(1), level, speaker, message, stack, page: None, backfilled: false })
+    Event::Console(Console {
+        time: Timestamp(1),
+        level,
+        speaker,
+        message,
+        stack,
+        causes: Vec::new(),
+        page: None,
+        backfilled: false,
+    })
 }
 
 fn request(url: &str, status: u16) -> Event {

@@ -257,6 +257,7 @@ fn said(workspace: &Workspace, text: &str) -> Event {
         speaker: Speaker::Terminal,
         message: text.to_owned(),
         stack: Vec::new(),
+        causes: Vec::new(),
         page: None,
         backfilled: false,
     })

@@ -157,7 +157,16 @@ impl Play {
         let message = format!("Error: the {word} at {} is wrong", word.to_uppercase());
         let (time, stack, page) = (self.workspace.now(), Vec::new(), Some("http://localhost:3000/".to_owned()));
         self.said.push(message.clone());
-        self.report(vec![Event::Console(Console { time, level, speaker, message, stack, page, backfilled: false })]);
+        self.report(vec![Event::Console(Console {
+            time,
+            level,
+            speaker,
+            message,
+            stack,
+            causes: Vec::new(),
+            page,
+            backfilled: false,
+        })]);
     }
 
     fn request_ends(&mut self) {

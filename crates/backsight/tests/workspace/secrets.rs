@@ -34,8 +34,16 @@ fn tag(text: &str, secret: &str) -> String {
 
 fn said(workspace: &Workspace, speaker: Speaker, message: &str) -> String {
     let (level, message) = (Level::Error, message.to_owned());
-    let console =
-        Console { time: Timestamp(1), level, speaker, message, stack: Vec::new(), page: None, backfilled: false };
+    let console = Console {
+        time: Timestamp(1),
+        level,
+        speaker,
+        message,
+        stack: Vec::new(),
+        causes: Vec::new(),
+        page: None,
+        backfilled: false,
+    };
     let events = vec![Event::Console(console).into()];
     workspace.browser().unwrap().ingest(Ingest { source: "page".to_owned(), events, ..Ingest::default() });
     let page = workspace.browser_log("test", &LogAsk { limit: Some(1), ..LogAsk::default() }).unwrap();

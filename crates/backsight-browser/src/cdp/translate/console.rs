@@ -1,17 +1,20 @@
 //! Console calls and uncaught exceptions.
 //!
 //! A rejected promise is reported before anybody could know whether somebody will handle it a moment later; such reports
-//! wait [`GRACE_MS`] for a revocation and are never told when it comes.
+//! wait [`GRACE_MS`] for a revocation and are never told when it comes. An error with others behind it waits as long for those.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use backsight_core::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
 
+use super::causes;
 use super::format;
 use super::wire::{Hash, RemoteObject, StackTrace, cut, epoch_millis, frame, split_stack, text_frames};
-use super::{Context, Told};
+use super::{Asked, Context, Told};
 use crate::amend::Amendment;
 use crate::event::{Console, Event, Frame, Level, Speaker};
 use crate::fingerprint::frames::is_own;
@@ -20,6 +23,8 @@ use crate::fingerprint::frames::is_own;
 pub const GRACE_MS: i64 = 250;
 /// As many rejections wait; in a flood the rest is told at once.
 const MAX_HELD: usize = 1_000;
+/// So many messages at once wait for the errors behind them; the rest is told with what is known.
+const MAX_ASKED: usize = 64;
 /// Rejections that were told are remembered to say when they are handled after all.
 const MAX_TOLD: usize = 64;
 
@@ -32,6 +37,8 @@ const MAX_FRAME: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Voices {
     held: VecDeque<Held>,
+    /// The number of the next message that waits for the errors behind it.
+    next: u64,
     told: VecDeque<(String, i64, Console)>,
     /// What workers threw lately, and when.
     thrown: VecDeque<(String, Timestamp)>,
@@ -40,7 +47,10 @@ pub struct Voices {
 #[derive(Debug)]
 struct Held {
     session: String,
-    exception: i64,
+    /// A rejection's number, by which it may be taken back.
+    exception: Option<i64>,
+    /// The number under which it waits for the errors behind it.
+    inner: Option<u64>,
     until: Timestamp,
     console: Console,
 }
@@ -146,8 +156,62 @@ impl Voices {
             // Component stacks are part of the text; they name the app's own places where the call was a library's.
             stack.extend(text_frames(&message));
         }
-        let page = context.page();
-        context.tell(Event::Console(Console { time, level, speaker: Speaker::Page, message, stack, page, backfilled }));
+        let error = called.args.iter().find(|argument| argument.subtype.as_deref() == Some("error"));
+        let error = error.filter(|_| level >= Level::Warning);
+        let causes = error.map(causes::told).unwrap_or_default();
+        let (speaker, page) = (Speaker::Page, context.page());
+        let console = Console { time, level, speaker, message, stack, causes, page, backfilled };
+        let inner = error.and_then(|error| self.ask(context, error));
+        self.tell_or_hold(context, console, None, inner);
+    }
+
+    /// Asks what is behind an error, if there is anything.
+    fn ask(&mut self, context: &mut Context<'_>, error: &RemoteObject<'_>) -> Option<u64> {
+        let id = causes::is_deep(error)?;
+        if self.held.iter().filter(|held| held.inner.is_some()).count() >= MAX_ASKED {
+            return None;
+        }
+        self.next += 1;
+        look(context, self.next, 1, id);
+        Some(self.next)
+    }
+
+    fn tell_or_hold(
+        &mut self,
+        context: &mut Context<'_>,
+        console: Console,
+        exception: Option<i64>,
+        inner: Option<u64>,
+    ) {
+        if exception.is_none() && inner.is_none() || self.held.len() >= MAX_HELD {
+            return context.tell(Event::Console(console));
+        }
+        let (session, until) = (context.session.to_owned(), Timestamp(context.now.0 + GRACE_MS));
+        self.held.push_back(Held { session, exception, inner, until, console });
+    }
+
+    /// What is behind an error that waits, or that nobody says.
+    pub fn looked(&mut self, context: &mut Context<'_>, of: u64, depth: u8, answer: Option<&RawValue>) {
+        let found = answer.and_then(causes::read).unwrap_or_default();
+        for id in found.held.iter().filter(|id| found.next.as_ref() != Some(id)) {
+            context.ask(Asked::Nothing, "Runtime.releaseObject", json!({ "objectId": id }));
+        }
+        let Some(index) = self.held.iter().position(|held| held.inner == Some(of)) else { return };
+        let held = &mut self.held[index];
+        if (depth == 1 || found.is_list) && !found.causes.is_empty() {
+            // The first look tells all that the message told itself, and one into a list all that was told of it.
+            held.console.causes.clear();
+        }
+        causes::join(&mut held.console.causes, found.causes);
+        if let Some(next) = found.next.filter(|_| depth < causes::DEEPEST) {
+            return look(context, of, depth + 1, &next);
+        }
+        held.inner = None;
+        if held.exception.is_none()
+            && let Some(held) = self.held.remove(index)
+        {
+            context.tell(Event::Console(held.console));
+        }
     }
 
     /// `Runtime.exceptionThrown`.
@@ -181,13 +245,11 @@ impl Voices {
             }
         }
         let (speaker, page) = (Speaker::Exception, context.page());
-        let console = Console { time, level: Level::Error, speaker, message, stack, page, backfilled };
-        if !details.text.contains("in promise") || self.held.len() >= MAX_HELD {
-            return context.tell(Event::Console(console));
-        }
-        let until = Timestamp(context.now.0 + GRACE_MS);
-        let session = context.session.to_owned();
-        self.held.push_back(Held { session, exception: details.exception_id, until, console });
+        let causes = details.exception.as_ref().map(causes::told).unwrap_or_default();
+        let console = Console { time, level: Level::Error, speaker, message, stack, causes, page, backfilled };
+        let rejection = details.text.contains("in promise").then_some(details.exception_id);
+        let inner = details.exception.as_ref().and_then(|exception| self.ask(context, exception));
+        self.tell_or_hold(context, console, rejection, inner);
     }
 
     /// Whether a worker told an exception with these words at about this time.
@@ -213,13 +275,15 @@ impl Voices {
         };
         let (time, page) = (context.now, context.page());
         let (level, speaker, message) = (Level::Error, Speaker::Page, cut(words, format::MAX_MESSAGE));
-        context.tell(Event::Console(Console { time, level, speaker, message, stack, page, backfilled: false }));
+        let causes = Vec::new();
+        context.tell(Event::Console(Console { time, level, speaker, message, stack, causes, page, backfilled: false }));
     }
 
     /// `Runtime.exceptionRevoked`.
     pub fn revoked(&mut self, context: &mut Context<'_>, revoked: &Revoked) {
         let is_it = |session: &str, exception: i64| session == context.session && exception == revoked.exception_id;
-        if let Some(index) = self.held.iter().position(|held| is_it(&held.session, held.exception)) {
+        let is_held = |held: &Held| held.exception.is_some_and(|exception| is_it(&held.session, exception));
+        if let Some(index) = self.held.iter().position(is_held) {
             self.held.remove(index);
             context.counts.rejections_withdrawn += 1;
             return;
@@ -240,7 +304,8 @@ impl Voices {
                 continue;
             }
             if let Some(held) = self.held.remove(index) {
-                self.told.push_back((held.session.clone(), held.exception, held.console.clone()));
+                let rejection = held.exception.map(|exception| (held.session.clone(), exception, held.console.clone()));
+                self.told.extend(rejection);
                 if self.told.len() > MAX_TOLD {
                     self.told.pop_front();
                 }
@@ -259,6 +324,12 @@ impl Voices {
     pub fn pending(&self) -> bool {
         !self.held.is_empty()
     }
+}
+
+/// Asks for the properties of an error, for the message with this number.
+fn look(context: &mut Context<'_>, of: u64, depth: u8, id: &str) {
+    let params = json!({ "objectId": id, "ownProperties": true, "generatePreview": true });
+    context.ask(Asked::Inner { of, depth }, "Runtime.getProperties", params);
 }
 
 /// Whether an exception is one that a worker of a worker did not catch: that one tells it, with its value, which cannot be

@@ -36,6 +36,13 @@ pub enum Asked {
         /// Its address.
         map: String,
     },
+    /// What is behind an error.
+    Inner {
+        /// The message that waits for it.
+        of: u64,
+        /// How far down.
+        depth: u8,
+    },
     /// Nothing is done with the answer.
     Nothing,
 }
@@ -84,6 +91,7 @@ impl Context<'_> {
             speaker,
             message,
             stack: Vec::new(),
+            causes: Vec::new(),
             page,
             backfilled: false,
         }));

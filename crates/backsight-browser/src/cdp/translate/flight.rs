@@ -212,6 +212,8 @@ pub struct Flight {
     pub encoded: Option<f64>,
     /// Whether it was told although its body is not over.
     pub told: bool,
+    /// Whether the page waits for the end of the body, and has for a while.
+    pub awaited: bool,
 }
 
 /// One asking.
@@ -383,6 +385,7 @@ impl Flight {
             body_in: String::new(),
             encoded: None,
             told: false,
+            awaited: false,
         }
     }
 
@@ -476,12 +479,15 @@ impl Flight {
         let phase = match (&self.response, hop.kind.as_str()) {
             (_, "ping" | "cspviolationreport") => Phase::Held,
             _ if streams => Phase::Held,
+            // Half an answer is none to a page that needs all of it.
+            (Some(_), _) if self.awaited => Phase::Unanswered,
             (Some(_), _) => Phase::Answered,
             (None, _) => Phase::Unanswered,
         };
         let (since, asked, is_document) = (self.since, Arc::clone(&hop.asked), self.is_document());
-        let is_told = self.told || self.is_preflight() || self.is_internal();
-        (!is_told).then_some(UnderWay { since, phase, is_document, asked })
+        let is_told = self.told && !self.awaited || self.is_preflight() || self.is_internal();
+        // Nobody waits for what a document asked for that is gone.
+        (!is_told && self.left.is_none()).then_some(UnderWay { since, phase, is_document, asked })
     }
 
     /// Whether it waited long enough.

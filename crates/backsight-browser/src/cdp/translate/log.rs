@@ -75,6 +75,8 @@ pub enum PageFailure {
     Element { element: String, url: String },
     /// An error in a worker.
     Worker { message: String, file: String, line: i64, column: i64 },
+    /// A transaction of a database that failed, so that nothing of it was written.
+    Database { database: String, error: String },
 }
 
 #[derive(Deserialize)]
@@ -252,7 +254,8 @@ impl Announcements {
         }
         let known = request.is_some_and(|id| requests.knows(&id)) || self.is_told(requests, &url);
         let (time, speaker, page) = (context.now, Speaker::Browser, context.page());
-        let console = Console { time, level, speaker, message, stack: Vec::new(), page, backfilled: false };
+        let (stack, causes) = Default::default();
+        let console = Console { time, level, speaker, message, stack, causes, page, backfilled: false };
         self.fold_or_hold(context, requests, known, Waiting::Issue { url, console });
         Some(())
     }
@@ -262,7 +265,7 @@ impl Announcements {
         let (time, page) = (context.now, context.page());
         let said = |level, speaker, message: &str, stack| {
             let message = shortened(message, super::format::MAX_MESSAGE);
-            Console { time, level, speaker, message, stack, page, backfilled: false }
+            Console { time, level, speaker, message, stack, causes: Vec::new(), page, backfilled: false }
         };
         let what = match failure {
             PageFailure::Element { element, url } => {
@@ -282,6 +285,11 @@ impl Announcements {
                 let message = message.strip_prefix("Uncaught ").unwrap_or(&message);
                 let stack = vec![frame(&file, line - 1, column - 1, "")];
                 Waiting::Worker { console: said(Level::Error, Speaker::Exception, message, stack) }
+            }
+            PageFailure::Database { database, error } => {
+                let message = format!("IndexedDB undid a transaction of {}: {error}", cut(database, 100));
+                let console = said(Level::Warning, Speaker::Browser, &message, Vec::new());
+                return context.tell(Event::Console(console));
             }
         };
         self.fold_or_hold(context, requests, false, what);
@@ -426,7 +434,7 @@ impl LogEntry<'_> {
         // Advice about an element ends with a place for it that only DevTools can fill.
         let text = self.text.trim_end_matches("%o").trim_end();
         let message = shortened(text, super::format::MAX_MESSAGE);
-        Console { time, level, speaker, message, stack, page, backfilled }
+        Console { time, level, speaker, message, stack, causes: Vec::new(), page, backfilled }
     }
 }
 

@@ -73,8 +73,8 @@ struct Late {
     needs: Vec<String>,
     /// As it was told.
     told: Console,
-    /// Its places as the browser told them.
-    stack: Vec<Frame>,
+    /// The same with the places that the browser told.
+    raw: Console,
 }
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Maps {
         if console.level < Level::Warning {
             return context.tell(Event::Console(console));
         }
-        let needs = self.needed(context, &console.stack);
+        let needs = self.needed(context, &console);
         if needs.is_empty() || self.held.len() >= MAX_HELD {
             context.counts.maps_missed += u64::from(!needs.is_empty());
             self.settle_places(needs, &mut console);
@@ -186,24 +186,23 @@ impl Maps {
     }
 
     fn amended(&self, late: Late) -> Option<Amendment> {
-        let Late { told, mut stack, .. } = late;
-        self.translate(&mut stack);
-        let is = Console { stack, ..told.clone() };
+        let Late { told, raw: mut is, .. } = late;
+        self.translate_all(&mut is);
         (is != told).then(|| Amendment::Placed { was: Box::new(told), is: Box::new(is) })
     }
 
     /// Puts original places where they are known; what has others still to come is remembered, each message once.
     fn settle_places(&mut self, needs: Vec<String>, console: &mut Console) {
-        let stack = console.stack.clone();
-        self.translate(&mut console.stack);
-        let is_same = |late: &Late| late.told.message == console.message && late.stack == stack;
+        let raw = console.clone();
+        self.translate_all(console);
+        let is_same = |late: &Late| late.raw.message == raw.message && late.raw.stack == raw.stack;
         if !self.are_loading(&needs) || self.late.iter().any(is_same) {
             return;
         }
         if self.late.len() == MAX_LATE {
             self.late.pop_front();
         }
-        self.late.push_back(Late { needs, told: console.clone(), stack });
+        self.late.push_back(Late { needs, told: console.clone(), raw });
     }
 
     fn are_loading(&self, needs: &[String]) -> bool {
@@ -269,10 +268,11 @@ impl Maps {
     }
 
     /// Which maps are still to come for these frames; those that nobody asked for are asked for now.
-    fn needed(&mut self, context: &mut Context<'_>, stack: &[Frame]) -> Vec<String> {
+    fn needed(&mut self, context: &mut Context<'_>, console: &Console) -> Vec<String> {
         let mut needs = Vec::new();
-        let has_own = stack.iter().any(|frame| is_own(&frame.file));
-        for frame in stack.iter().filter(|frame| !has_own || is_own(&frame.file)) {
+        let stacks = || console.causes.iter().map(|cause| &cause.stack).chain([&console.stack]);
+        let has_own = stacks().flatten().any(|frame| is_own(&frame.file));
+        for frame in stacks().flatten().filter(|frame| !has_own || is_own(&frame.file)) {
             let Some(script) = self.scripts.get(&frame.file) else { continue };
             let (key, address) = (script.key.clone(), script.address.clone());
             let loading = self.maps.values().filter(|map| matches!(map, Map::Loading { .. })).count();
@@ -342,6 +342,12 @@ impl Maps {
             }
         }
         events
+    }
+
+    /// The same for a message and what is behind it.
+    pub fn translate_all(&self, console: &mut Console) {
+        self.translate(&mut console.stack);
+        console.causes.iter_mut().for_each(|cause| self.translate(&mut cause.stack));
     }
 
     /// Puts original places where maps know them.

@@ -1,4 +1,4 @@
-//! What happens to pages themselves: navigations, dialogs, downloads, crashes, and what the page scripts report.
+//! What happens to pages themselves: navigations, dialogs, crashes, and what the page scripts report.
 
 use std::borrow::Cow;
 
@@ -55,13 +55,6 @@ pub struct Dialog<'a> {
     message: Cow<'a, str>,
     #[serde(default, borrow, rename = "type")]
     kind: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Download<'a> {
-    #[serde(default, borrow)]
-    suggested_filename: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -130,12 +123,15 @@ struct Reported {
     frame: String,
 }
 
+/// What is said of an action that is not the user's.
+pub const BY_SCRIPT: &str = "by script";
+
 /// What the page's user did, or a script in their place.
 pub fn action(context: &mut Context<'_>, payload: &str) -> Option<()> {
     let reported: Reported = serde_json::from_str(payload).ok()?;
     let mut detail = cut(reported.detail, 100);
     if !reported.trusted {
-        detail = if detail.is_empty() { "by script".to_owned() } else { format!("{detail}, by script") };
+        detail = if detail.is_empty() { BY_SCRIPT.to_owned() } else { format!("{detail}, {BY_SCRIPT}") };
     }
     // The page's clock is the same clock; one that a test set back is not believed.
     let at = Timestamp(reported.at as i64);
@@ -164,9 +160,4 @@ pub(in crate::cdp) fn dialog_words(params: &RawValue) -> String {
     let Some(dialog) = super::read::<Dialog<'_>>(params) else { return "a dialog".to_owned() };
     let kind = if dialog.kind.is_empty() { "dialog" } else { &dialog.kind };
     format!("{} \"{}\"", cut(kind.to_owned(), 20), cut(dialog.message.to_string(), 200))
-}
-
-/// A download began.
-pub fn download(context: &mut Context<'_>, download: &Download<'_>) {
-    context.say(Level::Info, format!("download began: {}", cut(download.suggested_filename.to_string(), 200)));
 }

@@ -81,6 +81,19 @@ struct Timeout {
 
 /// What `timeouts.js` reports.
 #[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum FromPage {
+    /// The page waits for the end of this answer, and has for a while.
+    Awaited {
+        /// Its address.
+        awaited: String,
+    },
+    /// A time limit is over.
+    TimedOut(TimedOut),
+}
+
+/// A time limit of the page for a request.
+#[derive(Debug, Deserialize)]
 pub struct TimedOut {
     url: String,
     /// The limit in milliseconds; 0 when only its signal knows.
@@ -89,8 +102,25 @@ pub struct TimedOut {
 }
 
 impl Requests {
+    /// What the page itself says of a request.
+    pub fn reported(&mut self, context: &Context<'_>, report: FromPage) {
+        match report {
+            FromPage::TimedOut(told) => self.timed_out(context, told),
+            FromPage::Awaited { awaited } => {
+                let url = address(&awaited);
+                // What a worker asks for may be told by its page.
+                let is_it = |hop: &Hop| bare(&hop.url) == bare(&url);
+                let flights = self.flights.values_mut().filter(|flight| flight.hop.as_ref().is_some_and(is_it));
+                for flight in flights.filter(|flight| flight.response.is_some() && flight.end.is_none()) {
+                    flight.awaited = true;
+                    self.changed = true;
+                }
+            }
+        }
+    }
+
     /// The page's own time limit for a request is over.
-    pub fn timed_out(&mut self, context: &Context<'_>, told: TimedOut) {
+    fn timed_out(&mut self, context: &Context<'_>, told: TimedOut) {
         let told = TimedOut { url: bare(&address(&told.url)).to_owned(), ..told };
         self.timeouts.push_back(Timeout { session: context.session.to_owned(), at: context.now, told });
         if self.timeouts.len() > MAX_FAILED {
@@ -237,6 +267,7 @@ impl Requests {
         for (id, flight) in &mut self.flights {
             let left = flight.hop.as_ref().is_some_and(|hop| hop.session == session && hop.loader != loader);
             if left && flight.end.is_none() {
+                self.changed = true;
                 flight.left = Some(Timestamp(now.0 + LEFT_BEHIND_MS));
                 self.waiting.insert(id.clone());
             }

@@ -29,6 +29,7 @@ pub struct RemoteObject<'a> {
     pub value: Option<&'a RawValue>,
     pub unserializable_value: Option<String>,
     pub description: Option<String>,
+    pub object_id: Option<String>,
     #[serde(borrow)]
     pub preview: Option<Preview<'a>>,
 }

@@ -65,3 +65,23 @@ fn a_compilers_words_name_the_place() {
     assert_eq!(said("the file a.js was not found", &[]), "", "a file without a line is no place");
     assert_eq!(said("at 10:45 the user said: hello", &[]), "");
 }
+
+#[test]
+fn a_time_after_a_files_name_is_no_line_of_it() {
+    let words = "failed to load config from /app/vite.config.js: 5:43:50 AM [vite] svelt is not defined";
+    assert_eq!(said(words, &[]), "");
+    let console = json!({ "time": "2026-11-17T12:00:00Z", "level": "error", "speaker": "terminal", "message": words, "page": "vite" });
+    assert_eq!(of(&serde_json::from_value(console).expect("a message")), "/app/vite.config.js");
+    assert_eq!(said("ERROR in ./src/index.js 3:0-24", &[]), "src/index.js:3");
+}
+
+#[test]
+fn an_error_without_a_place_of_the_apps_own_is_where_one_behind_it_is() {
+    let file = "http://127.0.0.1:5173/src/load.js";
+    let inner = json!({ "message": "Error: no order", "stack": [{ "file": file, "line": 8, "column": 3 }] });
+    let console = json!({ "time": "2026-11-17T12:00:00Z", "level": "error", "message": "AggregateError: All promises were rejected",
+        "causes": [inner.clone(), inner.clone(), inner.clone(), inner], "page": "http://127.0.0.1:5173/" });
+    let console = serde_json::from_value(console).expect("a message");
+    assert_eq!(of(&console), "src/load.js:8");
+    assert_eq!(causes(&console), ["Error: no order @ src/load.js:8"; 3]);
+}

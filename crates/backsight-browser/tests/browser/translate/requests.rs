@@ -4,7 +4,7 @@ use backsight_browser::Phase;
 use backsight_browser::cdp::translate::{TranslateOptions, Translator};
 use backsight_browser::event::Event;
 use backsight_core::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Desk, extra, failed, finished, plain, received, sent};
 
@@ -300,4 +300,56 @@ fn what_is_under_way_is_known_until_it_is_told() {
     assert_eq!(under_way("Network.responseReceivedExtraInfo", extra("1", 500)), Some(vec![held, held]));
     let sent = sent("4", "GET", "http://app/next", "Document", 3.0);
     assert_eq!(under_way("Network.requestWillBeSent", sent), Some(vec![(Phase::Unanswered, true), held, held]));
+}
+
+fn from_page(binding: &str, payload: Value) -> Value {
+    json!({ "name": binding, "executionContextId": 1, "payload": payload.to_string() })
+}
+
+#[test]
+fn an_answer_that_has_begun_is_waited_for_when_the_page_needs_its_end() {
+    let phases = |desk: &mut Desk| -> Vec<Phase> {
+        desk.translator.take_under_way().unwrap_or_default().iter().map(|request| request.phase).collect()
+    };
+    for is_needed in [true, false] {
+        let mut desk = Desk::page();
+        desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://app/cut", "Fetch", 1.0));
+        desk.hear("P", "Network.responseReceived", received("1", "http://app/cut", 200, false));
+        assert_eq!(phases(&mut desk), [Phase::Answered]);
+        if is_needed {
+            desk.hear(
+                "P",
+                "Runtime.bindingCalled",
+                from_page("__backsightTimeouts", json!({ "awaited": "http://app/cut" })),
+            );
+            assert_eq!(phases(&mut desk), [Phase::Unanswered]);
+        }
+        desk.wait(5_000);
+        let expected: &[Phase] = if is_needed { &[Phase::Unanswered] } else { &[] };
+        assert_eq!(phases(&mut desk), expected, "it is told as answered unless the page needs the rest");
+        desk.hear("P", "Network.loadingFinished", finished("1", 6.0));
+        desk.wait(1_000);
+        assert_eq!(phases(&mut desk), [], "it is over");
+        assert_eq!(desk.lines(), ["GET http://app/cut 200 fetch"], "and told once");
+    }
+}
+
+#[test]
+fn nobody_waits_for_what_a_document_asked_for_that_is_gone() {
+    let mut desk = Desk::page();
+    desk.hear("P", "Network.requestWillBeSent", sent("1", "GET", "http://app/hangs", "Image", 1.0));
+    assert_eq!(desk.translator.take_under_way().unwrap().len(), 1);
+    desk.hear("P", "Page.frameNavigated", json!({ "frame": { "id": "TP", "loaderId": "L2", "url": "http://app/" } }));
+    assert_eq!(desk.translator.take_under_way(), Some(Vec::new()), "at once, not when it is given up");
+}
+
+#[test]
+fn a_transaction_that_was_undone_is_a_warning() {
+    let mut desk = Desk::page();
+    let undone = json!({ "database": "cart", "error": "ConstraintError: Key already exists" });
+    desk.hear("P", "Runtime.bindingCalled", from_page("__backsightFailures", undone));
+    assert_eq!(
+        desk.lines(),
+        ["Warning Browser: IndexedDB undid a transaction of cart: ConstraintError: Key already exists"]
+    );
 }
