@@ -15,7 +15,7 @@ import { complaints, rates, table } from './table.mjs';
 import { countTokens } from './tokens.mjs';
 import { User } from './user.mjs';
 
-const APPS = ['react', 'vue', 'webpack', 'flask'];
+const APPS = ['react', 'vue', 'webpack', 'flask', 'svelte'];
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..');
 const text = { type: 'string' };
 const flag = { type: 'boolean' };

@@ -47,6 +47,11 @@ fn bugs_in_a_flask_app_are_told_and_their_end_too() {
     play("flask");
 }
 
+#[test]
+fn bugs_beside_the_page_of_a_svelte_app_are_told_and_their_end_too() {
+    play("svelte");
+}
+
 /// Processes that run in a directory or were started with one below it.
 fn at_home_in(directory: &Path) -> Vec<String> {
     let is_there = |process: &Path| {

@@ -1,0 +1,2 @@
+const rows = [3];
+postMessage(rows.length);

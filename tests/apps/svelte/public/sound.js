@@ -1,0 +1,6 @@
+class Quiet extends AudioWorkletProcessor {
+  process() {
+    return false;
+  }
+}
+registerProcessor('quiet', Quiet);
