@@ -7,6 +7,8 @@
 `COPY` is a scratch copy of the repository (`git archive HEAD | tar x -C COPY`), never the repository itself. `weave` compiles
 the copy until every mutant that does not compile is left out, and writes the list to COPY/mutants.json. Then build the tests
 there (`cargo test --no-run -p CRATE --test NAME`) and `run`. CARGO_TARGET_DIR may be shared with the repository.
+Every test is run by itself, the quickest first, until one fails. What is known of each mutant is kept in COPY/judged.json: a
+run that is cut short goes on from there when it is started again, with the same tests or with more.
 Standard library only.
 """
 
@@ -152,17 +154,49 @@ def weave(copy, files):
     print(f"{len(every)} mutants, {len(dropped)} that do not compile")
 
 
+def fails(copy, binary, number, test):
+    command = ["timeout", "-k", "1", str(SECONDS), os.path.abspath(binary), "--exact", test]
+    ended = subprocess.run(command, env=dict(os.environ, MUTANT=str(number)), cwd=copy, capture_output=True)
+    return ended.returncode != 0
+
+
+def by_cost(copy, binary, filters):
+    """The tests, the quickest first, by the processor time they take without a mutant."""
+    listed = subprocess.run([os.path.abspath(binary), "--list", *filters], cwd=copy, capture_output=True, text=True)
+    costs = {}
+    for test in re.findall(r"^(\S+): test$", listed.stdout, re.M):
+        before = os.times()
+        if fails(copy, binary, 0, test):
+            sys.exit(f"`{test}` fails without a mutant")
+        after = os.times()
+        costs[test] = sum(after[2:4]) - sum(before[2:4])
+    return sorted(costs, key=costs.get)
+
+
 def run(copy, binary, filters):
-    survivors = []
+    kept = os.path.join(copy, "judged.json")
+    judged = {}
+    if os.path.exists(kept):
+        with open(kept) as file:
+            judged = json.load(file)
     with open(os.path.join(copy, "mutants.json")) as file:
         mutants = json.load(file)
+    tests = by_cost(copy, binary, filters)
     for number, words in mutants:
-        command = ["timeout", "-k", "1", str(SECONDS), "nice", "-n", "19", os.path.abspath(binary), *filters]
-        ended = subprocess.run(command, env=dict(os.environ, MUTANT=str(number)), cwd=copy, capture_output=True)
-        if ended.returncode == 0:
-            survivors.append(words)
-            print(f"survives: {number} {words}", flush=True)
-    print(f"{len(mutants) - len(survivors)} killed, {len(survivors)} survive")
+        known = judged.setdefault(str(number), {"words": words, "killed_by": None, "survived": []})
+        for test in tests:
+            if known["killed_by"] or test in known["survived"]:
+                continue
+            if fails(copy, binary, number, test):
+                known["killed_by"] = test
+            else:
+                known["survived"].append(test)
+        with open(kept, "w") as file:
+            json.dump(judged, file)
+    survivors = [(number, known["words"]) for number, known in judged.items() if not known["killed_by"]]
+    for number, words in survivors:
+        print(f"survives: {number} {words}")
+    print(f"{len(judged) - len(survivors)} killed, {len(survivors)} survive")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@
 //!    it too; then the file is removed. `close` removes the journal entry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 use backsight_core::{Code, Error, RelPath, Result, SnapshotId};
 use serde_json::Value;
@@ -28,6 +29,8 @@ use crate::disk::Disk;
 use crate::journal::{Journal, Journals, Phase, RestoreId, Step};
 use crate::objects::ObjectStore;
 use crate::observe::{Standing, observe};
+use crate::platform::Mount;
+use crate::root::Root;
 use crate::scan::open_below;
 use crate::seal::Seal;
 use crate::swap::{Mode, Swapped, is_being_filled, order_of};
@@ -73,7 +76,7 @@ impl Restoration {
 
 /// Where plans are applied.
 pub(crate) struct Applier<'a> {
-    pub(crate) root: &'a Path,
+    pub(crate) root: &'a Root,
     pub(crate) journal_directory: &'a AnchoredPath,
     pub(crate) seal: &'a Seal,
     pub(crate) store: &'a ObjectStore,
@@ -84,7 +87,7 @@ impl Applier<'_> {
     /// Applies `changes`, keeping `room` bytes for what the caller writes afterwards. On error nothing has changed, or the
     /// message says what remains.
     pub(crate) fn apply(&self, id: &SnapshotId, changes: &[Change], note: Value, room: u64) -> Result<Restoration> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         let id = RestoreId::try_from(id.as_str().to_owned()).map_err(|problem| Error::new(Code::Io, problem))?;
         let steps = self.place_stages(&id, changes);
         let mut journal = Journal { id, steps, note };
@@ -125,9 +128,10 @@ impl Applier<'_> {
         self.journals().remove_torn()?;
         let mut finished = Vec::new();
         for (path, phase) in self.journals().entries()? {
-            let root = self.open_root()?;
+            let root = self.root.open()?;
             let journal = self.journals().read(&path)?;
             check(&journal.note)?;
+            self.check_mounted(&journal)?;
             let mut restoration = Restoration::new(journal);
             match phase {
                 Phase::Intent => {
@@ -146,6 +150,23 @@ impl Applier<'_> {
             finished.push(restoration);
         }
         Ok(finished)
+    }
+
+    /// Refuses to go on where a file system that staged files are on is not mounted any more: its files would be taken for
+    /// removed, and what is staged there would stay. One whose directory is gone too is gone for good.
+    fn check_mounted(&self, journal: &Journal) -> Result<()> {
+        let own = Mount::of(self.root.path());
+        for step in journal.steps.iter().filter(|step| step.stage.is_beside(&journal.id)) {
+            let place = self.root.path().join(OsStr::from_bytes(&step.stage.directory));
+            if place.is_dir() && Mount::of(&place) == own {
+                let shown = backsight_core::quote(&step.stage.directory);
+                let message = format!("`{shown}` is not mounted, and an interrupted restore has files there");
+                let hint = "mount it again and run any `backsight` command, which finishes the restore; where it is gone for \
+                            good, remove its empty directory";
+                return Err(Error::new(Code::Io, message).with_hint(hint));
+            }
+        }
+        Ok(())
     }
 
     fn recover_forward(&self, root: &OwnedFd, restoration: &mut Restoration) -> Result<()> {
@@ -193,12 +214,6 @@ impl Applier<'_> {
 
     pub(crate) fn disk(&self) -> &Disk {
         self.store.disk()
-    }
-
-    pub(crate) fn open_root(&self) -> Result<OwnedFd> {
-        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
-        rustix::fs::open(self.root, flags, rustix::fs::Mode::empty())
-            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error.into()))
     }
 
     /// Puts everything back. From here on a crash is finished backward too.

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -29,6 +27,7 @@ use crate::object::{ObjectKind, object_id};
 use crate::objects::{ObjectStore, STREAM_LIMIT};
 use crate::observe::stat_of;
 use crate::part::{Notes, Part, Standing};
+use crate::root::Root;
 use crate::scan::{Found, Listing, Scan, ScanOptions, ScanRequest, Visited, Walked, cancelled, open_below, scan};
 use crate::sink::Sink;
 use crate::tree::{Contents, Entry, Node, Source, Tree, encode_directory};
@@ -109,7 +108,7 @@ impl Caller<'_> {
 
 /// What a capture starts from.
 pub(crate) struct Request<'a> {
-    pub(crate) root: &'a Path,
+    pub(crate) root: &'a Root,
     pub(crate) store: &'a ObjectStore,
     pub(crate) cache_file: &'a AnchoredPath,
     pub(crate) options: &'a ScanOptions,
@@ -138,7 +137,7 @@ pub(crate) fn capture(request: &Request<'_>, purpose: Purpose) -> Result<Capture
         Purpose::Record => request.store.fingerprint()?,
         Purpose::Look => request.store.glimpse()?,
     };
-    let root = root_identity(request.root)?;
+    let root = request.root.in_place()?;
     let start = match request.memory.plan(request, purpose, root, store) {
         Plan::Known(capture) => return Ok(*capture),
         Plan::All(start) => start,
@@ -230,11 +229,6 @@ fn capture_from(request: &Request<'_>, purpose: Purpose, ground: &Ground<'_>, sc
         request.memory.keep_look(start, subject, &captured);
     }
     Ok(Some(captured))
-}
-
-fn root_identity(root: &Path) -> Result<RootIdentity> {
-    let metadata = std::fs::metadata(root).map_err(|error| Error::io(format!("read `{}`", root.display()), error))?;
-    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// The cache if it speaks of this root, this store and the latest snapshot; else one made from the snapshot alone.
@@ -671,7 +665,7 @@ fn coverage_of(request: &Request<'_>, notes: &Notes, files: u64, unread_rules: V
 
 /// How large a file that is too large is, and whether it was not before.
 fn describe_large(request: &Request<'_>, uncovered: &mut Uncovered) {
-    let found = std::fs::symlink_metadata(request.root.join(uncovered.path.as_path()));
+    let found = std::fs::symlink_metadata(request.root.path().join(uncovered.path.as_path()));
     uncovered.size = found.ok().map(|found| found.len());
     let source = Source::new(request.store);
     // A snapshot that cannot be read says nothing, and is no reason not to capture.
@@ -755,7 +749,7 @@ mod tests {
         let cache_file = store.join("stat");
         let (options, include) = (ScanOptions::default(), BTreeSet::new());
         let request = Request {
-            root: &root,
+            root: &Root::at(&root).unwrap(),
             store: &objects,
             cache_file: &cache_file,
             options: &options,

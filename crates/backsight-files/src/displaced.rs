@@ -54,7 +54,7 @@ impl Applier<'_> {
     /// Goes through staged and displaced files. What was written to them and is in no snapshot is stored and returned, as
     /// a change of what the plan expected at the path: record it, then clear again until nothing comes.
     pub(crate) fn clear(&self, restoration: &mut Restoration, clearing: Clearing) -> Result<Vec<Change>> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         let failed = |error| Error::io("clean up after a restore", error);
         let batch = self.store.batch();
         let mut written = Vec::new();

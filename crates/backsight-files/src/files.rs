@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use backsight_core::{Error, ObjectId, RelPath, Result, Seq, SnapshotId, Uncovered};
@@ -25,6 +25,7 @@ use crate::memory::{Memory, Start, WatchState};
 use crate::object::ObjectKind;
 use crate::objects::ObjectStore;
 use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restore, plan_revert};
+use crate::root::Root;
 use crate::scan::{ScanOptions, open_below};
 use crate::seal::Seal;
 use crate::tree::{Node, Source, Tree};
@@ -34,7 +35,7 @@ const ROW_ROOM: u64 = 128 << 10;
 
 /// One workspace's files and the store that holds their snapshots.
 pub struct Files {
-    root: PathBuf,
+    root: Root,
     journal: AnchoredPath,
     seal: Seal,
     cache_file: AnchoredPath,
@@ -62,17 +63,17 @@ impl Files {
         let cache = store.join("cache");
         disk.create_private_directories(&cache)
             .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
-        Ok(Files::over(root, store, seal, ObjectStore::open(store, disk)?))
+        Ok(Files::over(Root::of(root, store)?, store, seal, ObjectStore::open(store, disk)?))
     }
 
     /// The same for a store that nothing can be written to: nothing is made.
-    pub fn open_to_look(root: &Path, store: &AnchoredPath, seal: Seal, disk: Disk) -> Self {
-        Files::over(root, store, seal, ObjectStore::open_to_look(store, disk))
+    pub fn open_to_look(root: &Path, store: &AnchoredPath, seal: Seal, disk: Disk) -> Result<Self> {
+        Ok(Files::over(Root::of(root, store)?, store, seal, ObjectStore::open_to_look(store, disk)))
     }
 
-    fn over(root: &Path, store: &AnchoredPath, seal: Seal, objects: ObjectStore) -> Self {
+    fn over(root: Root, store: &AnchoredPath, seal: Seal, objects: ObjectStore) -> Self {
         Files {
-            root: root.to_owned(),
+            root,
             journal: store.join("journal"),
             seal,
             cache_file: store.join("cache/stat"),
@@ -137,7 +138,7 @@ impl Files {
         let whole = self.look(&Subjects { thorough: true, ..*subjects }, caller)?;
         let both = partial.memory.iter().chain(whole.memory.iter());
         let memory = both.map(|(id, bytes)| (*id, bytes.clone())).collect();
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         let changes = compare(&Source::with_look(&self.objects, &memory, &root), &partial.tree, &whole.tree)?;
         Ok(self.memory.count_missed(partial.start, changes.iter().map(|change| change.path.as_bytes())))
     }
@@ -149,14 +150,8 @@ impl Files {
 
     /// What differs between a stored tree and the workspace as `now` saw it.
     pub fn compare_with_now(&self, before: &Tree, now: &Capture) -> Result<Vec<Change>> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         compare(&Source::with_look(&self.objects, &now.memory, &root), before, &now.tree)
-    }
-
-    fn open_root(&self) -> Result<OwnedFd> {
-        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
-        rustix::fs::open(&self.root, flags, rustix::fs::Mode::empty())
-            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error.into()))
     }
 
     /// Splits changes into those both captures can vouch for and those one of them could not see.
@@ -193,7 +188,7 @@ impl Files {
 
     /// The content of a file or symlink that `now` saw at `path`, stored or still on disk.
     pub fn content_now(&self, now: &Capture, path: &RelPath, id: &ObjectId) -> Result<Vec<u8>> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         Source::with_look(&self.objects, &now.memory, &root).content(path, id)
     }
 
@@ -204,7 +199,7 @@ impl Files {
             return if is_larger { None } else { self.objects.read_blob(id).ok() };
         }
         let is_larger = |found: fs::Metadata| found.len() > most;
-        match fs::symlink_metadata(self.root.join(path.as_path())).map(is_larger) {
+        match fs::symlink_metadata(self.root.path().join(path.as_path())).map(is_larger) {
             Ok(false) => self.content_now(now?, path, id).ok(),
             _ => None,
         }
@@ -212,13 +207,13 @@ impl Files {
 
     /// What stands at `path` in a stored tree, or in the workspace as `now` saw it.
     pub fn find(&self, tree: &Tree, now: Option<&Capture>, path: &RelPath) -> Result<Option<Node>> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         Ok(self.source(now, &root).find(tree, path)?.map(|entry| entry.node))
     }
 
     /// Everything in a stored tree, or in the workspace as `now` saw it, parents first; directories only if empty.
     pub fn list(&self, tree: &Tree, now: Option<&Capture>) -> Result<Vec<(RelPath, Node)>> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         let mut found = Vec::new();
         self.source(now, &root).walk(&tree.contents(), &mut |path, entry| {
             if !entry.node.is_directory() || entry.contents == Default::default() {
@@ -244,7 +239,7 @@ impl Files {
         target_coverage: Option<&ObjectId>,
         bounds: Bounds<'_>,
     ) -> Result<Plan> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
         plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, bounds)
     }
@@ -252,7 +247,7 @@ impl Files {
     /// Takes from a plan what would give anybody more than the files allowed then or allow now. Everything that is
     /// carried out goes through this.
     pub fn settle(&self, mut plan: Plan) -> Result<Plan> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         for change in &mut plan.changes {
             let Some(Node::File { mode: wanted, .. } | Node::Directory { mode: wanted, .. }) = change.after else {
                 continue;
@@ -280,7 +275,7 @@ impl Files {
         bounds: Bounds<'_>,
         on_conflict: OnConflict,
     ) -> Result<Plan> {
-        let root = self.open_root()?;
+        let root = self.root.open()?;
         plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, bounds, on_conflict)
     }
 
@@ -376,7 +371,8 @@ impl Files {
         use std::os::unix::fs::MetadataExt;
         let replaced = plan.changes.iter().filter(|change| matches!(change.before, Some(Node::File { .. })));
         let linked = replaced.filter(|change| {
-            fs::symlink_metadata(self.root.join(change.path.as_path())).is_ok_and(|metadata| metadata.nlink() > 1)
+            fs::symlink_metadata(self.root.path().join(change.path.as_path()))
+                .is_ok_and(|metadata| metadata.nlink() > 1)
         });
         linked.map(|change| change.path.clone()).collect()
     }

@@ -46,6 +46,7 @@ mod part;
 mod plan;
 mod platform;
 mod renames;
+mod root;
 mod scan;
 mod seal;
 mod sink;

@@ -339,7 +339,7 @@ impl State {
             "another process recorded something, or the store changed"
         } else if base.options != *request.options {
             "settings changed"
-        } else if base.rules_changed(request.root) {
+        } else if base.rules_changed(request.root.path()) {
             "ignore rules changed"
         } else if request.include.iter().any(|path| base.hides(path)) {
             "an ignored path was asked for"

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +24,7 @@ use crate::names::{Names, Span, alias_reason, names_towards};
 use crate::observe::stat_of;
 use crate::part::{Entered, Notes, Part};
 use crate::platform;
+use crate::root::Root;
 use crate::tree::MAX_DEPTH;
 use crate::watch::Watcher;
 
@@ -129,7 +130,7 @@ pub(crate) struct Found {
 /// What a walk starts from.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanRequest<'a> {
-    pub(crate) root: &'a Path,
+    pub(crate) root: &'a Root,
     pub(crate) options: &'a ScanOptions,
     /// What was captured last: such paths stay covered whatever the ignore rules say now.
     pub(crate) cache: &'a Cache,
@@ -145,10 +146,7 @@ pub(crate) struct ScanRequest<'a> {
 
 /// Walks the workspace, or the part of it that is asked for.
 pub(crate) fn scan(request: &ScanRequest<'_>) -> Result<Walked> {
-    let root = request.root;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let descriptor = rustix::fs::open(root, flags, Mode::empty())
-        .map_err(|error| Error::io(format!("open the workspace `{}`", root.display()), error.into()))?;
+    let descriptor = request.root.open()?;
     let walk = Walk {
         request: *request,
         next: AtomicU32::new(1),
@@ -160,7 +158,7 @@ pub(crate) fn scan(request: &ScanRequest<'_>) -> Result<Walked> {
     let options = request.options;
     let rules = match request.part {
         Some(part) => part.rules.clone(),
-        None => Rules::at_root(root, &options.surroundings, &options.exclude),
+        None => Rules::at_root(request.root.path(), &options.surroundings, &options.exclude),
     };
     let top = Arc::new(rustix::io::dup(&descriptor).map_err(|error| Error::io("walk the workspace", error.into()))?);
     let task = Task {
@@ -523,7 +521,7 @@ impl<'a> Walk<'a> {
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {
-        self.request.root.join(path_of(path))
+        self.request.root.path().join(path_of(path))
     }
 
     /// The names to look at, sorted.

@@ -12,6 +12,7 @@ use crate::apply::Applier;
 use crate::compare::Change;
 use crate::former::Former;
 use crate::journal::{Journal, Phase, RestoreId, Stage, Step};
+use crate::observe::stamp;
 use crate::platform::{Mount, is_protected};
 use crate::scan::open_below;
 use crate::swap::{Action, action_of, open_stage};
@@ -30,18 +31,19 @@ impl Applier<'_> {
     /// Staged files must be on the mount of their target, or they could not be swapped in one step. Two mounts of one
     /// device are as far apart as two devices.
     pub(crate) fn place_stages(&self, id: &RestoreId, changes: &[Change]) -> Vec<Step> {
-        let own = Mount::of(self.root);
+        let root = self.root.path();
+        let own = Mount::of(root);
         let place = |(number, change): (usize, &Change)| {
-            let target = self.root.join(change.path.as_path());
-            let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(self.root);
+            let target = root.join(change.path.as_path());
+            let standing = target.ancestors().skip(1).find(|directory| directory.is_dir()).unwrap_or(root);
             let mount = Mount::of(standing);
             let beside = if mount == own {
                 None
             } else {
                 // The directory a file system is mounted on: no plan can remove it.
-                let same = |directory: &&Path| directory.starts_with(self.root) && Mount::of(directory) == mount;
+                let same = |directory: &&Path| directory.starts_with(root) && Mount::of(directory) == mount;
                 let top = standing.ancestors().take_while(same).last().unwrap_or(standing);
-                let beside = top.strip_prefix(self.root).unwrap_or(Path::new(""));
+                let beside = top.strip_prefix(root).unwrap_or(Path::new(""));
                 // The root itself when a directory was exchanged just now: then nothing is mounted there.
                 RelPath::new(beside.as_os_str().as_encoded_bytes()).ok()
             };
@@ -52,20 +54,20 @@ impl Applier<'_> {
 
     /// Where the restore's own staged files are.
     pub(crate) fn stage_of(&self, id: &RestoreId) -> Result<AnchoredPath> {
-        let root = AnchoredPath::open_directory(self.root)
-            .map_err(|error| Error::io(format!("open the workspace `{}`", self.root.display()), error))?;
-        Ok(root.join(id.stage_directory()))
+        Ok(self.root.anchored()?.join(id.stage_directory()))
     }
 
     /// Makes the restore's own directory anew.
     pub(crate) fn make_stage(&self, stage: &Stage) -> io::Result<()> {
         let below = std::str::from_utf8(&stage.directory).map_err(io::Error::other)?;
-        self.disk().create_private_directories(&AnchoredPath::open_directory(self.root)?.join(below))
+        self.disk().create_private_directories(&self.root.anchored().map_err(io::Error::other)?.join(below))
     }
 
     /// Writes the new content of every step that has one, and keeps `room` bytes. A damaged object is found here, before
     /// any path changes. Answers with what cannot be kept of the files that are replaced.
     pub(crate) fn stage(&self, root: &OwnedFd, journal: &mut Journal, room: u64) -> Result<Vec<String>> {
+        check_writable(root, journal)?;
+        check_protected(root, journal)?;
         let own = self.stage_of(&journal.id)?;
         self.disk()
             .create_private_directories(&own)
@@ -87,8 +89,6 @@ impl Applier<'_> {
             self.journals().write_intent(journal)?;
         }
         self.journals().reserve(journal, room + 2 * self.journals().size(journal, Phase::Intent))?;
-        self.check_writable(root, journal)?;
-        check_protected(root, journal)?;
         Ok(unkept)
     }
 
@@ -120,35 +120,58 @@ impl Applier<'_> {
     pub(crate) fn remove_staged(&self, root: &OwnedFd, stage: &Stage, name: &[u8]) -> io::Result<()> {
         let Some(directory) = open_stage(root, stage)? else { return Ok(()) };
         match self.disk().remove_file_at(directory.as_fd(), name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            // A file system that is mounted read-only says so before it looks.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                stamp(directory.as_fd(), name)?.map_or(Ok(()), |_| Err(error))
+            }
+            other => other,
         }
     }
+}
 
-    /// Refuses early where a directory of the user's cannot be written to.
-    fn check_writable(&self, root: &OwnedFd, journal: &Journal) -> Result<()> {
-        let mut checked = std::collections::BTreeSet::new();
-        for step in &journal.steps {
-            let parent = step.change.path.parent();
-            if matches!(action_of(&step.change), Action::Chmod) || !checked.insert(parent) {
-                continue;
-            }
-            let Ok(directory) = open_below(root, parent) else { continue };
-            let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-            if let Err(error) = rustix::fs::accessat(&directory, ".", access, rustix::fs::AtFlags::EACCESS) {
-                // Nobody is allowed to, not even its owner: that is named with the files.
-                if is_protected(directory.as_fd(), b".") {
-                    continue;
-                }
-                let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
-                return Err(Error::io(format!("change files in `{shown}`"), error.into()).with_hint(format!(
-                    "allow it with `chmod u+w {}`",
-                    backsight_core::shell_word(if parent.is_empty() { b"." } else { parent })
-                )));
-            }
+/// Refuses early where a directory of the user's cannot be written to. All paths in such directories are in the details, so
+/// that a caller who leaves them asks once.
+fn check_writable(root: &OwnedFd, journal: &Journal) -> Result<()> {
+    let mut directories: BTreeMap<&[u8], Option<rustix::io::Errno>> = BTreeMap::new();
+    let (mut unwritable, mut first) = (Vec::new(), None);
+    for Step { change, .. } in &journal.steps {
+        if matches!(action_of(change), Action::Chmod) {
+            continue;
         }
-        Ok(())
+        let parent = change.path.parent();
+        if let Some(error) = *directories.entry(parent).or_insert_with(|| refusal(root, parent)) {
+            unwritable.push(change.path.clone());
+            first.get_or_insert((parent, error));
+        }
     }
+    let Some((parent, error)) = first else { return Ok(()) };
+    let shown = if parent.is_empty() { ".".to_owned() } else { backsight_core::quote(parent) };
+    let allow = match error {
+        rustix::io::Errno::ROFS => "mount it so that it can be written to".to_owned(),
+        _ if !is_own(root, parent) => "let its owner allow it".to_owned(),
+        _ => {
+            let word = backsight_core::shell_word(if parent.is_empty() { b"." } else { parent });
+            format!("allow it with `chmod u+w {word}`")
+        }
+    };
+    Err(Error::io(format!("change files in `{shown}`"), error.into())
+        .with_hint(format!("leave what is there as it is with `--on-conflict skip`, or {allow}"))
+        .with_details(serde_json::json!({ "unwritable": unwritable })))
+}
+
+/// Why names in a directory cannot be made or removed.
+fn refusal(root: &OwnedFd, parent: &[u8]) -> Option<rustix::io::Errno> {
+    let directory = open_below(root, parent).ok()?;
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let error = rustix::fs::accessat(&directory, ".", access, rustix::fs::AtFlags::EACCESS).err()?;
+    // What not even its owner is allowed is named with the files.
+    (!is_protected(directory.as_fd(), b".")).then_some(error)
+}
+
+fn is_own(root: &OwnedFd, parent: &[u8]) -> bool {
+    let owner = open_below(root, parent).and_then(rustix::fs::fstat).map(|found| found.st_uid);
+    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }
 
 /// Refuses what the file system lets nobody change: files that are immutable or can only be appended to, and what is in

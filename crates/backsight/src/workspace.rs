@@ -360,13 +360,15 @@ impl Workspace {
         // Asked every time: another process may have died since.
         if !opened.store.is_read_only() && opened.files.needs_recovery()? {
             match self.holding(opened)?.recover() {
-                // What cannot be recovered keeps nobody from reading; `verify` names it and writing is refused.
+                Err(error) if error.code() == Code::Cancelled => return Err(error),
+                // What cannot be recovered keeps no caller from reading; `verify` names it and writing is refused.
                 Err(error) if error.code() == Code::Damaged => {}
-                // Nor does what has no room yet.
-                Err(error) if error.code() == Code::DiskFull => {
-                    self.settings.report(Progress::Noted { message: error.message().to_owned() });
+                // Nor does what has no room yet, or stands where this user cannot write just now.
+                Err(error) => {
+                    let message = format!("a restore that was interrupted is not finished yet: {}", error.message());
+                    self.settings.report(Progress::Noted { message });
                 }
-                other => other?,
+                Ok(()) => {}
             }
         }
         Ok(opened)
@@ -391,7 +393,7 @@ impl Workspace {
         place::mend(&self.root, &store)?;
         let directory = store.directory();
         if store.is_read_only() {
-            let files = Files::open_to_look(&self.root, directory, store.seal().clone(), self.settings.disk.clone());
+            let files = Files::open_to_look(&self.root, directory, store.seal().clone(), self.settings.disk.clone())?;
             let timeline = Timeline::open_to_look(&directory.join("timeline.db"), &|| files.has_references())?;
             return Ok(Opened::new(store, files, timeline));
         }

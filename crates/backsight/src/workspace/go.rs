@@ -115,6 +115,8 @@ const MOUNTED: &str = "something is mounted there";
 
 /// Why a file is left alone that the file system lets nobody change.
 const PROTECTED: &str = "it is immutable or can only be appended to";
+/// Why a path is left alone in a directory that this user cannot write to.
+const UNWRITABLE: &str = "its directory cannot be written to";
 
 /// Whether a plan is carried out or only made.
 pub(super) enum Under<'w> {
@@ -681,8 +683,9 @@ fn refuse_conflicts(intent: &Intent<'_>, plan: &Plan) -> Result<()> {
 /// thing.
 fn leave_fixed(intent: &Intent<'_>, error: &Error, left: &mut BTreeMap<RelPath, String>) -> Option<()> {
     let mounted = serde_json::from_value(error.details()["mounted"].clone()).map(|path| (vec![path], MOUNTED));
-    let protected = || serde_json::from_value(error.details()["protected"].clone()).map(|paths| (paths, PROTECTED));
-    let (paths, why): (Vec<RelPath>, &str) = mounted.or_else(|_| protected()).ok()?;
+    let named = |name: &str, why| serde_json::from_value(error.details()[name].clone()).map(|paths| (paths, why));
+    let fixed = mounted.or_else(|_| named("protected", PROTECTED)).or_else(|_| named("unwritable", UNWRITABLE));
+    let (paths, why): (Vec<RelPath>, &str) = fixed.ok()?;
     let is_new = paths.iter().any(|path| !left.contains_key(path));
     (is_new && intent.terms.on_conflict != OnConflict::Refuse)
         .then(|| left.extend(paths.into_iter().map(|path| (path, why.to_owned()))))

@@ -161,8 +161,9 @@ impl Workspace {
         }
         // Another process may have been moving things about. With the lock held, what is still wrong is wrong.
         let writing = self.holding(opened)?;
+        // What cannot be recovered is in the report.
         match writing.recover() {
-            Err(error) if !matches!(error.code(), Code::Damaged | Code::DiskFull) => return Err(error),
+            Err(error) if error.code() == Code::Cancelled => return Err(error),
             _ => {}
         }
         let verified = self.verify_once(opened, head)?;

@@ -30,12 +30,12 @@ impl Workspace {
         Ok(writing)
     }
 
-    /// The same for making room: what cannot be recovered without room waits.
+    /// The same for making room: what cannot be recovered yet waits. What it needs is kept, unless its journal is damaged.
     pub(super) fn writing_without_room(&self) -> Result<Writing<'_>> {
         let writing = self.holding(self.made()?)?;
         writing.opened.files.objects().refresh()?;
         match writing.recover() {
-            Err(error) if error.code() != Code::DiskFull => Err(error),
+            Err(error) if matches!(error.code(), Code::Damaged | Code::Cancelled) => Err(error),
             _ => Ok(writing),
         }
     }

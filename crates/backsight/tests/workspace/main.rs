@@ -28,6 +28,7 @@ mod crash_restore;
 mod crash_steps;
 mod debug;
 mod edited_before_recovery;
+mod exchanged;
 mod full_disk;
 mod gate;
 mod going;

@@ -109,3 +109,40 @@ fn a_file_that_is_itself_a_mount_point_is_named_and_can_be_skipped() {
     assert!(applied.skipped.iter().any(|left| left.reason.contains("mounted")), "{applied:?}");
     assert_eq!(crate::lab::leftovers(&root, crate::lab::Strictness::Captured), "");
 }
+
+/// The files of a volume that is not there are not removed files: a recovery waits for it.
+#[test]
+fn a_recovery_waits_for_a_volume_that_is_not_mounted() {
+    let lab = Lab::new();
+    let fixture = twice(&lab);
+    let mut findings = Findings::default();
+    let mut waited = 0;
+    for n in (0..).step_by(5) {
+        let (root, volume) = (lab.empty(), lab.empty());
+        fs::create_dir(root.join("mounted")).unwrap();
+        let stopped = {
+            let _volume = SmallDisk::bind(&volume, &root.join("mounted"));
+            crate::lab::copy_to(&fixture, &root);
+            stop_at(&root, n, &restore_first)
+        };
+        let workspace = crate::lab::open(&root);
+        workspace.log(&Default::default()).unwrap();
+        let waits = workspace.undo(&Default::default()).err().filter(|error| error.message().contains("not mounted"));
+        waited += usize::from(waits.is_some());
+        drop(workspace);
+        let _volume = SmallDisk::bind(&volume, &root.join("mounted"));
+        let workspace = crate::lab::open(&root);
+        let checked = workspace.status().map(drop).map_err(|error| error.to_string());
+        let left = crate::lab::leftovers(&root, crate::lab::Strictness::Opened);
+        let whole = crate::lab::ensure(
+            waits.is_none() || (left.is_empty() && crate::lab::damage(&workspace).is_empty()),
+            || left,
+        );
+        findings.note(format_args!("stopped at {n}"), checked.and(whole));
+        if stopped.is_ok() {
+            break;
+        }
+    }
+    findings.report();
+    assert!(waited > 0, "no recovery had anything on the volume");
+}

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use backsight::report::OnConflict;
 use backsight::request::{Log, Restore};
 use backsight::{Code, Workspace};
 
-use crate::lab::open;
+use crate::lab::{open, stop_at};
 use crate::picture::{self, Picture};
 use crate::scene::Scene;
 
@@ -150,4 +151,59 @@ fn a_log_that_cannot_be_read_is_an_error_and_one_that_is_gone_is_none() {
     fs::remove_file(store.join("timeline.db-wal")).unwrap();
     let _view = View::of(&backup, &at);
     looks(&open(&at));
+}
+
+/// A container with a volume that is mounted read-only. What is in it cannot be put back, and that stops nothing else.
+#[test]
+fn a_directory_that_is_mounted_read_only_stops_no_other_command() {
+    let scene = Scene::of(&["a", "volume/m"]);
+    ["a", "volume/m"].iter().for_each(|file| scene.write(file, "1\n"));
+    let _view = View::of(&scene.root.join("volume"), &scene.root.join("volume"));
+    let error = scene.workspace.restore("1").unwrap_err();
+    assert!(error.message().contains("change files in `volume`"), "{error:?}");
+    assert!(error.hint().unwrap().contains("--on-conflict skip"), "{error:?}");
+    let next = open(&scene.root);
+    // The state before the restore was recorded, as ever.
+    assert!(next.status().unwrap().clean);
+    assert_eq!([scene.text("a"), scene.text("volume/m")], ["1", "1"]);
+    assert!(next.verify().unwrap().clean);
+    next.gc(&Default::default()).unwrap();
+    next.track().unwrap();
+    let skipping = Restore { reference: "1".to_owned(), on_conflict: OnConflict::Skip, ..Default::default() };
+    let applied = next.restore_with(&skipping).unwrap();
+    assert!(applied.skipped.iter().any(|left| left.reason.contains("cannot be written to")), "{applied:?}");
+    assert_eq!([scene.text("a"), scene.text("volume/m")], ["0", "1"]);
+}
+
+/// A restore was killed, and where it was at work nothing can be written now: whoever looks is not kept from it, whoever
+/// wants to change something is, and it is finished when it can be.
+#[test]
+fn a_recovery_that_cannot_be_carried_out_yet_keeps_no_reader_out() {
+    let mut waited = 0;
+    for n in 0.. {
+        let scene = Scene::of(&["a", "d/m"]);
+        ["a", "d/m"].iter().for_each(|file| scene.write(file, "1\n"));
+        let stopped = stop_at(&scene.root, n, &|workspace| workspace.restore("1").map(drop));
+        {
+            let _view = View::of(&scene.root.join("d"), &scene.root.join("d"));
+            let workspace = open(&scene.root);
+            workspace.log(&Log::default()).unwrap();
+            workspace.get_file_at("1", &"a".parse().unwrap()).unwrap();
+            workspace.status().unwrap();
+            workspace.gc(&Default::default()).unwrap();
+            let is_whole = workspace.verify().unwrap().clean;
+            if let Err(error) = workspace.track() {
+                assert!(!is_whole, "verify does not name what stops others: {error:?}");
+                waited += 1;
+            }
+        }
+        let workspace = open(&scene.root);
+        workspace.status().unwrap();
+        assert_eq!(scene.text("a"), scene.text("d/m"), "stopped at {n}");
+        assert!(workspace.verify().unwrap().clean, "stopped at {n}");
+        if stopped.is_ok() {
+            break;
+        }
+    }
+    assert!(waited > 0, "no recovery was in the way");
 }
