@@ -82,7 +82,7 @@ pictures: tools ## make the README's pictures of the dashboard again, from a sma
 # itself runs only the browser and the debuggers, and only when it is asked to. Each entry is a program, or several of which
 # one is enough, and the package it is in. LLDB's package brings the Python it runs our walker with.
 PROGRAMS := git:git patch:patch strace:strace chromium:chromium g++:g++ gdb:gdb go:golang-go dlv:delve node:nodejs npm:npm \
-  lldb-dap,lldb-dap-22,lldb-dap-21,lldb-dap-20,lldb-dap-19:lldb-22
+  lldb-dap,lldb-dap-22,lldb-dap-21,lldb-dap-20,lldb-dap-19:lldb-22 rdbg,rdbg3.4,rdbg3.3,rdbg3.2,rdbg3.1:ruby
 tools:
 	@missing=; for entry in $(PROGRAMS); do there=; \
 	  for tool in $$(echo "$${entry%:*}" | tr , ' '); do command -v $$tool >/dev/null && there=yes; done; \

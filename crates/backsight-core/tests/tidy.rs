@@ -53,6 +53,26 @@ fn every_rust_file_says_what_it_is_for_and_fits_a_sitting() {
 }
 
 #[test]
+fn every_script_that_walks_a_program_says_what_it_is_for_and_fits_a_sitting() {
+    let scripts: Vec<String> = files().into_iter().filter(|path| path.contains("/src/walk/")).collect();
+    let scripts: Vec<&String> = scripts.iter().filter(|path| path.ends_with(".py") || path.ends_with(".js")).collect();
+    assert!(scripts.len() > 10, "the walkers moved: {scripts:?}");
+    let mut wrong = Vec::new();
+    for path in scripts {
+        let text = read(path);
+        let first = text.lines().next().unwrap_or_default().trim_start();
+        if !["#", "//", "\"\"\""].iter().any(|mark| first.starts_with(mark)) {
+            wrong.push(format!("{path}: does not start by saying what it is for"));
+        }
+        let lines = text.lines().count();
+        if lines > LONGEST_FILE {
+            wrong.push(format!("{path}: {lines} lines, at most {LONGEST_FILE}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
 fn nothing_is_left_undone_or_switched_off() {
     // Taken apart, so that this file does not find itself.
     let banned = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];

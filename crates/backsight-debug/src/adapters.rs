@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 pub use find::{choose, locate, of_process, outside};
 pub(crate) use find::{is_rust, on_path, rust_sysroot};
+pub(crate) use python::besides;
 pub use python::{has_debugpy, has_module};
 
 /// A debugger.
@@ -102,6 +103,8 @@ pub struct Quirks {
     pub calls_begin_with: Vec<String>,
     /// What it evaluates never runs code unless it begins with one of those.
     pub evaluates_purely: bool,
+    /// It sets variables of the innermost frame, whichever is asked for.
+    pub sets_innermost: bool,
     /// It counts hits in another way than is asked for (`10`, `>= 10`, `% 10`), so they are counted here.
     pub miscounts_hits: bool,
 }
@@ -184,6 +187,7 @@ impl Default for Quirks {
             address_at: None,
             calls_begin_with: Vec::new(),
             evaluates_purely: false,
+            sets_innermost: false,
             miscounts_hits: false,
         }
     }
@@ -210,7 +214,7 @@ impl Default for Adapter {
 
 /// The debuggers that are known without being told.
 pub fn builtin() -> Vec<Adapter> {
-    vec![debugpy(), node(), delve(), lldb()]
+    vec![debugpy(), node(), delve(), lldb(), rdbg()]
 }
 
 /// The same with debuggers of the user's, which come first and replace those of the same name.
@@ -239,8 +243,12 @@ fn debugpy() -> Adapter {
         ]),
         reach: Reach::Calls,
         install: "python3 -m pip install debugpy".to_owned(),
-        // Without this a stop is told once for each thread.
-        before: vec![("setDebuggerProperty".to_owned(), json!({ "multiThreadsSingleNotification": true }))],
+        // Without this a stop is told once for each thread, and conditions that cannot be evaluated are never true.
+        before: vec![(
+            "setDebuggerProperty".to_owned(),
+            json!({ "multiThreadsSingleNotification": true,
+            "skipSuspendOnBreakpointException": [], "skipPrintBreakpointException": ["BaseException"] }),
+        )],
         launch: object(json!({ "stopOnEntry": "{stop_on_entry}", "justMyCode": false,
             "variablePresentation": { "all": "inline" } })),
         attach: object(json!({ "justMyCode": false })),
@@ -325,6 +333,7 @@ fn delve() -> Adapter {
             address_at: Some("uintptr(&{})".to_owned()),
             calls_begin_with: texts(&["call", "dlv"]),
             evaluates_purely: true,
+            sets_innermost: true,
             ..Quirks::default()
         },
         ..Adapter::default()
@@ -347,6 +356,30 @@ fn lldb() -> Adapter {
             exceptions: filters(&[("all", &["cpp_throw"]), ("uncaught", &["cpp_throw"])]),
             walker: Walker::Lldb,
             runs_code: false,
+            ..Quirks::default()
+        },
+        ..Adapter::default()
+    }
+}
+
+/// Ruby's, which is part of Ruby from 3.1 on. It shows values by running `inspect`, and has no walker: so what it tells is told only
+/// where running code is allowed.
+fn rdbg() -> Adapter {
+    Adapter {
+        name: "rdbg".to_owned(),
+        extensions: texts(&["rb"]),
+        programs: texts(&["rdbg", "rdbg3.4", "rdbg3.3", "rdbg3.2", "rdbg3.1"]),
+        arguments: texts(&["--open", "--host", "127.0.0.1", "--port", "0", "--", "{program}", "{arguments}"]),
+        reach: Reach::Opens,
+        install: "apt-get install ruby".to_owned(),
+        launch: object(json!({ "program": "{program}" })),
+        attach: object(json!({ "host": "{host}", "port": "{port}" })),
+        quirks: Quirks {
+            window: 1,
+            synthetic: texts(&["#class", "#length", "#encoding"]),
+            output: Output::Pipes,
+            is_program: true,
+            exceptions: filters(&[("all", &["any"])]),
             ..Quirks::default()
         },
         ..Adapter::default()

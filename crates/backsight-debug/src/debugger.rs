@@ -9,6 +9,7 @@ mod shelf;
 mod snapshots;
 mod step;
 mod tested;
+mod until;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +21,16 @@ use serde_json::json;
 
 pub use answer::{
     BreakpointList, Cleared, Deleted, Disconnected, Moved, Notable, NotableKind, PointList, PointState, PointView,
-    SessionList, SessionView, SnapshotCreated, SnapshotList, StepDiff, ThreadList,
+    SessionList, SessionView, SnapshotCreated, SnapshotList, StepDiff, ThreadList, Until, UntilChange, VariableSet,
+    WatchedBy,
 };
 pub use points::PointRequest;
+pub use until::ChangeRequest;
 
 use crate::adapters;
 use crate::session::{
-    self, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch, Outcome, OutputPage,
-    Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
+    self, AssignRequest, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch,
+    Outcome, OutputPage, Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
 use crate::testing;
 use beginnings::{Beginnings, Origin};
@@ -325,6 +328,25 @@ impl Debugger {
         let mut view = held.session.evaluate(request)?;
         view.value = held.shelf.redactor().named(&expression, &view.value).into_owned();
         Ok(view)
+    }
+
+    /// Gives a variable another value, and reads it again. The program is another one from then on.
+    pub fn set_variable(&self, name: Option<&str>, request: AssignRequest) -> Result<VariableSet> {
+        let held = self.session(name)?;
+        let AssignRequest { path, thread, frame, .. } = request.clone();
+        let read = || {
+            let (expression, safe) = (path.clone(), true);
+            let view = held.session.evaluate(EvaluateRequest { expression, thread, frame, safe, timeout_ms: None })?;
+            let value = held.shelf.redactor().named(&path, &view.value).into_owned();
+            Ok::<_, Error>(EvaluatedView { value, ..view })
+        };
+        let before = read().ok().map(|view| view.value);
+        let epoch = held.session.assign(request).map_err(|error| self.without_secrets(error))?;
+        let (after, kind) = match read() {
+            Ok(view) => (view.value, view.kind),
+            Err(error) => (format!("it was set, and cannot be read: {}", error.message()), None),
+        };
+        Ok(VariableSet { epoch, path, before, after, kind })
     }
 
     /// What the program printed from piece `since` on, up to about so many bytes.

@@ -22,6 +22,7 @@ use crate::capture::{Capture, Scope};
 use crate::report::{SnapshotDiff, Summary, Warning};
 
 pub(crate) use fit::{fitting, fold};
+pub(crate) use preview::preview;
 pub(crate) use runs::run_of;
 
 /// How many tokens an answer may take when nothing else is said.

@@ -10,6 +10,7 @@ mod moving;
 mod parts;
 mod points;
 mod snapshots;
+mod watching;
 
 use backsight_core::{Operation, Result};
 
@@ -21,6 +22,7 @@ pub use points::{CaptureAt, ListPoints, ReadSeries};
 pub use snapshots::{
     ClearSnapshots, CompareSnapshots, CreateSnapshot, DeleteSnapshot, ListSnapshots, ReadSnapshot, StepAndCompare,
 };
+pub use watching::{RunUntilChange, SetVariable};
 
 use crate::debugger::Debugger;
 

@@ -10,9 +10,11 @@ mod handshake;
 pub(crate) mod inspect;
 mod link;
 mod output;
+mod raised;
 mod recall;
 mod state;
 mod visit;
+mod watching;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -35,9 +37,12 @@ pub use inspect::{
     EvaluateRequest, EvaluatedView, StackView, ThreadView, VariableView, VariablesPage, VariablesRequest,
 };
 pub use output::{OutputPage, Piece};
+pub use raised::{AlsoThere, Earlier, Exception, Relation};
 pub(crate) use recall::Recall;
 pub use state::{State, Stop};
 pub use visit::{Onward, Visit, Visitor};
+pub use watching::AssignRequest;
+pub(crate) use watching::Spot;
 
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
@@ -296,6 +301,31 @@ impl Session {
         self.run(move |engine| async move { engine.evaluate(&request).await })
     }
 
+    /// Where the calls of a thread are, innermost first.
+    pub(crate) fn frames(&self, thread: i64) -> Result<Vec<Spot>> {
+        self.run(move |engine| async move { engine.spots(thread).await })
+    }
+
+    /// From now on the program stops when a value is written to, where the debugger can see that; whether it can.
+    pub(crate) fn watch_memory(&self, expression: String, thread: i64, frame: u32) -> Result<bool> {
+        self.run(move |engine| async move { engine.watch_memory(&expression, thread, frame).await })
+    }
+
+    /// No memory is watched any more.
+    pub(crate) fn watch_nothing(&self) -> Result<()> {
+        self.run(|engine| async move { engine.watch_nothing().await })
+    }
+
+    /// The line of the instruction before the one a thread is at, where the debugger tells.
+    pub(crate) fn line_before(&self, thread: i64) -> Result<Option<u32>> {
+        self.run(move |engine| async move { engine.line_before(thread).await })
+    }
+
+    /// Gives a variable another value; the epoch in which it was set.
+    pub fn assign(&self, request: AssignRequest) -> Result<u64> {
+        self.run(move |engine| async move { engine.assign(&request).await })
+    }
+
     /// What the program printed from piece `since` on.
     pub fn output(&self, since: u64, most_bytes: usize) -> OutputPage {
         engine::lock(&self.engine.output).since(since, most_bytes)
@@ -435,6 +465,10 @@ async fn farewell(engine: &Engine, end_program: bool) {
             let _ = tokio::time::timeout(FAREWELL / 3, exit.wait_for(Option::is_some)).await;
         }
     }
+    if end_program {
+        // A debugger that died or lost the program has not ended it, whatever it says.
+        engine.end_program();
+    }
     engine.change(state::Change::Lost("it was disconnected".to_owned()));
 }
 
@@ -528,12 +562,24 @@ async fn opened(
     let engine = Engine::begin(adapter, link, sink, Arc::clone(&setup.clock), scratch);
     match handshake::open(&engine, opening).await {
         Ok(()) => Ok(engine),
+        // A program that cannot even begin, such as one that is no JavaScript, has ended: what it said is its output.
+        Err(_) if has_ended(&engine).await => Ok(engine),
         Err(error) => {
             // The task that listens holds the engine as long as the adapter speaks.
             drop(engine.take_process());
             Err(with_output(error, &engine))
         }
     }
+}
+
+/// Whether the program that was started here has ended by itself, with a code.
+async fn has_ended(engine: &Engine) -> bool {
+    if engine.attached || !engine.adapter.quirks.is_program || engine.connection.ended().is_none() {
+        return false;
+    }
+    let mut moment = engine.follow();
+    let _ = tokio::time::timeout(FAREWELL, moment.wait_for(|now| now.is_over())).await;
+    matches!(engine.unpaused().await, Outcome::Exited { code: Some(_) })
 }
 
 /// What was said while a program was being started says why it was not: above all a compiler's errors.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::adapters::Walker;
 use crate::capture::{Capture, FrameCapture, Incomplete, Safety};
-use crate::session::engine::{Engine, Paused};
+use crate::session::engine::{Engine, PATIENCE, Paused};
 use crate::session::inspect::{EvaluateRequest, EvaluatedView, thread_of, unsafe_expression};
 use told::{Told, ToldNode};
 
@@ -43,6 +43,8 @@ pub struct CapturePlan {
     pub depth: u32,
     /// Expressions to evaluate in the first frame.
     pub watches: Vec<String>,
+    /// Of the frames only these expressions, and not their variables.
+    pub only_watches: bool,
     /// What may run.
     pub safety: Safety,
     /// How long it may take; what is not seen by then is said.
@@ -75,6 +77,7 @@ impl Default for CapturePlan {
             all_threads: false,
             depth: 0,
             watches: Vec::new(),
+            only_watches: false,
             safety: Safety::Pure,
             limit: Duration::from_secs(2),
             max_nodes: 20_000,
@@ -187,6 +190,31 @@ async fn walked(
     Told::read(told)
 }
 
+/// Asks the walker of Python something about the paused thread.
+pub(crate) async fn ask_python(
+    engine: &Engine,
+    paused: &Paused,
+    thread: i64,
+    function: &str,
+    arguments: Value,
+) -> Result<Value> {
+    python::call(engine, paused, thread, function, &arguments, PATIENCE).await
+}
+
+/// Asks LLDB's walker something about a frame.
+pub(crate) async fn ask_lldb(
+    engine: &Engine,
+    paused: &Paused,
+    thread: i64,
+    frame: u32,
+    function: &str,
+    mut arguments: Value,
+) -> Result<Value> {
+    (arguments["thread"], arguments["frame"]) = (json!(thread), json!(frame));
+    let id = engine.frame_id(paused, Some(thread), frame).await?;
+    lldb::call(engine, function, &arguments, id, PATIENCE).await
+}
+
 /// Reads any bytes as what a walker answers; whether they are such an answer.
 pub(crate) fn read_bytes(bytes: &[u8]) -> bool {
     let told = serde_json::from_slice(bytes).ok().and_then(|body| Told::read(body).ok());
@@ -243,6 +271,6 @@ fn arguments(plan: &CapturePlan, thread: i64) -> Value {
     json!({
         "thread": thread, "frame": plan.frame, "frames": plan.frames.count(), "threads": plan.all_threads,
         "depth": plan.depth, "watches": plan.watches, "nodes": plan.max_nodes, "ms": plan.limit.as_millis() as u64,
-        "head": HEAD, "tail": TAIL,
+        "head": HEAD, "tail": TAIL, "only": plan.only_watches,
     })
 }

@@ -36,6 +36,7 @@ mod milestone_create;
 mod milestone_list;
 mod noise_rules;
 mod review_comments;
+mod run_until_change;
 mod shown;
 mod snapshot_clear;
 mod snapshot_create;
@@ -48,6 +49,7 @@ mod snapshot_on;
 mod snapshot_series;
 mod stacktrace_get;
 mod step_and_diff;
+mod variable_set;
 mod variables_get;
 mod workspace_reset;
 mod workspace_status;
@@ -134,6 +136,8 @@ fn defined() -> Vec<Tool> {
         Tool::asks::<snapshot_delete::SnapshotDelete>(),
         Tool::asks::<snapshot_clear::SnapshotClear>(),
         Tool::asks::<step_and_diff::StepAndDiff>(),
+        Tool::asks::<run_until_change::RunUntilChange>(),
+        Tool::asks::<variable_set::VariableSet>(),
         Tool::asks::<snapshot_on::SnapshotOn>(),
         Tool::asks::<snapshot_series::SnapshotSeries>(),
         Tool::asks::<snapshot_export::SnapshotExport>(),
@@ -538,7 +542,7 @@ mod tests {
             (
                 "runs writes reaches",
                 "browser_attach debug_launch debug_attach debug_control debug_disconnect breakpoint_set evaluate \
-                snapshot_create step_and_diff snapshot_on bisect",
+                snapshot_create step_and_diff run_until_change variable_set snapshot_on bisect",
             ),
         ];
         let said = |tool: &Tool| {

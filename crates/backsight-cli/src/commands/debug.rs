@@ -6,6 +6,7 @@ mod moving;
 mod place;
 mod points;
 mod snapshots;
+mod watching;
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,7 @@ Examples:
   backsight debug snapshot after
   backsight debug diff before after
   backsight debug try                       the same in one: step, and show what that changed
+  backsight debug watch order.total         go on until it changes, and show the line that did it
   backsight debug on shop.py:12 --name loop && backsight debug continue && backsight debug series loop
   backsight debug end")]
 pub struct Args {
@@ -71,6 +73,8 @@ enum Action {
     Clear(snapshots::Clear),
     Export(snapshots::Export),
     Try(snapshots::Try),
+    Watch(watching::Watch),
+    Set(watching::Set),
     On(points::On),
     Points(points::Points),
     Series(points::Series),
@@ -110,6 +114,8 @@ fn perform(action: &Action, desk: &Desk<'_>) -> Result<Verdict> {
         Action::Clear(args) => args.run(desk),
         Action::Export(args) => args.run(desk),
         Action::Try(args) => args.run(desk),
+        Action::Watch(args) => args.run(desk),
+        Action::Set(args) => args.run(desk),
         Action::On(args) => args.run(desk),
         Action::Points(args) => args.run(desk),
         Action::Series(args) => args.run(desk),

@@ -3,13 +3,14 @@
 
 pub mod looking;
 pub mod snapshots;
+pub mod watching;
 
 use std::path::Path;
 
 use backsight::debug::debugger::{Disconnected, Moved, SessionView};
 use backsight::debug::render::safe;
 use backsight::debug::session::{
-    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport,
+    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, Relation, StopReport,
 };
 
 use backsight::debug::testing::TestResult;
@@ -54,6 +55,9 @@ fn tested(sheet: &mut Sheet, result: TestResult) {
 /// Where a program is, and what was executed for it.
 pub fn place_of(page: &mut Page, outcome: &Outcome, executed: &Executed, start: &Path) {
     headline(&mut page.data, outcome, start);
+    if let Outcome::Stopped(stop) = outcome {
+        more_about(&mut page.data, stop);
+    }
     if let Outcome::Stopped(stop) = outcome
         && let Some(frame) = &stop.frame
     {
@@ -61,6 +65,30 @@ pub fn place_of(page: &mut Page, outcome: &Outcome, executed: &Executed, start: 
     }
     for command in [&executed.build, &executed.command, &executed.debuggee] {
         started(&mut page.data, command);
+    }
+}
+
+/// What led to an exception, a condition that could not be evaluated, and who else is there.
+fn more_about(sheet: &mut Sheet, stop: &StopReport) {
+    let exception = stop.stop.exception.as_deref();
+    for earlier in exception.map(|exception| exception.chain.as_slice()).unwrap_or_default() {
+        let relation = match earlier.relation {
+            Relation::Cause => "caused by",
+            Relation::Context => "while handling",
+            Relation::Inner => "with",
+        };
+        let message = earlier.message.as_deref().map(|text| format!(": {}", safe(text))).unwrap_or_default();
+        sheet.line(format_args!("  {} {}{message}", sheet.dim(relation), sheet.paint(RED, safe(&earlier.kind))));
+    }
+    if let Some(more) = exception.map(|exception| exception.chain_omitted).filter(|more| *more > 0) {
+        sheet.line(sheet.dim(format_args!("  and {}", count(more, "more exception"))));
+    }
+    if let Some(problem) = &stop.stop.problem {
+        let said = sheet.paint(YELLOW.bold(), "Its condition could not be evaluated");
+        sheet.line(format_args!("{said}: {}", safe(problem)));
+    }
+    for also in &stop.also {
+        sheet.line(format_args!("Thread {} is at {} too", also.thread_id, enumerate(&also.breakpoints)));
     }
 }
 

@@ -35,6 +35,7 @@ pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) 
         Contents::Binary => by_name("lldb-dap"),
         Contents::Script(interpreter) if interpreter.contains("python") => by_name("debugpy"),
         Contents::Script(interpreter) if interpreter.contains("node") => by_name("node"),
+        Contents::Script(interpreter) if interpreter.contains("ruby") => by_name("rdbg"),
         Contents::Script(_) | Contents::Other => for_extension(),
     };
     found.or_else(for_extension).ok_or_else(|| {

@@ -2,6 +2,7 @@
 //! process. So the session knows only one kind of debugger, and V8's side of things stays in here.
 
 mod adapter;
+mod conditions;
 mod expression;
 mod failing;
 mod inspector;

@@ -16,6 +16,44 @@ const MOST_ENTRIES: usize = 10_000;
 /// A longer description of an environment is none.
 const LONGEST_NOTE: u64 = 64 << 10;
 
+/// Modules that come with Python.
+const OF_PYTHON: &str = "abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii \
+    bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys \
+    compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses \
+    dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno \
+    faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass \
+    gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib imaplib imghdr imp importlib inspect \
+    io ipaddress itertools json keyword lib2to3 linecache locale logging lzma mailbox mailcap marshal math \
+    mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers \
+    opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib \
+    poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue \
+    quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex \
+    shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants \
+    sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog \
+    tabnanny tarfile telnetlib tempfile termios textwrap this threading time timeit tkinter token tokenize \
+    tomllib trace traceback tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu \
+    uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile \
+    zipimport zlib zoneinfo";
+/// Starts the debugger without the working directory in its search path.
+const BEGIN: &str = "import sys; sys.path[:1] = [one for one in sys.path[:1] if one]; sys.argv[0] = 'debugpy'; \
+    from debugpy.server import cli; cli.main()";
+
+/// The command line of a debugger that is a module of Python. `-m` looks for modules in the working directory first, where a
+/// `queue.py` of the project would be taken for Python's own; the program itself never sees it there.
+pub(crate) fn besides(arguments: Vec<String>, directory: &Path) -> Vec<String> {
+    let is_module = arguments.windows(2).position(|words| words == ["-m", "debugpy"]);
+    let Some(at) = is_module.filter(|_| hides_modules(directory)) else { return arguments };
+    let (before, after) = (arguments.iter().take(at), arguments.iter().skip(at + 2));
+    before.cloned().chain(["-c".to_owned(), BEGIN.to_owned()]).chain(after.cloned()).collect()
+}
+
+/// Whether a directory has a module of the name of one of Python's.
+fn hides_modules(directory: &Path) -> bool {
+    OF_PYTHON.split_whitespace().any(|name| {
+        directory.join(format!("{name}.py")).is_file() || directory.join(name).join("__init__.py").is_file()
+    })
+}
+
 /// Whether a Python has its debugger; nothing where only running it would tell, as of a script that chooses one of several.
 pub fn has_debugpy(python: &Path, home: Option<&Path>) -> Option<bool> {
     has_module(python, home, "debugpy")
@@ -78,6 +116,18 @@ mod tests {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
         file
+    }
+
+    #[test]
+    fn a_project_that_hides_a_module_of_python_is_not_searched_for_the_debugger() {
+        let place = tempfile::tempdir().unwrap();
+        let line = || ["-X", "-m", "debugpy", "--connect"].map(str::to_owned).to_vec();
+        put(place.path(), "shop.py", "");
+        assert_eq!(besides(line(), place.path()), line());
+        put(place.path(), "queue.py", "");
+        let told = besides(line(), place.path());
+        assert_eq!((told[0].as_str(), told[1].as_str(), told[3].as_str()), ("-X", "-c", "--connect"));
+        assert!(!OF_PYTHON.contains('\n') && OF_PYTHON.split_whitespace().count() > 200);
     }
 
     #[test]

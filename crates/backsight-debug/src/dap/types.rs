@@ -18,6 +18,9 @@ pub(crate) struct Capabilities {
     pub support_terminate_debuggee: bool,
     pub supports_exception_info_request: bool,
     pub supports_delayed_stack_trace_loading: bool,
+    pub supports_data_breakpoints: bool,
+    pub supports_set_expression: bool,
+    pub supports_set_variable: bool,
     pub exception_breakpoint_filters: Vec<ExceptionFilter>,
 }
 
@@ -39,6 +42,8 @@ pub(crate) struct StoppedBody {
     pub all_threads_stopped: Option<bool>,
     pub preserve_focus_hint: Option<bool>,
     pub hit_breakpoint_ids: Vec<i64>,
+    /// Of our own adapter: a condition that could not be evaluated.
+    pub problem: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SnapshotDiff, SnapshotEntry};
-use crate::session::{Breakpoint, BreakpointRequest, Executed, Outcome, ThreadView, VariableView};
+use crate::session::{Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, ThreadView, VariableView};
 use crate::testing::TestView;
 
 /// Something for the timeline.
@@ -244,6 +244,89 @@ pub struct StepDiff {
     /// Why there is none although the program paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// What became of a value that was watched while the program went on.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct UntilChange {
+    /// Where the program is now.
+    #[serde(flatten)]
+    pub moved: Moved,
+    /// What was watched.
+    pub expression: String,
+    /// Whether it changed.
+    pub changed: bool,
+    /// What ended the watch.
+    pub until: Until,
+    /// The value before.
+    pub before: String,
+    /// The value now, when it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The line that changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<FrameView>,
+    /// The frame in which the value is read now, where its call is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_frame: Option<u32>,
+    /// How it was watched.
+    pub watched_by: WatchedBy,
+    /// How many steps were made, or how often it was written to.
+    pub steps: u64,
+    /// So many other threads ran while it changed: one of them may have done it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other_threads: u64,
+    /// Parts of the value that cannot be compared: a change there is not seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
+    /// What changed in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<SnapshotDiff>,
+}
+
+/// What ended the watch of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// It changed.
+    Changed,
+    /// The call in which it is read has returned or waits, or its variable is not there any more.
+    OutOfScope,
+    /// Something else paused the program, such as a breakpoint.
+    PausedElsewhere,
+    /// As many steps were made as were allowed.
+    StepLimit,
+    /// The time was up: the program was paused wherever it was.
+    TimeLimit,
+    /// The program ended, or could not be paused.
+    NotPaused,
+}
+
+/// How a value was watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WatchedBy {
+    /// The debugger stopped at every write to its memory.
+    DataBreakpoint,
+    /// The program was stepped, line by line, and looked at after each.
+    Stepping,
+}
+
+/// A variable that was given another value.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct VariableSet {
+    /// Changes whenever the program moves.
+    pub epoch: u64,
+    /// What was set.
+    pub path: String,
+    /// Its value before, where that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Its value now, read again.
+    pub after: String,
+    /// Its type now.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -138,6 +138,13 @@ impl Held {
             Outcome::StillRunning { .. } | Outcome::Exited { .. } => return,
         };
         stop.stop.description = stop.stop.description.as_deref().map(|about| redactor.spoken(about));
+        stop.stop.problem = stop.stop.problem.as_deref().map(|problem| redactor.spoken(problem));
+        if let Some(exception) = &mut stop.stop.exception {
+            exception.message = exception.message.as_deref().map(|message| redactor.spoken(message));
+            for earlier in &mut exception.chain {
+                earlier.message = earlier.message.as_deref().map(|message| redactor.spoken(message));
+            }
+        }
         let Some(name) = &stop.point else { return };
         if let Some(problem) = self.shelf.with_point(name, |point| point.problem()).flatten() {
             let problem = redactor.spoken(&problem);

@@ -9,7 +9,7 @@ use backsight_core::Result;
 
 use super::held::Held;
 use crate::capture::Safety;
-use crate::session::{FrameView, Outcome, StopReport, VariableView, VariablesPage, VariablesRequest};
+use crate::session::{Outcome, StopReport, VariableView, VariablesPage, VariablesRequest};
 use crate::testing::{Framework, TestResult, TestView, verdict};
 
 /// How many frames are looked through for one of the project's own.
@@ -73,7 +73,12 @@ impl Held {
     /// Tells the stop by the innermost frame of the project's own code, and gives the variables there.
     fn focus(&self, stop: &mut StopReport) -> Vec<VariableView> {
         let stack = self.session.stack(None, 0, FRAMES);
-        let own = stack.ok().and_then(|stack| stack.frames.into_iter().find(|frame| is_own(frame, &self.subject.root)));
+        let own = stack.ok().and_then(|stack| {
+            stack
+                .frames
+                .into_iter()
+                .find(|frame| frame.file.as_deref().is_some_and(|file| is_own(file, &self.subject.root)))
+        });
         let Some(own) = own else { return Vec::new() };
         let request = VariablesRequest { frame: own.index, count: VARIABLES, ..VariablesRequest::default() };
         stop.frame = Some(own);
@@ -116,8 +121,9 @@ fn fails_at(stop: &StopReport) -> bool {
     stop.stop.reason == "exception" || stop.stop.reason == "panic" || is_breakpoint && fails
 }
 
-fn is_own(frame: &FrameView, root: &Path) -> bool {
-    let Some(file) = frame.file.as_deref().map(Path::new) else { return false };
+/// Whether a file is the project's own, and not that of something it uses.
+pub(super) fn is_own(file: &str, root: &Path) -> bool {
+    let file = Path::new(file);
     let Ok(inside) = file.strip_prefix(root) else { return false };
     let is_foreign = |part: Component<'_>| part.as_os_str().to_str().is_some_and(|name| FOREIGN.contains(&name));
     file.is_file() && !inside.components().any(is_foreign)

@@ -125,6 +125,8 @@ impl<'a> Walk<'a> {
                 Difference::None => Some(Difference::Unknown),
                 other => Some(other),
             },
+            // One has something inside and the other has not.
+            (Leaf, NotExpanded) | (NotExpanded, Leaf) => Some(of_wholes(old, new)),
             (NotExpanded, _) | (_, NotExpanded) => Some(of_unseen(old, new)),
             _ if self.depth >= DEEPEST => Some(of_unseen(old, new)),
             (Fields(_), Fields(_)) | (Elements(_), Elements(_)) | (Entries(_), Entries(_)) => None,

@@ -19,11 +19,15 @@ pub const MOST_FRAMES: u32 = 1_000;
 pub const MOST_VARIABLES: u64 = 10_000;
 /// The most snapshots of one snapshot point.
 pub const MOST_HITS: u64 = 10_000;
+/// The most steps that are made until a value changes.
+pub const MOST_STEPS: u32 = 100_000;
 /// The most bytes of output in one answer.
 pub const MOST_OUTPUT: u64 = 1 << 20;
 
 /// How many frames of a stack an answer has when the caller does not say.
 pub(super) const USUAL_FRAMES: u32 = 20;
+/// How many steps are made until a value changes when the caller does not say.
+pub(super) const USUAL_STEPS: u32 = 1_000;
 /// How many bytes of output an answer has when the caller does not say.
 pub(super) const USUAL_OUTPUT: u64 = 64 << 10;
 /// How deep a step looks when the caller does not say; a capture by itself shows the variables alone.

@@ -75,6 +75,9 @@ pub struct Breakpoint {
     /// What it is for.
     #[serde(default, skip_serializing_if = "Purpose::is_pause")]
     pub purpose: Purpose,
+    /// Why its condition could not be evaluated when the program came by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// The debugger would ignore its condition, so it is not told.
     #[serde(skip)]
     kept_back: bool,
@@ -158,6 +161,19 @@ impl Breakpoints {
         }
     }
 
+    /// Those that have a condition and are told to the debugger.
+    pub(crate) fn unchecked_conditions(&self) -> Vec<(String, String)> {
+        self.told().filter_map(|one| Some((one.id.clone(), one.request.condition.clone()?))).collect()
+    }
+
+    /// Keeps one back, and says why.
+    pub(crate) fn keep_one_back(&mut self, id: &str, message: &str) {
+        if let Some(breakpoint) = self.list.iter_mut().find(|breakpoint| breakpoint.id == id) {
+            breakpoint.kept_back = true;
+            breakpoint.refuse(message);
+        }
+    }
+
     /// Whether there are some whose hits the debugger does not count.
     pub(crate) fn counts_here(&self) -> bool {
         self.list.iter().any(|breakpoint| breakpoint.counted.is_some())
@@ -180,6 +196,28 @@ impl Breakpoints {
         })
     }
 
+    /// The condition of the first of these that has one.
+    pub(crate) fn condition_of(&self, ids: &[String]) -> Option<String> {
+        ids.iter().filter_map(|id| self.get(id)).find_map(|breakpoint| breakpoint.request.condition.clone())
+    }
+
+    /// Keeps why the condition of one of these could not be evaluated, or that it could.
+    pub(crate) fn note_problem(&mut self, ids: &[String], problem: Option<&str>) {
+        let conditional = |breakpoint: &&mut Breakpoint| breakpoint.request.condition.is_some();
+        let hit = self.list.iter_mut().filter(|breakpoint| ids.contains(&breakpoint.id));
+        hit.filter(conditional).for_each(|breakpoint| breakpoint.problem = problem.map(str::to_owned));
+    }
+
+    /// Those at a line.
+    pub(crate) fn at_line(&self, file: &str, line: u32) -> Vec<String> {
+        self.ids(&|breakpoint| match &breakpoint.request.at {
+            Place::Line { file: wanted, line: asked } => {
+                breakpoint.bound && Path::new(file) == wanted && breakpoint.line.unwrap_or(*asked) == line
+            }
+            Place::Function(_) | Place::Exception(_) => false,
+        })
+    }
+
     /// What stands at a place.
     pub(crate) fn at(&self, place: &Place) -> Option<&Breakpoint> {
         self.list.iter().find(|breakpoint| breakpoint.request.at == *place)
@@ -194,6 +232,7 @@ impl Breakpoints {
                 return Err(breakpoint.taken());
             }
             (breakpoint.request, breakpoint.kept_back, breakpoint.counted) = (request, false, None);
+            breakpoint.problem = None;
             return Ok(breakpoint.id.clone());
         }
         self.taken += 1;
@@ -205,6 +244,7 @@ impl Breakpoints {
             line: None,
             message: Some("not told to the debugger yet".to_owned()),
             purpose,
+            problem: None,
             kept_back: false,
             counted: None,
             adapter_id: None,
@@ -290,6 +330,10 @@ impl Breakpoints {
     /// Which were hit, by the debugger's numbers or by where the program is.
     pub(crate) fn hit(&self, stop: &Stop, here: Here<'_>) -> Vec<String> {
         let reason = stop.reason.as_str();
+        // Memory that is watched is at no place.
+        if reason == "data breakpoint" {
+            return Vec::new();
+        }
         if !reason.contains("breakpoint") && reason != "exception" && stop.hits.is_empty() {
             return Vec::new();
         }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::breakpoints::{Breakpoint, BreakpointRequest, Here, Place, Purpose};
 use super::engine::{Engine, PATIENCE, Paused};
 use super::handshake::{set_exceptions, set_functions, set_lines};
+use super::raised::AlsoThere;
 use super::state::{Change, Moment, State, Stop};
 use crate::dap::connection::Refused;
 use crate::dap::types::{self, StackFrame};
@@ -88,12 +89,16 @@ pub struct StopReport {
     /// The snapshot point that is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point: Option<String>,
+    /// Other threads that stand at a breakpoint at the same time; debuggers let them go on from there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoThere>,
 }
 
 impl Outcome {
     /// A stop of which no more is known.
     pub(crate) fn stopped(epoch: u64, stop: Stop) -> Outcome {
-        Outcome::Stopped(Box::new(StopReport { epoch, stop, frame: None, breakpoints: Vec::new(), point: None }))
+        let (breakpoints, also) = (Vec::new(), Vec::new());
+        Outcome::Stopped(Box::new(StopReport { epoch, stop, frame: None, breakpoints, point: None, also }))
     }
 }
 
@@ -151,7 +156,8 @@ impl Engine {
             };
             match self.report(&paused).await {
                 Err(error) if error.code() == Code::StateChanged => {}
-                Ok(report) => {
+                Ok(mut report) => {
+                    report.also = self.also_there(&paused, &report.breakpoints).await?;
                     self.end_temporary().await?;
                     return Ok(Outcome::Stopped(Box::new(report)));
                 }
@@ -183,23 +189,24 @@ impl Engine {
             Some(thread) => self.stack(paused, thread, 1).await?.first().map(|frame| view(0, frame)),
             None => None,
         };
-        if stop.reason == "exception" && !stop.is_described {
-            let about = self.exception(paused).await?;
-            self.change_moment(|moment| {
-                moment.describe(paused.epoch, stop.thread_id, about.clone());
-                false
-            });
-            stop.description = about.or(stop.description);
-        }
-        self.still(paused)?;
         let (file, line) = frame.as_ref().map_or((None, None), |frame| (frame.file.as_deref(), frame.line));
         let function = frame.as_ref().map(|frame| frame.function.as_str());
         let breakpoints = self.breakpoints().hit(&stop, Here { file, line, function });
+        if !stop.is_learned {
+            let learned = self.learn(paused, &breakpoints).await?;
+            self.breakpoints().note_problem(&breakpoints, learned.problem.as_deref());
+            stop.learn(learned.clone());
+            self.change_moment(|moment| {
+                moment.learn(paused.epoch, stop.thread_id, learned);
+                false
+            });
+        }
+        self.still(paused)?;
         let point = self.breakpoints().point_of(&breakpoints);
-        Ok(StopReport { epoch: paused.epoch, stop, frame, breakpoints, point })
+        Ok(StopReport { epoch: paused.epoch, stop, frame, breakpoints, point, also: Vec::new() })
     }
 
-    async fn exception(&self, paused: &Paused) -> Result<Option<String>> {
+    pub(super) async fn exception(&self, paused: &Paused) -> Result<Option<String>> {
         let Some(thread) = paused.stop.thread_id else { return Ok(None) };
         if !self.capabilities().supports_exception_info_request {
             return Ok(None);

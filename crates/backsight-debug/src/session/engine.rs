@@ -61,12 +61,37 @@ pub(crate) struct Engine {
     /// What was executed for this session; nothing where a debugger waited for us.
     pub executed: Executed,
     /// The program, where its debugger started it and tells.
-    program: Mutex<Option<Pid>>,
+    program: Mutex<Option<Debuggee>>,
     stderr: Tail,
     /// The program is one that was there before us.
     pub attached: bool,
     /// What the debugger builds goes here, and goes with us. None for a program that was there before.
     _scratch: Option<Scratch>,
+}
+
+/// A process that a debugger started.
+#[derive(Clone, Copy, Debug)]
+struct Debuggee {
+    process: Pid,
+    /// When it began: another process of the same number began later.
+    began: Option<u64>,
+}
+
+impl Debuggee {
+    fn new(process: Pid) -> Debuggee {
+        Debuggee { process, began: began(process) }
+    }
+
+    fn lives(&self) -> bool {
+        self.began.is_some() && began(self.process) == self.began
+    }
+}
+
+/// When a process began, in ticks since the system did.
+fn began(process: Pid) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    // Its name may hold anything, also blanks and parentheses.
+    text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 #[derive(Default)]
@@ -210,9 +235,13 @@ impl Engine {
         if levels < u32::MAX {
             arguments["levels"] = json!(levels);
         }
-        let body = self.ask("stackTrace", arguments, PATIENCE).await?;
+        let answer = self.ask("stackTrace", arguments, PATIENCE).await;
+        let told = answer.map(|body| types::list::<StackFrame>(body, "stackFrames").0);
+        let mut frames = match told {
+            Ok(frames) if !frames.is_empty() => frames,
+            told => self.check_thread(thread).await.and(told)?,
+        };
         self.still(paused)?;
-        let (mut frames, _) = types::list::<StackFrame>(body, "stackFrames");
         for frame in &mut frames {
             // What debugpy adds to the frame where an exception is, and rustc to every function.
             if let Some(plain) = frame.name.strip_suffix(" (Current frame)").or_else(|| without_hash(&frame.name)) {
@@ -229,6 +258,19 @@ impl Engine {
         stacks.known.retain(|(known, ..)| *known != thread);
         stacks.known.push((thread, good_for, Arc::clone(&frames)));
         Ok(frames)
+    }
+
+    /// Whether there is such a thread; otherwise those there are.
+    async fn check_thread(&self, thread: i64) -> Result<()> {
+        let body = self.ask("threads", Value::Null, PATIENCE).await?;
+        let (threads, _) = types::list::<types::Thread>(body, "threads");
+        if threads.is_empty() || threads.iter().any(|known| known.id == thread) {
+            return Ok(());
+        }
+        let known: Vec<String> = threads.iter().take(16).map(|one| format!("{} ({})", one.id, one.name)).collect();
+        let more = if threads.len() > known.len() { ", ..." } else { "" };
+        let message = format!("there is no thread {thread}: {}{more}", known.join(", "));
+        Err(Error::new(Code::Usage, message))
     }
 
     fn known_stack(&self, epoch: u64, thread: i64, levels: u32) -> Option<Arc<Vec<StackFrame>>> {
@@ -278,17 +320,17 @@ impl Engine {
 
     /// A program whose debugger is gone would go on with nobody knowing of it.
     pub(crate) fn end_program(&self) {
-        if let Some(program) = lock(&self.program).take() {
-            // It may be gone with its debugger.
-            let _ = rustix::process::kill_process(program, Signal::KILL);
+        // It may be gone with its debugger.
+        if let Some(program) = lock(&self.program).take().filter(Debuggee::lives) {
+            let _ = rustix::process::kill_process(program.process, Signal::KILL);
         }
     }
 
     /// Interrupts the program as Ctrl-C would. A debugger that has it evaluate something takes that as the end of the evaluation,
     /// and the program does not hear of it.
     pub(crate) fn interrupt_program(&self) {
-        if let Some(program) = *lock(&self.program) {
-            let _ = rustix::process::kill_process(program, Signal::INT);
+        if let Some(program) = lock(&self.program).filter(Debuggee::lives) {
+            let _ = rustix::process::kill_process(program.process, Signal::INT);
         }
     }
 
@@ -321,7 +363,8 @@ impl Engine {
             }
             "process" => {
                 let program = body["systemProcessId"].as_i64().and_then(|id| i32::try_from(id).ok());
-                *lock(&self.program) = program.and_then(Pid::from_raw).filter(|_| !self.attached);
+                let program = program.and_then(Pid::from_raw).filter(|_| !self.attached);
+                *lock(&self.program) = program.map(Debuggee::new);
             }
             "exited" => self.change(Change::Exited(body["exitCode"].as_i64())),
             "terminated" => {
@@ -362,7 +405,10 @@ impl Engine {
             all_threads: body.all_threads_stopped.unwrap_or(false),
             known_hits: self.breakpoints().numbered(&body.hit_breakpoint_ids),
             hits: body.hit_breakpoint_ids,
-        };
+            problem: body.problem,
+            ..Stop::default()
+        }
+        .with_plain_words();
         let before = self.moment();
         let aside = body.preserve_focus_hint == Some(true);
         self.change(Change::Stopped { stop: stop.clone(), aside });

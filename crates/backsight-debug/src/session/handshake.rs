@@ -118,9 +118,23 @@ fn keep_back(engine: &Engine) {
     }
 }
 
+/// Conditions that are no expressions are told at once, where that can be seen before the program comes by.
+async fn check_conditions(engine: &Engine) {
+    if engine.adapter.quirks.walker != Walker::Python {
+        return;
+    }
+    let conditions = engine.breakpoints().unchecked_conditions();
+    for (id, condition) in conditions {
+        if let Some(problem) = walk::python::syntax_problem(engine, &condition).await {
+            engine.breakpoints().keep_one_back(&id, &format!("its condition cannot be read: {problem}"));
+        }
+    }
+}
+
 /// Tells the adapter the breakpoints of one file and notes what it makes of them.
 pub(crate) async fn set_lines(engine: &Engine, file: &Path) -> Result<()> {
     keep_back(engine);
+    check_conditions(engine).await;
     let wanted = engine.breakpoints().in_file(file);
     let lines: Vec<Value> = wanted.iter().map(|breakpoint| breakpoint["line"].clone()).collect();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());

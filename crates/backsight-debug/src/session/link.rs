@@ -14,12 +14,14 @@ use tokio::sync::oneshot;
 
 use super::executed::Executed;
 use super::output::Output;
-use crate::adapters::{Adapter, Reach, Words, fill_arguments, node};
+use crate::adapters::{Adapter, Reach, Words, besides, fill_arguments, node};
 use crate::dap::connection::{Reader, Writer};
 use crate::dap::peer::{self, Caller};
 use crate::dap::process::{Hears, Pipes, Process, Tail, pump};
 use crate::dap::transport::{self, Prompt};
 
+/// What debuggers themselves say on a program's stderr.
+const TALK: &[&str] = &["DEBUGGER: "];
 /// How long a program that waits for a debugger may take to answer.
 const SOON: Duration = Duration::from_secs(3);
 
@@ -100,7 +102,7 @@ impl Start<'_> {
         let plain = ["{interpreter_arguments}", "{program}", "{arguments}"].map(str::to_owned);
         // One whose child waits for the debugger is not to wait for it too.
         let template = if self.child_listens { &plain[..] } else { &self.adapter.arguments };
-        command.args(fill_arguments(template, port, &words));
+        command.args(besides(fill_arguments(template, port, &words), self.directory));
         if self.child_listens {
             // The name it must be called by is told to nobody but us.
             command.env("NODE_OPTIONS", "--inspect-publish-uid=stderr");
@@ -143,9 +145,17 @@ impl Start<'_> {
     async fn over_its_port(&self, sink: &Sink) -> Result<Link> {
         let (process, pipes) = self.start(self.command(0), self.hears()?)?;
         let stderr = process.stderr.clone();
-        let (listener, found) = Listener::output(sink, "stdout", &stderr).until(address_in);
-        listen(pipes.stdout, listener);
-        listen(pipes.stderr, Listener::output(sink, "stderr", &stderr));
+        // Some say so on one of them, some on the other.
+        let (on_stdout, said) = Listener::output(sink, "stdout", &stderr).until(address_in);
+        let (on_stderr, also) = Listener::output(sink, "stderr", &stderr).without(TALK).until(address_in);
+        listen(pipes.stdout, on_stdout);
+        listen(pipes.stderr, on_stderr);
+        let (tell, found) = oneshot::channel();
+        tokio::spawn(async move {
+            let address =
+                tokio::select! { Ok(address) = said => address, Ok(address) = also => address, else => return };
+            let _ = tell.send(address);
+        });
         let address = self.hear(&process, found, "did not open a port").await?;
         let stream = transport::connect(address, self.patience).await?;
         Ok(over_tcp(stream, Some(process), stderr))
@@ -240,7 +250,7 @@ impl Start<'_> {
     fn failed(&self, failure: String, stderr: &Tail) -> Error {
         let words = stderr.quote().unwrap_or_default();
         let runtime = self.runtime.display();
-        if words.contains("No module named debugpy") {
+        if words.contains("No module named debugpy") || words.contains("No module named 'debugpy'") {
             let message = format!("`{runtime}` has no debugger: the module `debugpy` is missing");
             let hint =
                 format!("install it with `{runtime} -m pip install debugpy`, or name another Python with `runtime`");
@@ -360,9 +370,12 @@ fn listen(pipe: Option<pipe::Receiver>, mut listener: Listener) {
 
 /// The address in a line such as `DAP server listening at: 127.0.0.1:38697`.
 fn address_in(line: &str) -> Option<SocketAddr> {
-    let word =
-        line.split_whitespace().rev().find_map(|word| word.trim_end_matches(['.', ',']).parse::<SocketAddr>().ok());
-    let mut address = word.filter(|_| line.to_ascii_lowercase().contains("listening"))?;
+    let word = line
+        .split_whitespace()
+        .rev()
+        .find_map(|word| word.trim_matches(['.', ',', '(', ')']).parse::<SocketAddr>().ok());
+    let says = |words: &str| line.to_ascii_lowercase().contains(words);
+    let mut address = word.filter(|_| says("listening") || says("can attach"))?;
     if address.ip().is_unspecified() {
         address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }

@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::raised::{Exception, Learned};
+
 /// Where the program is.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
@@ -45,9 +47,27 @@ pub struct Stop {
     /// Which of ours these were when it paused; debuggers number them anew when others are set.
     #[serde(skip)]
     pub(crate) known_hits: Vec<String>,
+    /// What was raised, and what led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exception: Option<Box<Exception>>,
+    /// Why the condition of the breakpoint could not be evaluated: the program pauses there although it may not be true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// Of an exception, all that can be said is in the description.
     #[serde(skip)]
     pub(crate) is_described: bool,
+    /// Everything that can be found out about it is here.
+    #[serde(skip)]
+    pub(crate) is_learned: bool,
+}
+
+impl Stop {
+    pub(crate) fn learn(&mut self, learned: Learned) {
+        let Learned { description, exception, problem } = learned;
+        self.description = description.or(self.description.take());
+        (self.exception, self.problem) = (exception, problem.or(self.problem.take()));
+        self.is_learned = true;
+    }
 }
 
 /// A state and the epoch it belongs to.
@@ -110,13 +130,10 @@ impl Moment {
         matches!(self.state, State::Exited { .. } | State::Disconnected { .. })
     }
 
-    /// Keeps what was found out about an exception with the stop, where that is still the present one: it is asked for once.
-    pub(crate) fn describe(&mut self, epoch: u64, thread: Option<i64>, description: Option<String>) {
+    /// Keeps what was found out about a stop with it, where that is still the present one: it is asked for once.
+    pub(crate) fn learn(&mut self, epoch: u64, thread: Option<i64>, learned: Learned) {
         match &mut self.state {
-            State::Stopped(stop) if self.epoch == epoch && stop.thread_id == thread => {
-                stop.description = description.or(stop.description.take());
-                stop.is_described = true;
-            }
+            State::Stopped(stop) if self.epoch == epoch && stop.thread_id == thread => stop.learn(learned),
             _ => {}
         }
     }
@@ -216,15 +233,16 @@ mod tests {
         moment.visit_stops();
         assert!(moment.change(Change::Started) && moment.change(stopped(1)));
         let epoch = moment.epoch;
+        let learned = |text: &str| Learned { description: Some(text.to_owned()), ..Learned::default() };
         let said = |moment: &Moment| match &moment.state {
-            State::Stopped(stop) => (stop.description.clone(), stop.is_described),
+            State::Stopped(stop) => (stop.description.clone(), stop.is_learned),
             _ => (None, false),
         };
         for (epoch, thread) in [(epoch - 1, 1), (epoch, 2)] {
-            moment.describe(epoch, Some(thread), Some("another".to_owned()));
+            moment.learn(epoch, Some(thread), learned("another"));
             assert_eq!(said(&moment), (None, false));
         }
-        moment.describe(epoch, Some(1), Some("ValueError: no".to_owned()));
+        moment.learn(epoch, Some(1), learned("ValueError: no"));
         assert!(moment.change(Change::Shown));
         assert_eq!(said(&moment), (Some("ValueError: no".to_owned()), true));
         assert!(moment.change(Change::Resuming) && moment.change(stopped(1)));

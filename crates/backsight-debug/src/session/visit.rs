@@ -154,6 +154,10 @@ impl Engine {
                 return Ok(!stays);
             }
         }
+        // Whoever asked for a condition is told that it means nothing.
+        if report.stop.problem.is_some() {
+            return Ok(false);
+        }
         if self.breakpoints().passes(&report.breakpoints) {
             return Ok(true);
         }

@@ -88,7 +88,7 @@ pub(super) async fn capture(engine: &Engine, paused: &Paused, thread: i64, plan:
     }
     for (position, (thread, index, frame)) in chosen.iter().enumerate() {
         let mut walk = FrameWalk { engine, paused, plan, budget: &mut budget, incomplete: &mut found.incomplete };
-        let mut variables = walk.variables(frame).await?;
+        let mut variables = if plan.only_watches { Vec::new() } else { walk.variables(frame).await? };
         if position == 0 {
             variables.extend(walk.watches(frame).await?);
         }
@@ -352,6 +352,7 @@ impl FrameWalk<'_> {
         let variable = as_variable(expression, told);
         let Some(root) = tree.add(None, variable, 0) else { return Ok(Node::leaf("", "")) };
         self.expand(&mut tree).await?;
+        self.deepen(&mut tree).await?;
         Ok(tree.node(root))
     }
 }

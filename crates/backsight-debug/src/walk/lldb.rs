@@ -10,7 +10,19 @@ use crate::dap::types;
 use crate::session::engine::{Engine, PATIENCE};
 
 /// What reads memory comes first: it is one file for LLDB.
-const WALKER: &str = concat!(include_str!("layout_lldb.py"), "\n\n", include_str!("walker_lldb.py"));
+const WALKER: &str = concat!(
+    include_str!("lldb/memory.py"),
+    "\n\n",
+    include_str!("lldb/layouts.py"),
+    "\n\n",
+    include_str!("lldb/digests.py"),
+    "\n\n",
+    include_str!("lldb/values.py"),
+    "\n\n",
+    include_str!("lldb/walking.py"),
+    "\n\n",
+    include_str!("lldb/asked.py"),
+);
 const NAME: &str = "backsight_walker";
 
 /// Calls a function of the walker.

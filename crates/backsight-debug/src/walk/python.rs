@@ -14,12 +14,25 @@ use crate::dap::connection::Refused;
 use crate::dap::types;
 use crate::session::engine::{Engine, PATIENCE, Paused};
 
-const WALKER: &str = include_str!("walker.py");
+/// One program in several files.
+const WALKER: &str = concat!(
+    include_str!("python/genuine.py"),
+    "\n\n",
+    include_str!("python/values.py"),
+    "\n\n",
+    include_str!("python/hashes.py"),
+    "\n\n",
+    include_str!("python/walking.py"),
+    "\n\n",
+    include_str!("python/expressions.py"),
+    "\n\n",
+    include_str!("python/debugger.py"),
+);
 /// What the walker needs of Python itself; it finds no other name.
-const NAMES: &str = "AttributeError BaseException Ellipsis Exception KeyError KeyboardInterrupt NameError NotImplemented NotImplementedError \
+const NAMES: &str = "AttributeError BaseException BaseExceptionGroup Ellipsis Exception KeyError KeyboardInterrupt NameError NotImplemented NotImplementedError \
     RecursionError RuntimeError TypeError ValueError __build_class__ abs all any bool bytearray bytes classmethod compile \
     complex dict enumerate float frozenset getattr hasattr hash id int iter len list map max memoryview min object ord \
-    property range repr reversed set slice sorted staticmethod str sum tuple type zip";
+    property range repr reversed set setattr slice sorted staticmethod str sum tuple type zip";
 /// Loads it. `type` and the class of native functions are reached through values, since their names may be the program's.
 /// Debuggers differ in whether they tell the value of what they evaluate without a frame, but all tell what failed: so the
 /// answer is the error at the end.
@@ -39,7 +52,11 @@ pub(super) async fn call(
     arguments: &Value,
     patience: Duration,
 ) -> Result<Value> {
-    let frame = engine.frame_id(paused, Some(thread), 0).await?;
+    // It is the paused thread that answers, also for others: one that waits outside Python hears nothing.
+    let here = paused.stop.thread_id.unwrap_or(thread);
+    let frame = engine.frame_id(paused, Some(here), 0).await?;
+    let mut arguments = arguments.clone();
+    (arguments["here"], arguments["thread"]) = (json!(here), json!(thread));
     let question = format!("{ASKED}{function} {arguments}");
     for again in [true, false] {
         prepare(engine).await?;
@@ -83,6 +100,20 @@ pub(crate) async fn prepare(engine: &Engine) -> Result<()> {
     };
     let message = format!("nothing can be read without running the program's code: {reason}");
     Err(Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`"))
+}
+
+/// Why a text is no expression of Python, if the walker is there and can tell.
+pub(crate) async fn syntax_problem(engine: &Engine, text: &str) -> Option<String> {
+    if engine.prepared.lock().await.is_none() {
+        return None;
+    }
+    let question = format!("{ASKED}parse {}", json!({ "expression": text }));
+    let arguments = json!({ "expression": question, "context": "clipboard" });
+    let body = engine.connection.request("evaluate", arguments, PATIENCE).await.ok()?;
+    let told = types::read::<types::Evaluated>(body).result;
+    let bytes = decode::base64(told.trim_matches(['\'', '"']))?;
+    let told: Value = serde_json::from_slice(&bytes).ok()?;
+    told["problem"].as_str().map(str::to_owned)
 }
 
 /// Ends what the program was made to evaluate. The debugger has a thread of its own for what is asked without a frame; it does

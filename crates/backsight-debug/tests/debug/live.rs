@@ -2,6 +2,7 @@
 
 mod by_pid;
 mod children;
+mod conditions;
 mod described;
 mod doors;
 mod endless;
@@ -17,8 +18,11 @@ mod law;
 mod native;
 mod own_names;
 mod pages;
+mod programs_people_have;
 mod python;
 mod quiet;
+mod ruby;
 mod started;
 mod subject;
+mod until;
 mod whole;

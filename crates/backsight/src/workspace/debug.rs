@@ -138,7 +138,7 @@ asks_the_debugger! {
     SetBreakpoint ListBreakpoints RemoveBreakpoint
     ListThreads ReadStack ReadVariables EvaluateExpression ReadOutput
     CreateSnapshot ListSnapshots ReadSnapshot CompareSnapshots DeleteSnapshot ClearSnapshots StepAndCompare
-    CaptureAt ListPoints ReadSeries
+    CaptureAt ListPoints ReadSeries RunUntilChange SetVariable
 }
 
 impl Perform for ExportSnapshot {

@@ -55,7 +55,7 @@ pub struct Part {
 
 impl Part {
     /// As the lane takes it.
-    fn wanted(&self) -> AnswerPart {
+    pub fn wanted(&self) -> AnswerPart {
         AnswerPart { path: self.path.clone(), offset: self.offset.unwrap_or(0), max_tokens: self.max_tokens }
     }
 }

@@ -11,6 +11,7 @@ mod story;
 mod tested;
 mod together;
 mod typescript;
+mod watched;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -14,7 +14,7 @@ use super::size::tokens;
 use crate::fixture::Fixture;
 
 /// A call of each tool that succeeds, in an order in which they can; those of the debugger after a program is paused.
-const CALLS: [(&str, &str); 45] = [
+const CALLS: [(&str, &str); 47] = [
     ("workspace_status", r#"{"verify": true}"#),
     ("files_track", r#"{"description": "start"}"#),
     ("files_changes", r##"{"from": "#1"}"##),
@@ -50,6 +50,8 @@ const CALLS: [(&str, &str); 45] = [
     ("evaluate", r#"{"expression": "price"}"#),
     ("snapshot_create", r#"{"label": "one"}"#),
     ("step_and_diff", "{}"),
+    ("run_until_change", r#"{"expression": "price", "max_steps": 2}"#),
+    ("variable_set", r#"{"path": "price", "value": "price"}"#),
     ("snapshot_create", r#"{"label": "two"}"#),
     ("snapshot_diff", r#"{"snapshot_id_1": "one", "snapshot_id_2": "two"}"#),
     ("snapshot_list", "{}"),

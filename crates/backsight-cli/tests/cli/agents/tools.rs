@@ -26,7 +26,7 @@ enum Reviewed {
 
 use Reviewed::*;
 
-const REVIEWED: [(&str, Reviewed); 47] = [
+const REVIEWED: [(&str, Reviewed); 49] = [
     ("workspace_status", Looks),
     ("files_track", Adds),
     ("files_changes", Looks),
@@ -71,6 +71,8 @@ const REVIEWED: [(&str, Reviewed); 47] = [
     ("snapshot_delete", Removes),
     ("snapshot_clear", Removes),
     ("step_and_diff", RunsPrograms),
+    ("run_until_change", RunsPrograms),
+    ("variable_set", RunsPrograms),
     ("snapshot_on", RunsPrograms),
     ("snapshot_series", Looks),
     ("snapshot_export", AddsFile),

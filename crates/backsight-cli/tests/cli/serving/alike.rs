@@ -123,6 +123,14 @@ fn debugging() -> Vec<Row> {
         row("debugSnapshotClear", none.clone(), "snapshot_clear", "debug clear"),
         row("debugSnapshotExport", json!({ "id": "a", "file": "a.json" }), "snapshot_export", "debug export a a.json"),
         row("debugStep", none.clone(), "step_and_diff", "debug try").flags(&EXTENT),
+        row("debugWatch", json!({ "expression": "a" }), "run_until_change", "debug watch a").flags(&[
+            ("wait_ms", "--timeout"),
+            ("max_steps", "--max-steps"),
+            ("frame", "--frame"),
+            ("max_tokens", "--max-tokens"),
+        ]),
+        row("debugSet", json!({ "path": "a", "value": "1" }), "variable_set", "debug set a 1")
+            .flags(&[("frame", "--frame"), ("thread", "--thread")]),
         row("snapshotPoints", none.clone(), "", "debug points"),
         row("snapshotOn", json!({ "function": "f" }), "snapshot_on", "debug on f").flags(&[
             ("condition", "--condition"),

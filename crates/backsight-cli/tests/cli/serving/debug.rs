@@ -121,6 +121,18 @@ fn capturing() -> Vec<Step> {
             "debug try next --timeout 60",
         ),
         post(
+            "debugWatch",
+            "/api/debug/watch",
+            json!({ "expression": "sum", "wait_ms": 60_000 }),
+            "debug watch sum --timeout 60",
+        ),
+        post(
+            "debugSet",
+            "/api/debug/set",
+            json!({ "path": "price", "value": "price + 0" }),
+            "debug set price 'price + 0'",
+        ),
+        post(
             "debugSnapshotExport",
             "/api/debug/export",
             json!({ "id": "before", "file": "http.json" }),
@@ -265,6 +277,13 @@ fn expect(line: &str, answer: &Value) {
         ["debug", "try", ..] => {
             at(6);
             assert!(answer["diff"]["modified"].to_string().contains("price"), "{answer}");
+        }
+        ["debug", "watch", ..] => {
+            assert_eq!((&answer["changed"], &answer["changed_by"]["line"]), (&json!(true), &json!(6)), "{answer}");
+            assert_eq!((&answer["before"], &answer["after"]), (&json!("3"), &json!("7")), "{answer}");
+        }
+        ["debug", "set", ..] => {
+            assert_eq!((&answer["before"], &answer["after"]), (&json!("4"), &json!("4")), "{answer}")
         }
         ["debug", "series", ..] => assert_eq!(answer["hits"], 1, "{answer}"),
         ["debug", "eval", ..] => {

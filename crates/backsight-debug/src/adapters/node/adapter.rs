@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
+use super::conditions;
 use super::inspector::{Answer, Inspector};
 use super::mapping::Step;
 use super::maps::Mapped;
@@ -83,6 +84,8 @@ pub(super) struct State {
 pub(super) struct Pause {
     pub number: i64,
     pub frames: Vec<Value>,
+    /// What was thrown, if that is why.
+    pub thrown: Value,
     /// Whether code ran since: what V8 tells of scopes is how they were when the program was paused.
     pub touched: AtomicBool,
 }
@@ -151,6 +154,7 @@ impl Node {
             "initialize" => Ok(json!({
                 "supportsConfigurationDoneRequest": true, "supportsConditionalBreakpoints": true,
                 "supportsHitConditionalBreakpoints": true, "supportsLogPoints": true,
+                "supportsSetExpression": true,
                 "exceptionBreakpointFilters": [{ "filter": "all", "label": "All" }, { "filter": "uncaught", "label": "Uncaught" }, { "filter": FAILING, "label": "What fails a test" }],
             })),
             "launch" | "attach" => self.begin(arguments, command == "attach").await,
@@ -170,7 +174,9 @@ impl Node {
             "scopes" => self.scopes(arguments),
             "variables" => self.variables(arguments).await,
             "evaluate" => self.evaluate(arguments).await,
+            "setExpression" => self.assign(arguments).await,
             "backsight/capture" => self.capture(arguments).await,
+            "backsight/raised" => self.raised().await,
             "backsight/page" => self.page(arguments).await,
             "backsight/evaluate" => self.evaluate_safely(arguments).await,
             "disconnect" => {
@@ -264,6 +270,10 @@ impl Node {
     async fn set_breakpoint(&self, address: &str, wanted: Value) -> Value {
         let line = wanted["line"].as_u64().unwrap_or(1).saturating_sub(1);
         let condition = wanted["condition"].as_str().unwrap_or_default();
+        if let Some(problem) = self.syntax_problem(condition).await {
+            return json!({ "verified": false, "message": format!("its condition cannot be read: {problem}") });
+        }
+        let condition = conditions::told(condition);
         let params = json!({ "urlRegex": place::pattern_of(address), "lineNumber": line, "condition": condition });
         let answer = match self.inspector.ask("Debugger.setBreakpointByUrl", params).await {
             Ok(answer) => answer,
@@ -396,7 +406,8 @@ impl Node {
             let mut state = self.state();
             state.pauses += 1;
             let number = state.pauses;
-            state.pause = Some(Arc::new(Pause { number, frames, touched: AtomicBool::new(false) }));
+            let thrown = conditions::thrown(&params);
+            state.pause = Some(Arc::new(Pause { number, frames, thrown, touched: AtomicBool::new(false) }));
             state.objects.clear();
             (state.expected.take(), state.stop_on_entry)
         };
@@ -416,7 +427,7 @@ impl Node {
         if hit.is_empty() && self.steps_on(expected).await {
             return;
         }
-        let stops = self.count_hits(&hit, &top).await;
+        let (stops, problem) = self.count_hits(&hit, &top).await;
         let is_exception = matches!(&*reason, "exception" | "promiseRejection");
         if is_exception && stops.is_empty() && self.state().failing && !self.fails_a_test(&params["data"]).await {
             self.state().pause = None;
@@ -439,21 +450,25 @@ impl Node {
         };
         let text = params["data"]["description"].as_str().map(said);
         let text = text.filter(|_| told == "exception");
-        self.event("stopped", json!({ "reason": told, "threadId": THREAD, "allThreadsStopped": true, "text": text, "hitBreakpointIds": stops }));
+        self.event("stopped", json!({ "reason": told, "threadId": THREAD, "allThreadsStopped": true, "text": text, "hitBreakpointIds": stops, "problem": problem }));
     }
 
     /// Counts hits and prints what is to be printed; the breakpoints that are left are a reason to stop.
-    async fn count_hits(&self, hit: &[String], frame: &str) -> Vec<i64> {
-        let mut stops = Vec::new();
+    async fn count_hits(&self, hit: &[String], frame: &str) -> (Vec<i64>, Option<String>) {
+        let (mut stops, mut problem) = (Vec::new(), None);
         for id in hit {
-            let counted = {
-                let mut state = self.state();
-                let set = state.breakpoints.iter_mut().find(|set| set.is(id));
-                set.map(|set| {
-                    set.hits += 1;
-                    set.clone()
-                })
-            };
+            let known = self.state().breakpoints.iter().find(|set| set.is(id)).cloned();
+            let Some(set) = known else { continue };
+            let failed = self.condition_problem(set.wanted["condition"].as_str().unwrap_or_default(), frame).await;
+            if failed.is_some() {
+                problem = problem.or(failed);
+                stops.push(set.number);
+                continue;
+            }
+            let counted = self.state().breakpoints.iter_mut().find(|set| set.is(id)).map(|set| {
+                set.hits += 1;
+                set.clone()
+            });
             let Some(set) = counted else { continue };
             if !is_reached(set.wanted["hitCondition"].as_str(), set.hits) {
                 continue;
@@ -463,7 +478,7 @@ impl Node {
                 None => stops.push(set.number),
             }
         }
-        stops
+        (stops, problem)
     }
 
     async fn print(&self, message: &str, frame: &str) {

@@ -10,7 +10,14 @@ use super::adapter::{Node, Realm, function_name};
 use super::inspector::Answer;
 use super::{expression, place};
 
-const WALKER: &str = include_str!("../../walk/walker.js");
+/// One function in several files.
+const WALKER: &str = concat!(
+    include_str!("../../walk/javascript/values.js"),
+    include_str!("../../walk/javascript/hashes.js"),
+    include_str!("../../walk/javascript/walking.js"),
+    include_str!("../../walk/javascript/expressions.js"),
+    include_str!("../../walk/javascript/answers.js"),
+);
 /// Takes the walker in, with what only V8 can tell. That can only be asked in a syntax that is switched on for a moment. Numbers
 /// are copied twenty times as fast in the realm they are from, by functions that are still V8's own; lists that have elements
 /// and nothing else are known by having the same form as new ones of that realm. How private names are asked for differs
@@ -86,6 +93,8 @@ const WRAPPER: [&str; 6] = ["exports", "require", "module", "__filename", "__dir
 const GETTER: &str = "\0get\0";
 /// How many elements are read at once unless asked for fewer.
 const PAGE: u64 = 100;
+/// Of a longer module the walker is not told the text.
+const LONGEST_SOURCE: usize = 200_000;
 /// How many milliseconds code of the program may run for an answer, unless its asker says otherwise. V8 ends it: while it runs
 /// nothing else is heard, not even that it should end.
 const LIMIT: u64 = 3000;
@@ -207,6 +216,15 @@ impl Node {
         Ok(told)
     }
 
+    /// Gives a variable, a property or an element another value.
+    pub(super) async fn assign(&self, arguments: &Value) -> Answer {
+        let told = |name: &str| arguments[name].as_str().unwrap_or_default();
+        // On lines of their own, so that a comment in either ends with it.
+        let expression = format!("{}\n= (\n{}\n)", told("expression"), told("value"));
+        let told = self.evaluate(&json!({ "frameId": arguments["frameId"], "expression": expression })).await?;
+        Ok(json!({ "value": told["result"] }))
+    }
+
     /// The value of an expression that the walker follows; V8 is not asked for it, which would describe it by running code.
     pub(super) async fn evaluate_safely(&self, arguments: &Value) -> Answer {
         let frame = self.frame(&arguments["frameId"])?;
@@ -270,7 +288,7 @@ impl Node {
             failed.push(parsed.as_ref().err().map(|problem| problem.words().to_owned()));
             trees.push(parsed.unwrap_or_default());
         }
-        for name in ["depth", "nodes", "ms", "head", "tail", "hash"] {
+        for name in ["depth", "nodes", "ms", "head", "tail", "hash", "only"] {
             config[name] = plan[name].clone();
         }
         (config["watches"], config["trees"], config["failed"]) = (json!(expressions), json!(trees), json!(failed));
@@ -301,6 +319,8 @@ impl Node {
         let has_this = !is_module && this["type"] == json!("object") && this["className"] != json!("global");
         (config["hasThis"], config["skip"], config["arguments"]) = (json!(has_this), json!(WRAPPER), json!(arguments));
         config["isModule"] = json!(is_module);
+        let shows_source = is_module && source.len() <= LONGEST_SOURCE;
+        config["source"] = if shows_source { json!(&*source) } else { json!("") };
         (config["watches"], config["failed"]) = (json!([]), json!([]));
         if let Some(fresh) = self.fresh(frame, &config, &objects).await {
             config["fresh"] = json!(true);
@@ -334,7 +354,7 @@ impl Node {
     }
 
     /// Calls the walker inside the program.
-    async fn walk(&self, realm: Realm, config: Value, this: Value, values: Vec<Value>) -> Answer {
+    pub(super) async fn walk(&self, realm: Realm, config: Value, this: Value, values: Vec<Value>) -> Answer {
         let walker = self.prepare(realm).await?;
         let mut arguments = vec![json!({ "value": config.to_string() }), this];
         arguments.extend(values);
@@ -435,7 +455,7 @@ fn number(value: &Value) -> u64 {
 }
 
 /// A value as an argument of a call.
-fn argument(value: &Value) -> Value {
+pub(super) fn argument(value: &Value) -> Value {
     for name in ["objectId", "unserializableValue", "value"] {
         if let Some(found) = value.get(name) {
             return json!({ name: found });

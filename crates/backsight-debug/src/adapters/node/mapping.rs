@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::adapter::Node;
+use super::conditions;
 use super::failing::{self, Whose};
 use super::maps::{self, Mapped};
 use super::place;
@@ -58,7 +59,7 @@ impl Node {
         let mut line = None;
         for (address, mapped) in maps::made_of(&file) {
             let Some(spot) = mapped.generated(&file, wanted) else { continue };
-            let condition = set.wanted["condition"].as_str().unwrap_or_default();
+            let condition = conditions::told(set.wanted["condition"].as_str().unwrap_or_default());
             let params = json!({ "urlRegex": place::pattern_of(&address), "lineNumber": spot.line,
                 "columnNumber": spot.column, "condition": condition });
             let Ok(answer) = self.inspector.ask("Debugger.setBreakpointByUrl", params).await else { continue };
@@ -100,7 +101,7 @@ impl Node {
             let _ = self.inspector.ask("Debugger.removeBreakpoint", json!({ "breakpointId": set.id })).await;
         }
         let location = json!({ "scriptId": script, "lineNumber": spot.line, "columnNumber": spot.column });
-        let condition = set.wanted["condition"].as_str().unwrap_or_default();
+        let condition = conditions::told(set.wanted["condition"].as_str().unwrap_or_default());
         let params = json!({ "location": location, "condition": condition });
         let answer = self.inspector.ask("Debugger.setBreakpoint", params).await.ok()?;
         let id = answer["breakpointId"].as_str()?.to_owned();

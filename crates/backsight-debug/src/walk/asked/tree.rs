@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::memory::{Form, Read};
 use super::step;
-use crate::adapters::Quirks;
+use crate::adapters::{Quirks, Walker};
 use crate::capture::{Inside, Node, Safety};
 use crate::dap::types;
 use crate::diff::run_of;
@@ -330,15 +330,17 @@ impl<'a> Tree<'a> {
         let length =
             variable.indexed_variables.filter(|length| *length > 0).or_else(|| length_in(&kind, &variable.value));
         let length = length.or_else(|| known.whole.and_then(|(_, length)| length));
-        let text = match known.state {
+        let state = if self.is_plain(known) { State::Leaf } else { known.state };
+        let text = match state {
             State::Leaf => leaf_text(&variable.value),
+            State::Closed | State::Waiting | State::Asked if self.says_more() => leaf_text(&variable.value),
             _ => container_text(&kind, length, &variable.value),
         };
         // What is told elsewhere is hashed as it is there.
         let first = known.identity.as_ref().filter(|_| known.state == State::Seen).and_then(|seen| self.seen.get(seen));
         let digest = self.digest(first.copied().unwrap_or(slot), 0);
-        let told = known.state == State::Leaf && text == variable.value && !digest.partial;
-        let inside = match known.state {
+        let told = state == State::Leaf && text == variable.value && !digest.partial;
+        let inside = match state {
             State::Leaf => Inside::Leaf,
             State::Closed | State::Waiting | State::Asked | State::Refused => Inside::NotExpanded,
             State::Seen => Inside::SeeAt(String::new()),
@@ -378,8 +380,25 @@ impl<'a> Tree<'a> {
                 let unreached = self.hiding && known.state != State::Refused;
                 Digest { hash: own.bytes(variable.value.as_bytes()).finish(), partial: true, unreached }
             }
+            State::Open if self.is_plain(known) => {
+                let partial = is_cut(&variable.value);
+                Digest { hash: own.bytes(leaf_value(&variable.value).as_bytes()).finish(), partial, unreached: false }
+            }
+            // What the program says of a value may be more than what is inside it.
+            State::Open if self.says_more() => self.digest_inside(known, own.bytes(variable.value.as_bytes()), depth),
             State::Open => self.digest_inside(known, own, depth),
         }
+    }
+
+    /// Whether the text of a value is made by the program itself.
+    fn says_more(&self) -> bool {
+        self.quirks.runs_code && self.quirks.walker == Walker::None
+    }
+
+    /// Some debuggers say of numbers and texts that something is inside, and then tell nothing of the program's.
+    fn is_plain(&self, known: &Slot) -> bool {
+        let is_empty = known.children.is_empty() && known.variable.indexed_variables.unwrap_or_default() == 0;
+        known.state == State::Open && is_empty && self.says_more()
     }
 
     fn digest_inside(&self, known: &Slot, own: Hash, depth: u32) -> Digest {
@@ -570,7 +589,7 @@ mod tests {
 
     #[test]
     fn pointers_and_interfaces_are_no_level() {
-        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let quirks = Quirks { calls: true, runs_code: false, ..Quirks::default() };
         let mut tree = Tree::new(&quirks, Safety::Pure, 0);
         let root = tree.add(None, variable("o", "interface {}", "interface {}(*main.T) *{A: 1}", 1, 0), 0).unwrap();
         assert_eq!(tree.open(1), [root]);
@@ -589,7 +608,7 @@ mod tests {
 
     #[test]
     fn maps_are_by_key_and_lists_by_index() {
-        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let quirks = Quirks { calls: true, runs_code: false, ..Quirks::default() };
         let mut tree = Tree::new(&quirks, Safety::Pure, 0);
         let map = tree.add(None, variable("m", "map[string]int", "map[string]int [\"a\": 1, ]", 1, 1), 0).unwrap();
         let list = tree.add(None, variable("l", "[]int", "[]int len: 9, cap: 9, [...]", 2, 9), 0).unwrap();
@@ -608,7 +627,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_its_value_whatever_its_key_is() {
-        let quirks = Quirks { calls: true, ..Quirks::default() };
+        let quirks = Quirks { calls: true, runs_code: false, ..Quirks::default() };
         let mut tree = Tree::new(&quirks, Safety::Pure, 0);
         let map = tree.add(None, variable("m", "map[main.K]string", "map[main.K]string [...]", 1, 3), 0).unwrap();
         tree.open(1);

@@ -34,16 +34,21 @@ pub struct Stage {
 
 impl Language {
     pub fn subject(self) -> Subject {
+        self.program("seed")
+    }
+
+    /// The program of that name in this language.
+    fn program(self, name: &str) -> Subject {
         match self {
-            Language::Python => Subject::script("seed.py", Some(python())),
-            Language::JavaScript => Subject::script("seed.js", Some(installed(&["node"]))),
+            Language::Python => Subject::script(&format!("{name}.py"), Some(python())),
+            Language::JavaScript => Subject::script(&format!("{name}.js"), Some(installed(&["node"]))),
             Language::Go => {
                 installed(&["dlv"]);
-                compiled("seed.go", &["go", "build", "-gcflags=all=-N -l", "-o"])
+                compiled(&format!("{name}.go"), &["go", "build", "-gcflags=all=-N -l", "-o"])
             }
             Language::Cpp => {
                 installed(&LLDB);
-                compiled("seed.cpp", &["g++", "-g", "-O0", "-std=c++17", "-pthread", "-o"])
+                compiled(&format!("{name}.cpp"), &["g++", "-g", "-O0", "-std=c++17", "-pthread", "-o"])
             }
         }
     }
@@ -77,7 +82,12 @@ fn compiled(name: &str, command: &[&str]) -> Subject {
 
 impl Stage {
     pub fn new(language: Language) -> Stage {
-        let subject = language.subject();
+        Stage::of(language, "seed")
+    }
+
+    /// With another program than the usual one.
+    pub fn of(language: Language, name: &str) -> Stage {
+        let subject = language.program(name);
         let root: PathBuf = subject.source.parent().unwrap().to_owned();
         Stage { debugger: lane(subject.setup(), &root), language, subject }
     }

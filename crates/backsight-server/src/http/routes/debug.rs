@@ -74,6 +74,10 @@ routes! {
     POST "/api/debug/step" debugStep: StepAndCompare,
         "Let the program go on, and say what that changed: capture, step, capture, compare",
         [SESSION, SOURCE, ADAPTER, PAUSED];
+    POST "/api/debug/watch" debugWatch: RunUntilChange,
+        "Let the program go on until a value changes, and name the line that changed it", [SESSION, ADAPTER, PAUSED];
+    POST "/api/debug/set" debugSet: SetVariable,
+        "Give a variable of the paused program another value: this changes the program", [SESSION, ADAPTER, PAUSED];
     GET "/api/debug/points" snapshotPoints: ListPoints,
         "The snapshot points, also those that are finished", [SESSION];
     POST "/api/debug/points" snapshotOn: CaptureAt,

@@ -7,7 +7,7 @@ use backsight::debug::render;
 use backsight::debug::report::{
     DiffEntry, Folded, Series, SnapshotDiff, SnapshotEntry, SnapshotView, ViewEntry, WarningKind,
 };
-use backsight::debug::session::{Breakpoint, FrameView, ThreadView, VariableView};
+use backsight::debug::session::{Breakpoint, Earlier, Exception, FrameView, ThreadView, VariableView};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -67,6 +67,21 @@ pub fn frame(call: &Call<'_>, frame: &FrameView) -> Value {
         .done()
 }
 
+/// What was raised, and what led to it.
+pub fn exception(call: &Call<'_>, exception: &Exception) -> Value {
+    let clipped = |text: &Option<String>| text.as_ref().map(|text| short(call, text));
+    let earlier = |one: &Earlier| {
+        let told = Told::default().fact("relation", one.relation).fact("type", short(call, &one.kind));
+        told.fact("message", clipped(&one.message)).done()
+    };
+    Told::default()
+        .fact("type", short(call, &exception.kind))
+        .fact("message", clipped(&exception.message))
+        .fact("chain", exception.chain.iter().map(earlier).collect::<Vec<Value>>())
+        .fact("chain_omitted", exception.chain_omitted)
+        .done()
+}
+
 /// A thread.
 pub fn thread(call: &Call<'_>, thread: &ThreadView) -> Value {
     let told = Told::default().fact("id", Some(thread.id)).fact("name", short(call, &thread.name));
@@ -99,6 +114,7 @@ pub fn breakpoint(call: &Call<'_>, breakpoint: &Breakpoint) -> Value {
         .fact("hit_count", clipped(&request.hit_count))
         .fact("log_message", clipped(&request.log_message))
         .fact("really_at_line", breakpoint.line)
+        .fact("problem", clipped(&breakpoint.problem))
         .fact("point", breakpoint.purpose.point().map(|name| short(call, name)));
     match breakpoint.bound {
         true => told.done(),

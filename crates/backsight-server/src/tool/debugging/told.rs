@@ -8,7 +8,7 @@ use backsight::debug::render::{self, safe};
 use backsight::debug::report::SnapshotEntry;
 use backsight::debug::request::AnswerPart;
 use backsight::debug::session::{
-    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, StopReport, VariableView,
+    Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, Relation, StopReport, VariableView,
 };
 use backsight::debug::testing::TestResult;
 use serde_json::{Value, json};
@@ -29,6 +29,9 @@ pub const MOVED: &[(&str, &str)] = &[
     ("test", "object"),
     ("variables", "array"),
     ("breakpoints", "array"),
+    ("exception", "object"),
+    ("problem", "string"),
+    ("also", "array"),
     ("point", "string"),
     ("waited_ms", "integer"),
     ("exit_code", "integer"),
@@ -175,6 +178,7 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
         facts.push(("breakpoints", json!(stop.breakpoints)));
     }
     facts.extend(stop.point.as_ref().map(|point| ("point", json!(short(call, point)))));
+    let more = more_about(call, stop, facts);
     let why = match (stop.breakpoints.as_slice(), description) {
         (ids, Some(text))
             if matches!(&*reason, "exception" | "failure")
@@ -186,12 +190,48 @@ fn stopped(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Va
         (ids, _) => format!("breakpoint {}", ids.join(", ")),
     };
     match &stop.frame {
-        None => format!("paused ({why}), in code the debugger does not know"),
+        None => format!("paused ({why}), in code the debugger does not know{more}"),
         Some(top) => {
             facts.push(("frame", objects::frame(call, top)));
-            format!("paused ({why}) in {}", frame(call, top))
+            format!("paused ({why}) in {}{more}", frame(call, top))
         }
     }
+}
+
+/// What led to an exception, a condition that could not be evaluated, and who else is there.
+fn more_about(call: &Call<'_>, stop: &StopReport, facts: &mut Vec<(&'static str, Value)>) -> String {
+    let mut more = String::new();
+    if let Some(exception) = stop.stop.exception.as_deref() {
+        facts.push(("exception", objects::exception(call, exception)));
+        for earlier in &exception.chain {
+            let relation = match earlier.relation {
+                Relation::Cause => "caused by",
+                Relation::Context => "while handling",
+                Relation::Inner => "with",
+            };
+            let message = earlier.message.as_deref().map(|text| format!(": {}", short(call, text)));
+            let kind = short(call, &earlier.kind);
+            more.push_str(&format!("; {relation} {kind}{}", message.unwrap_or_default()));
+        }
+        if exception.chain_omitted > 0 {
+            more.push_str(&format!("; {} more", exception.chain_omitted));
+        }
+    }
+    if let Some(problem) = &stop.stop.problem {
+        let problem = short(call, problem);
+        more.push_str(&format!("; its condition could not be evaluated: {problem}"));
+        facts.push(("problem", json!(problem)));
+    }
+    if !stop.also.is_empty() {
+        let there: Vec<String> = stop
+            .also
+            .iter()
+            .map(|also| format!("thread {} at {}", also.thread_id, also.breakpoints.join(", ")))
+            .collect();
+        more.push_str(&format!("; also there: {}", there.join("; ")));
+        facts.push(("also", json!(stop.also)));
+    }
+    more
 }
 
 /// ``total at shop.py:12: `x = x + 1` ``
@@ -242,8 +282,9 @@ pub fn breakpoint(call: &Call<'_>, breakpoint: &Breakpoint) -> String {
         Purpose::Snapshots(name) => said.push_str(&format!(", takes snapshots {}", short(call, name))),
     }
     let message = breakpoint.message.as_deref().map(|message| format!(": {}", short(call, message)));
+    let problem = breakpoint.problem.as_deref().map(|problem| short(call, problem));
     match breakpoint.bound {
-        true => said,
+        true => said + &problem.map(|why| format!(", its condition could not be evaluated: {why}")).unwrap_or_default(),
         false => said + " did not bind" + &message.unwrap_or_default(),
     }
 }

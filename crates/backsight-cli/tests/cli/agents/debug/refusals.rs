@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{paused, shop, workspace};
 use crate::agents::client::Agent;
 
-const NEED_A_SESSION: [(&str, &str); 18] = [
+const NEED_A_SESSION: [(&str, &str); 20] = [
     ("debug_control", r#"{"action": "continue"}"#),
     ("debug_disconnect", "{}"),
     ("debug_output", "{}"),
@@ -22,6 +22,8 @@ const NEED_A_SESSION: [(&str, &str); 18] = [
     ("snapshot_delete", r#"{"id": "a"}"#),
     ("snapshot_clear", "{}"),
     ("step_and_diff", "{}"),
+    ("run_until_change", r#"{"expression": "a"}"#),
+    ("variable_set", r#"{"path": "a", "value": "1"}"#),
     ("snapshot_on", r#"{"function": "add"}"#),
     ("snapshot_series", r#"{"name": "a"}"#),
 ];

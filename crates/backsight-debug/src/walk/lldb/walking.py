@@ -1,194 +1,4 @@
-# Walks the variables of a paused native program inside LLDB and tells them as JSON. What they are is told by LLDB's own
-# descriptions, what they hold by their layout in memory (layout_lldb.py, which stands before this); no function of the program
-# is called.
-import base64
-import json
-import re
-import sys
-import time
-import zlib
-
-import lldb
-
-TEXT_LIMIT = 400
-WHOLE_MAP = 48
-# How many values are hashed for one that is told, and how long it may take for all of them.
-HASH_PER_VALUE, HASH_SECONDS, HASH_SECONDS_OF_ONE, HASH_WALL = 400000, 1.0, 0.25, 1.5
-MOST_NAMED = 3
-SCALARS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
-STRINGS = re.compile(r'^(const )?(std::(__\w+::)?(basic_)?string(_view)?\b|alloc::string::String$|&(mut )?str$|alloc::borrow::Cow<str)')
-BOXES = re.compile(r'^(const )?(std::(__\w+::)?(unique_ptr|shared_ptr|__shared_ptr)<|alloc::(rc::Rc|sync::Arc)<|core::cell::(RefCell|Cell)<)')
-FAT = re.compile(r'^alloc::(rc::Rc|sync::Arc)<')
-OPTIONALS = re.compile(r'^(const )?std::optional<')
-CAPACITY = re.compile(r'NoHighBit\b|\braw_vec::Cap\b')
-
-
-def kind_of(value):
-    name = value.GetDisplayTypeName() or value.GetTypeName() or '?'
-    name = re.sub(r', std::(__\w+::)?(allocator|default_delete|less|hash|equal_to)<.*?> ?(?=[,>])', '', name)
-    return re.sub(r'std::(__cxx11::)?basic_string<char(, std::char_traits<char> ?)?>', 'std::string', name)
-
-
-def raw_kind(value):
-    return value.GetType().GetUnqualifiedType().GetCanonicalType().GetName() or ''
-
-
-def summary_of(value):
-    text = value.GetSummary()
-    if text is None:
-        text = value.GetValue()
-    return text
-
-
-def container_text(summary):
-    """What the summary says that is not inside: of `Named{a:1}` the variant, of `{a:1}` and `(1, 2)` nothing."""
-    if not summary or summary.startswith('('):
-        return None
-    return summary.split('{')[0].strip() if '{' in summary else cut(summary) if len(summary) < 80 else None
-
-
-def is_pointer(kind):
-    return kind.IsPointerType() or kind.IsReferenceType()
-
-
-def is_text(value):
-    if value.GetType().GetCanonicalType().GetTypeClass() not in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
-        return False
-    return bool(STRINGS.match(kind_of(value)) or STRINGS.match(raw_kind(value)))
-
-
-def is_scalar(kind):
-    return kind.GetCanonicalType().GetTypeClass() in SCALARS
-
-
-def cut(text):
-    return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + '...'
-
-
-def inner(value, names):
-    for name in names:
-        child = value.GetChildMemberWithName(name)
-        if child.IsValid():
-            return child
-    return None
-
-
-def unboxed(value):
-    """What a value stands for, following pointers and boxes, and where that is."""
-    where = None
-    for _ in range(8):
-        value.SetPreferSyntheticValue(True)
-        kind = value.GetType().GetCanonicalType()
-        if kind.GetTypeClass() == lldb.eTypeClassMemberPointer:
-            return value, None, None
-        if OPTIONALS.match(raw_kind(value)):
-            inside = optional_value(value)
-            if inside is None:
-                return value, None, 'nullopt'
-            value = inside
-            continue
-        if is_pointer(kind):
-            target = kind.GetPointeeType() if kind.IsPointerType() else kind.GetDereferencedType()
-            address = value.GetValueAsUnsigned(0)
-            if value.GetError().Fail():
-                return value, None, '<%s>' % value.GetError().GetCString()
-            if address == 0:
-                return value, None, 'null'
-            if target.IsFunctionType() or target.GetCanonicalType().GetTypeClass() == lldb.eTypeClassFunction or target.GetName() == 'void':
-                return value, None, None
-            if value.GetSummary() is not None and is_scalar(target):
-                return value, None, None
-            pointed = value.Dereference()
-            if not pointed.IsValid() or pointed.GetError().Fail():
-                return value, None, 'unreadable'
-            value, where = pointed, address
-            continue
-        if FAT.match(raw_kind(value)) and value.GetByteSize() == 16:
-            # It points to something that has no type of its own size: `Rc<str>`.
-            return value.GetNonSyntheticValue(), where, None
-        if BOXES.match(raw_kind(value)) or BOXES.match(kind_of(value)):
-            inside = inner(value, ('pointer', 'ptr', 'value', 'object'))
-            if inside is None and value.GetNumChildren() == 1:
-                inside = value.GetChildAtIndex(0)
-            if inside is None:
-                return value, where, None
-            if is_pointer(inside.GetType()) and inside.GetValueAsUnsigned(0) == 0:
-                return value, None, 'null'
-            value, where = inside, None
-            continue
-        break
-    return value, where, None
-
-
-def optional_value(value):
-    """What a `std::optional` holds, if it holds something: LLDB does not always see that."""
-    inside = value.GetType().GetCanonicalType().GetTemplateArgumentType(0)
-    address, error = address_of(value), lldb.SBError()
-    if address is None or not inside.IsValid():
-        return None
-    there = value.GetProcess().ReadMemory(address + inside.GetByteSize(), 1, error)
-    return value.CreateValueFromAddress(value.GetName() or '', address, inside) if error.Success() and there != b'\0' else None
-
-
-def variant_name(value):
-    """The name of the variant that an enum of Rust is."""
-    raw = value.GetNonSyntheticValue()
-    every = raw.GetChildAtIndex(0) if 'lldb_lookup' in sys.modules and raw.GetNumChildren() == 1 else None
-    if every is None or every.GetName() != '$variants$':
-        return None
-    variant = every.GetChildAtIndex(variant_of(every)).GetChildMemberWithName('value')
-    name, depth, start = variant.GetType().GetName() or '', 0, 0
-    for at, character in enumerate(name):
-        depth += (character == '<') - (character == '>')
-        if depth == 0 and name[at:at + 2] == '::':
-            start = at + 2
-    return re.match(r'\w*', name[start:]).group()
-
-
-def place_of(value, where):
-    address = where if where is not None else value.GetLoadAddress()
-    if address in (None, lldb.LLDB_INVALID_ADDRESS, 0):
-        return None
-    return '%x:%x' % (address, zlib.crc32(raw_kind(value).encode('utf-8', 'replace')))
-
-
-def text_memory(value):
-    """How wide the characters of a text are, and its bytes, also of one that is longer than LLDB shows."""
-    raw = value.GetNonSyntheticValue()
-    process = value.GetProcess()
-    pointer = raw.GetValueForExpressionPath('._M_dataplus._M_p')
-    length = raw.GetValueForExpressionPath('._M_string_length')
-    for start, size in (('_M_str', '_M_len'), ('data_ptr', 'length')):
-        if not pointer.IsValid() or not length.IsValid():
-            pointer, length = raw.GetChildMemberWithName(start), raw.GetChildMemberWithName(size)
-    if not pointer.IsValid() or not length.IsValid():
-        pointer = raw.GetValueForExpressionPath('.vec.buf.inner.ptr.pointer.pointer')
-        length = raw.GetValueForExpressionPath('.vec.len')
-    if not pointer.IsValid() or not length.IsValid():
-        return None, None
-    width = CHARACTERS.get(pointer.GetType().GetPointeeType().GetCanonicalType().GetBasicType(), 1)
-    size = length.GetValueAsUnsigned(0) * width
-    if size == 0:
-        return width, b''
-    if size > MOST_BYTES:
-        return width, None
-    error = lldb.SBError()
-    data = process.ReadMemory(pointer.GetValueAsUnsigned(0), size, error)
-    return width, data if error.Success() else None
-
-
-def is_list(value):
-    return (value.GetChildAtIndex(0).GetName() or '').startswith('[')
-
-
-def number_of_children(value):
-    return value.GetNumChildren()
-
-
-def address_of(value):
-    """Where a value itself lies; none of what is in a register or was optimised away."""
-    address = value.GetLoadAddress()
-    return None if address in (lldb.LLDB_INVALID_ADDRESS, 0) else address
+# Walks values and frames, and tells what is there.
 
 
 class Walk:
@@ -233,7 +43,7 @@ class Walk:
         value, where, odd = unboxed(outer)
         if odd is not None or not value.IsValid():
             node['t'] = odd or '?'
-            if node['t'].startswith('<'):
+            if node['t'].startswith('<') or node['t'] == 'unreadable':
                 node['p'] = 1
             return node
         if is_text(value):
@@ -259,6 +69,9 @@ class Walk:
         else:
             node['t'] = container_text(value.GetSummary()) or node['k']
         self.hash(value, node, path)
+        if node['k'].startswith('std::valarray<'):
+            # Of its elements only the first is known to be there.
+            node['p'] = 1
         if level >= self.depth:
             node['x'] = 1
         else:
@@ -271,6 +84,9 @@ class Walk:
         if width is not None and self.characters(value, node, width):
             return
         text = summary_of(value)
+        if 'sync::atomic::Atomic' in node['k']:
+            # LLDB knows no field of it.
+            node['p'] = 1
         if value.GetError().Fail():
             node['t'], node['p'] = '<%s>' % value.GetError().GetCString(), 1
         elif text is None or text.startswith('size='):
@@ -281,6 +97,10 @@ class Walk:
                 self.hash(value, node, None)
         else:
             node['t'] = cut(text)
+            kind = value.GetType().GetCanonicalType()
+            if not is_scalar(kind) and not is_pointer(kind):
+                # What a formatter says of it may be less than it is.
+                self.hash(value, node, None)
             if len(text) > TEXT_LIMIT:
                 node['n'], node['h'] = len(text), '%x' % zlib.crc32(text.encode('utf-8', 'surrogatepass'))
 
@@ -510,7 +330,7 @@ def one_frame(walk, thread, index, config):
     frame = thread.GetFrameAtIndex(index)
     line = frame.GetLineEntry()
     file = line.GetFileSpec()
-    variables = variables_of(frame)
+    variables = [] if config and config['only'] else variables_of(frame)
     watches = [watch(walk, frame, text) for text in config['watches']] if config else []
     walk.frame(variables + [(variable, value, False) for variable, value in watches if value is not None])
     return {'thread': thread.GetThreadID(), 'index': index, 'function': function_name(frame),
@@ -555,93 +375,3 @@ def page(config, process):
     form, found, total = walk.parts(unboxed(value)[0], config['start'], config['count'])
     node[form] = [[label, walk.node(part, 0, [], '')] for label, part in found]
     return {'v': node, 'total': total}
-
-
-def ready(config, process):
-    return {'ready': True}
-
-
-def backsight_walker(debugger, command, result, internal_dict):
-    name, _, encoded = command.strip().partition(' ')
-    work = {'capture': capture, 'evaluate': evaluate, 'page': page, 'ready': ready}[name]
-    config = json.loads(base64.b64decode(encoded).decode('utf-8'))
-    try:
-        told = work(config, debugger.GetSelectedTarget().GetProcess())
-    except Exception as error:
-        import traceback
-        told = {'error': '%s: %s' % (type(error).__name__, traceback.format_exc()[-600:])}
-    text = base64.b64encode(json.dumps(told, separators=(',', ':')).encode('utf-8', 'surrogatepass')).decode('ascii')
-    result.PutCString('backsight:' + text)
-    result.SetStatus(lldb.eReturnStatusSuccessFinishResult)
-
-
-# The longest text that a formatter of rustc's may read.
-LONGEST_TEXT = 1 << 20
-
-
-def tame_formatters():
-    """Formatters of rustc's read as many bytes as a text says it has, also of one that was never set; and LLDB tells them only
-    the lower half of the numbers by which the variants of an enum are known, so that `None` is taken for `Some`."""
-    providers, lookup = sys.modules.get('lldb_providers'), sys.modules.get('lldb_lookup')
-    if providers is None or lookup is None:
-        return
-    limit(lookup, 'StdStringSummaryProvider', ['vec', 'len'])
-    limit(lookup, 'StdStrSummaryProvider', ['length'])
-    enum = getattr(providers, 'ClangEncodedEnumProvider', None)
-    if enum is not None:
-        enum._getCurrentVariantIndex = lambda self, variants: variant_of(variants)
-
-
-def limit(module, name, length):
-    provider = getattr(module, name, None)
-    if provider is None:
-        return
-
-    def summary(value, names):
-        told = value
-        for member in length:
-            told = told.GetNonSyntheticValue().GetChildMemberWithName(member)
-        return provider(value, names) if told.GetValueAsUnsigned() <= LONGEST_TEXT else None
-
-    setattr(module, name, summary)
-
-
-def variant_of(variants):
-    """Which variant of an enum is there: the one with the number that is stored, or the one without a number."""
-    all_of_them = [variants.GetChildAtIndex(index) for index in range(variants.GetNumChildren())]
-    numbers = [variant.GetName()[len('$variant$'):] for variant in all_of_them]
-    unnumbered = numbers.index('') if '' in numbers else 0
-    for index, (variant, number) in enumerate(zip(all_of_them, numbers)):
-        stored = variant.GetChildMemberWithName('$discr$')
-        other = all_of_them[unnumbered] if '' in numbers else None
-        if number and stored.IsValid() and is_number(stored, int(number), other):
-            return index
-    return unnumbered
-
-
-def is_number(stored, number, unnumbered):
-    """Whether the number that is stored is this one. Where the variant without a number holds a capacity, which never has the
-    highest bit, the numbers of the others stand in its place and have it; LLDB does not tell that place."""
-    places = list(capacities(unnumbered, 16)) if unnumbered is not None and stored.GetType().GetByteSize() == 8 else []
-    if not places:
-        return stored.GetValueAsUnsigned() == number
-    words = [one.GetValueAsUnsigned() for one in places]
-    return any(word >> 63 == 1 and word & 0xffffffff == number for word in words)
-
-
-def capacities(value, deepest):
-    if CAPACITY.search(value.GetTypeName() or ''):
-        plain = value.GetNonSyntheticValue()
-        while plain.GetNumChildren():
-            plain = plain.GetChildAtIndex(0).GetNonSyntheticValue()
-        yield plain
-        return
-    plain = value.GetNonSyntheticValue()
-    is_inside = deepest and not is_pointer(plain.GetType().GetCanonicalType())
-    for at in range(min(plain.GetNumChildren(), 64) if is_inside else 0):
-        yield from capacities(plain.GetChildAtIndex(at), deepest - 1)
-
-
-def __lldb_init_module(debugger, internal_dict):
-    tame_formatters()
-    debugger.HandleCommand('command script add -o -f backsight_walker.backsight_walker backsight_walker')

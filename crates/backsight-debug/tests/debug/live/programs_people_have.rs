@@ -1,0 +1,174 @@
+//! What went wrong with programs as people have them: each of these is a finding, and its name says what is true now.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use backsight_core::Code;
+use backsight_debug::session::{BreakpointRequest, EvaluateRequest, Launch, Outcome, VariablesRequest};
+use backsight_debug::walk::CapturePlan;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::facade::{Language, Stage};
+use super::python::python;
+use super::subject::{PATIENCE, Subject, installed, stopped};
+use crate::facade::{lane, patiently};
+
+fn put(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
+    let file = folder.join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+fn script(program: std::path::PathBuf, runtime: std::path::PathBuf) -> Subject {
+    Subject { source: program.clone(), program, runtime: Some(runtime), rust_sysroot: None }
+}
+
+#[test]
+fn a_module_in_the_working_directory_is_not_taken_for_pythons() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["queue.py", "socket.py", "types.py", "threading/__init__.py"] {
+        put(folder.path(), name, "raise SystemExit('the wrong module')\n");
+    }
+    let subject = script(put(folder.path(), "src/app.py", "import queue\nmade = queue.Queue()  # HERE\n"), python());
+    let mut request = subject.request(vec![subject.at("HERE")]);
+    request.directory = folder.path().to_owned();
+    let debugger = lane(subject.setup(), folder.path());
+    let moved = debugger.launch(None, request, &patiently).unwrap();
+    assert_eq!(stopped(moved.outcome.clone()).breakpoints, ["bp-1"], "{moved:?}");
+}
+
+#[test]
+fn a_program_that_is_no_javascript_says_why_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("bad.js", "let x = ;\n"), ("bad.mjs", "import { nothing } from 'node:fs';\nnothing(;\n")] {
+        let subject = script(put(folder.path(), name, text), installed(&["node"]));
+        let debugger = lane(subject.setup(), folder.path());
+        let moved = debugger.launch(None, subject.request(Vec::new()), &patiently).unwrap();
+        assert_eq!(moved.outcome, Outcome::Exited { code: Some(1) }, "{name} {moved:?}");
+        assert!(moved.printed.as_deref().unwrap_or_default().contains("SyntaxError"), "{name} {moved:?}");
+    }
+}
+
+const WAITING: &str = "import threading
+
+def work(amount):
+    local = {'amount': amount}
+    done.wait()
+    return local
+
+done = threading.Event()
+worker = threading.Thread(target=work, args=(7,), daemon=True)
+worker.start()
+import time
+time.sleep(0.5)
+print('started')  # HERE
+";
+
+#[test]
+fn another_thread_of_python_that_waits_outside_python_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = script(put(folder.path(), "app.py", WAITING), python());
+    let debugger = lane(subject.setup(), folder.path());
+    debugger.launch(None, subject.request(vec![subject.at("HERE")]), &patiently).unwrap();
+    let threads = debugger.threads(None).unwrap();
+    let other = threads.iter().find(|thread| !thread.stopped_here).unwrap().id;
+    let stack = debugger.stack(None, Some(other), 0, 20).unwrap();
+    let found = stack.frames.iter().find(|frame| frame.function == "work");
+    let at = found.unwrap_or_else(|| panic!("{threads:?} {stack:?}")).index;
+    let request = VariablesRequest { thread: Some(other), frame: at, ..VariablesRequest::default() };
+    let page = debugger.variables(None, request).unwrap();
+    assert!(page.variables.iter().any(|one| one.name == "amount" && one.value == "7"), "{page:?}");
+    let expression = "local['amount'] + 1".to_owned();
+    let request = EvaluateRequest { expression, thread: Some(other), frame: at, safe: true, timeout_ms: None };
+    assert_eq!(debugger.evaluate(None, request).unwrap().value, "8");
+    let plan = CapturePlan { thread: Some(other), frame: at, depth: 1, ..CapturePlan::default() };
+    let created = debugger.create_snapshot(None, None, plan).unwrap();
+    assert_eq!((created.snapshot.function.as_str(), created.snapshot.thread_id), ("work", other));
+}
+
+#[test]
+fn a_thread_that_does_not_exist_is_answered_with_those_that_do() {
+    for language in [Language::Python, Language::Go, Language::Cpp] {
+        let stage = Stage::of(language, "until");
+        stage.launch(&["START"]);
+        let error = stage.debugger.stack(None, Some(987_654), 0, 5).unwrap_err();
+        assert_eq!(error.code(), Code::Usage, "{language:?} {error}");
+        assert!(error.message().contains("there is no thread 987654: "), "{language:?} {error}");
+    }
+}
+
+/// Whether a process runs; one that has ended and waits for its parent does not.
+fn runs(process: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+fn kill(process: i32) {
+    kill_process(Pid::from_raw(process).unwrap(), Signal::KILL).unwrap();
+}
+
+#[test]
+fn a_native_program_whose_debugger_is_gone_is_ended_with_its_session() {
+    for kills_server in [false, true] {
+        let stage = Stage::of(Language::Cpp, "alive");
+        stage.launch(&["HERE"]);
+        let printed = stage.debugger.output(None, 0, 10_000).unwrap();
+        let said: String = printed.pieces.iter().map(|piece| piece.text.as_str()).collect();
+        let own = said.split_once("pid ").unwrap().1.split_whitespace().next().unwrap().parse::<i32>().unwrap();
+        let adapter = stage.debugger.list().sessions[0].process.unwrap();
+        let server = parent_of(own);
+        assert!(runs(own) && server != adapter);
+        kill(if kills_server { server } else { adapter });
+        let _ = stage.debugger.disconnect(None, None);
+        let started = Instant::now();
+        while runs(own) {
+            assert!(started.elapsed() < Duration::from_secs(10), "the program lives on (server: {kills_server})");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn parent_of(process: i32) -> i32 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    status.rsplit_once(") ").unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+const HEARD: [(Language, &str, &str); 3] = [
+    (
+        Language::JavaScript,
+        "heard.js",
+        "const text = require('fs').readFileSync(0, 'utf8');\nconsole.log('heard', text.trim()); // HERE\n",
+    ),
+    (
+        Language::Go,
+        "heard.go",
+        "package main\n\nimport (\n\t\"bufio\"\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n\ttext, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\n\tfmt.Print(\"heard \", text) // HERE\n}\n",
+    ),
+    (
+        Language::Cpp,
+        "heard.cpp",
+        "#include <iostream>\n#include <string>\nint main() {\n  std::string text;\n  std::getline(std::cin, text);\n  std::cout << \"heard \" << text << std::endl; // HERE\n}\n",
+    ),
+];
+
+#[test]
+fn a_program_reads_what_it_is_given_under_every_debugger() {
+    for (language, name, text) in HEARD {
+        let folder = tempfile::tempdir().unwrap();
+        let source = put(folder.path(), name, text);
+        let subject = match language {
+            Language::JavaScript => script(source, installed(&["node"])),
+            Language::Go => super::go::built(source, folder.path()),
+            _ => super::native::compiled(source, folder.path(), "g++", &["-g", "-O0"]),
+        };
+        let debugger = lane(subject.setup(), folder.path());
+        let at: Vec<BreakpointRequest> = vec![subject.at("HERE")];
+        let request = Launch { stdin: Some("seven apples\n".to_owned()), ..subject.request(at) };
+        let moved = debugger.launch(None, request, &patiently).unwrap();
+        stopped(moved.outcome);
+        let end =
+            debugger.control(None, backsight_debug::session::Control::Continue, None, PATIENCE, &patiently).unwrap();
+        assert!(end.printed.as_deref().unwrap_or_default().contains("heard seven apples"), "{language:?} {end:?}");
+    }
+}
