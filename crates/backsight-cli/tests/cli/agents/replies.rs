@@ -50,8 +50,6 @@ const CALLS: [(&str, &str); 47] = [
     ("evaluate", r#"{"expression": "price"}"#),
     ("snapshot_create", r#"{"label": "one"}"#),
     ("step_and_diff", "{}"),
-    ("run_until_change", r#"{"expression": "price", "max_steps": 2}"#),
-    ("variable_set", r#"{"path": "price", "value": "price"}"#),
     ("snapshot_create", r#"{"label": "two"}"#),
     ("snapshot_diff", r#"{"snapshot_id_1": "one", "snapshot_id_2": "two"}"#),
     ("snapshot_list", "{}"),
@@ -62,6 +60,8 @@ const CALLS: [(&str, &str); 47] = [
     ("snapshot_on", r#"{"file": "shop.py", "line": 15, "name": "rounds"}"#),
     ("debug_control", r#"{"action": "continue"}"#),
     ("snapshot_series", r#"{"name": "rounds"}"#),
+    ("run_until_change", r#"{"expression": "price", "max_steps": 2}"#),
+    ("variable_set", r#"{"path": "price", "value": "price"}"#),
 ];
 
 /// The shop, waiting for a debugger at a port.

@@ -244,7 +244,7 @@ impl Index {
 #[test]
 fn a_search_in_everyday_words_finds_the_right_tool_among_the_first_three() {
     let tools = Agent::new(&Fixture::new()).tools();
-    assert_eq!(tools.len(), 47);
+    assert_eq!(tools.len(), 49);
     for (how, words) in [("plain", plain as Words), ("stems", stems)] {
         let index = Index::new(&tools, words);
         for (what, requests) in [("everyday", &REQUESTS[..]), ("more", &MORE)] {
