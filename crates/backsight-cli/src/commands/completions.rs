@@ -1,7 +1,7 @@
 //! `backsight completions SHELL`: a script that lets the shell complete commands and flags and, by asking the program,
 //! references, sessions, messages and agents.
 
-use backsight_core::Result;
+use backsight_core::{Result, is_unsafe_to_show};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use serde_json::json;
@@ -64,16 +64,17 @@ fn with_values(shell: Shell, script: &str) -> String {
     }
 }
 
+// What the program offers was written by agents and by those whose data they read. No shell may evaluate a word of it: bash
+// expands what `compgen -W` is given, so the words are taken as they are and quoted for the command line.
 const BASH: &str = r#"
 _backsight_values() {
-    local IFS=$'\n' values
-    values=$(backsight completions --values "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)
-    if [ -n "$values" ]; then
-        COMPREPLY=($(compgen -W "$values" -- "${COMP_WORDS[COMP_CWORD]}"))
-    else
-        unset IFS
-        _backsight "$@"
-    fi
+    local value
+    COMPREPLY=()
+    while IFS= read -r value; do
+        value=${value%%$'\t'*}
+        [ -n "$value" ] && COMPREPLY+=("$(printf '%q' "$value")")
+    done <<<"$(backsight completions --values "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
+    [ ${#COMPREPLY[@]} -gt 0 ] || _backsight "$@"
 }
 complete -F _backsight_values -o bashdefault -o default backsight
 "#;
@@ -81,7 +82,7 @@ complete -F _backsight_values -o bashdefault -o default backsight
 const ZSH: &str = r#"
 _backsight_values() {
     local -a values
-    values=("${(@f)$(backsight completions --values "${(@)words[2,CURRENT]}" 2>/dev/null | sed 's/:/\\:/g; s/\t/:/')}")
+    values=("${(@f)$(backsight completions --values "${(@)words[2,CURRENT]}" 2>/dev/null | sed 's/[\\:]/\\&/g; s/\t/:/')}")
     if [[ -n "${values[1]}" ]]; then
         _describe -V value values
     else
@@ -94,14 +95,17 @@ const FISH: &str = r#"
 complete -c backsight -k -a '(backsight completions --values (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 "#;
 
-/// One line each, with what a person reads beside it after a tab. Who presses a key wants no errors.
+/// One line each, with what a person reads beside it after a tab. A user who presses a key wants no errors, and no word that
+/// would be an option or more than one line.
 fn values(words: &[String], context: &Context) -> Result<()> {
     let command = cli::whole();
     let found = complete::wanted(&command, words)
         .and_then(|wanted| complete::offers(&context.workspace().ok()?, wanted, words).ok())
         .unwrap_or_default();
     let begins = words.last().map(String::as_str).unwrap_or_default();
-    let offers: Vec<&complete::Offer> = found.iter().filter(|(value, _)| value.starts_with(begins)).collect();
+    let can_be_typed = |value: &str| !value.starts_with('-') && !value.chars().any(is_unsafe_to_show);
+    let is_offered = |(value, _): &&complete::Offer| value.starts_with(begins) && can_be_typed(value);
+    let offers: Vec<&complete::Offer> = found.iter().filter(is_offered).collect();
     context.answer(&json!({ "values": offers }), |page| {
         offers.iter().for_each(|(value, meaning)| page.data.line(format_args!("{value}\t{meaning}")));
     })

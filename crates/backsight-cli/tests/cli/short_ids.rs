@@ -240,3 +240,53 @@ fn a_shell_completes_references_sessions_messages_and_agents() {
     }
     assert!(piped(&fixture, "completions zsh").contains("compdef _backsight_values backsight"));
 }
+
+#[test]
+fn no_shell_evaluates_what_an_agent_calls_its_session() {
+    let fixture = Fixture::new();
+    fixture.write("x", "#!/bin/sh\ntouch RAN\n");
+    let mark = fixture.root().join("x");
+    std::fs::set_permissions(&mark, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let hostile = ["$(./x)", "`./x`", "a;./x", "${IFS}|./x", "'./x'", "a\\", "<(./x)", "~", "*", "--values"];
+    for (number, id) in hostile.iter().enumerate() {
+        fixture.write("a", &number.to_string());
+        let mut command = fixture.command("track");
+        // As a word of its own, whatever is in it.
+        assert!(
+            command
+                .arg(format!("--session={id}"))
+                .args(["--message=$(./x)", "-m", "`./x` $(./x)"])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    let script = fixture.base().join("backsight.bash");
+    std::fs::write(&script, piped(&fixture, "completions bash")).unwrap();
+    let test = format!(
+        "backsight() {{ {program} \"$@\"; }}\n. {script}\n\
+         press() {{ COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _backsight_values backsight \"${{COMP_WORDS[COMP_CWORD]}}\" x; }}\n\
+         press backsight session show ''; for word in \"${{COMPREPLY[@]}}\"; do eval \"printf '%s\\n' $word\"; done; echo --\n\
+         press backsight session revert '$(./x)' --message ''; printf '%s\\n' \"${{COMPREPLY[@]}}\"; echo --\n\
+         press backsight show ''; printf '%s\\n' \"${{COMPREPLY[@]}}\" | head -2",
+        program = env!("CARGO_BIN_EXE_backsight"),
+        script = script.display(),
+    );
+    let known = fixture.command("status");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &test]).current_dir(fixture.root()).env_clear().env("PATH", "/usr/bin:/bin");
+    bash.envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = bash.output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    let (mut ids, rest): (Vec<&str>, String) = {
+        let (ids, rest) = told.split_once("--\n").unwrap();
+        (ids.lines().collect(), rest.to_owned())
+    };
+    ids.sort_unstable();
+    // Each is one word on a command line and means itself; what would be an option is not offered.
+    let mut wanted: Vec<&str> = hostile.iter().copied().filter(|id| !id.starts_with('-')).collect();
+    wanted.sort_unstable();
+    assert_eq!(ids, wanted, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(rest, "\\$\\(./x\\)\n--\n@\nnow\n");
+    assert!(!fixture.root().join("RAN").exists(), "a program of the workspace ran");
+}
