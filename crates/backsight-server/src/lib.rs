@@ -13,6 +13,7 @@ mod door;
 pub mod fuzzing;
 pub mod hook;
 mod http;
+pub mod leading;
 mod log;
 mod mcp;
 mod offer;

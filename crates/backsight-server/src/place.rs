@@ -42,8 +42,13 @@ impl Address {
 
     /// An address for a person's browser that works once and not for long; `random` cannot be guessed.
     pub fn invite(&self, seal: &Seal, person: &str, now: Timestamp, random: String) -> String {
-        let target = Invitation::new(person, now, random).target(seal, &self.token);
+        let target = Invitation::new(person, now, random).target(seal, &self.start());
         format!("{}{target}", self.url)
+    }
+
+    /// What tells this start of a server from every other, with and without the same token.
+    pub(crate) fn start(&self) -> String {
+        format!("{}\n{}\n{}", self.token, self.pid, self.started.0)
     }
 
     /// What to put into a page so that it reports by itself.

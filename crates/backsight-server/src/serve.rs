@@ -22,6 +22,7 @@ use crate::client::Client;
 use crate::connections::{Connections, Place};
 use crate::door::Door;
 use crate::http::{Guard, Limits, RemoteAddress, Viewers, router};
+use crate::leading;
 use crate::log;
 use crate::mcp::{Mcp, flow};
 use crate::offer::Offer;
@@ -233,7 +234,9 @@ impl Listening {
             log: log::place(),
         };
         let authorities = authorities(bound, &options.hosts);
-        let viewers = Viewers::new(seat.seal().clone(), token.clone(), bound.port());
+        let pages =
+            door.local::<_, Error>(|workspace| Ok(leading::place(workspace.state_directory().as_deref()))).await?;
+        let viewers = Viewers::new(seat.seal().clone(), address.start(), bound.port()).with_pages(pages);
         let guard = Guard::new(token, authorities, Limits::default()).with_key(key).with_viewers(Arc::new(viewers));
         let tasks = TaskTracker::new();
         tasks.spawn(accept(

@@ -217,6 +217,11 @@ impl Workspace {
         place::search_outside(&self.settings.search_path, &self.root)
     }
 
+    /// Where what concerns all workspaces of the user is kept; none when no home directory is known.
+    pub fn state_directory(&self) -> Option<PathBuf> {
+        self.settings.state_directory()
+    }
+
     /// The user's own settings, as they are now.
     pub fn user_settings(&self) -> Result<UserSettings> {
         user_settings::load(&self.settings)
@@ -312,7 +317,9 @@ impl Workspace {
         // Check before anything is made: a mistake leaves no store behind.
         let (text, file) = self.config_text()?;
         config::with(&text, &file, changes)?;
-        write_config(&self.made()?.store, changes)
+        // The file is read, changed and written: two that do so at once would lose what one of them writes.
+        let held = self.holding(self.made()?)?;
+        write_config(&held.opened.store, changes)
     }
 
     /// What the settings file says, and where it is.

@@ -1,10 +1,12 @@
 //! `backsight open`: the dashboard in a browser.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use backsight::names;
+use backsight::{Workspace, names};
 use backsight_core::{Code, Error, Result};
-use backsight_server::{Address, Options, Served};
+use backsight_server::{Address, Options, Served, leading};
 use serde::Serialize;
 
 use crate::commands::Verdict;
@@ -91,12 +93,15 @@ pub fn person(told: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> 
 }
 
 fn open(args: &Args, context: &Context, person: &str, address: &Address) -> Result<()> {
-    let store = context.workspace()?.store()?;
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
     let store = store.ok_or_else(|| Error::new(Code::WorkspaceNotFound, "the workspace has no store"))?;
-    let url = address.invite(store.seal(), person, context.now, backsight_server::random_token()?);
+    let nonce = backsight_server::random_token()?;
+    let url = address.invite(store.seal(), person, context.now, nonce.clone());
     let is_ours = address.pid == std::process::id();
     let opener = (!args.print && !context.screen.is_json()).then(|| opener(|name| std::env::var_os(name).is_some()));
-    let is_opened = opener.flatten().is_some_and(|program| start(program, &url));
+    let program = opener.flatten().and_then(|name| found(name, &workspace.search_path()));
+    let is_opened = program.is_some_and(|program| start(&program, &workspace, &nonce, &url));
     let opened = Opened { running: true, url: Some(&url), person: Some(person), pid: Some(address.pid) };
     context.answer(&opened, |page| {
         page.data.line(&url);
@@ -116,10 +121,27 @@ fn opener(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
     ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(is_set).then_some("xdg-open")
 }
 
-/// Starts it and does not wait for it.
-fn start(program: &str, url: &str) -> bool {
+/// The program with this name outside the workspace: whoever has `node_modules/.bin` on the search path did not choose one there.
+fn found(name: &str, search: &[PathBuf]) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
+    search.iter().map(|directory| directory.join(name)).find(is_program)
+}
+
+/// Starts it and does not wait for it. It is told of a page that leads to the address: every user of the machine can read what
+/// a program is started with.
+fn start(program: &Path, workspace: &Workspace, nonce: &str, url: &str) -> bool {
+    let Some(place) = leading::place(workspace.state_directory().as_deref()) else { return false };
+    let Ok(page) = leading::write(&place, nonce, url) else { return false };
     let quiet = || Stdio::null();
-    Command::new(program).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().is_ok()
+    // `xdg-open` is a script, and what it looks for is on the search path too.
+    let search = std::env::join_paths(workspace.search_path()).unwrap_or_default();
+    let mut command = Command::new(program);
+    command.arg(&page).env("PATH", search).stdin(quiet()).stdout(quiet()).stderr(quiet());
+    let is_started = command.spawn().is_ok();
+    if !is_started {
+        let _ = std::fs::remove_file(page);
+    }
+    is_started
 }
 
 #[cfg(test)]

@@ -111,7 +111,9 @@ impl Guard {
         let origin = self.one(headers, header::ORIGIN)?;
         let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(|rest| self.is_ours(rest));
         let fetched_from = self.one(headers, HeaderName::from_static("sec-fetch-site"))?;
-        if origin.is_some_and(|origin| !is_ours(origin)) || matches!(fetched_from, Some("cross-site" | "same-site")) {
+        let is_elsewhere =
+            matches!(fetched_from, Some("cross-site" | "same-site")) && !is_led_here(method, uri, headers);
+        if origin.is_some_and(|origin| !is_ours(origin)) || is_elsewhere {
             return Err(Error::new(Code::Forbidden, "the request comes from a web page of another origin"));
         }
         if self.is_authorized(headers) {
@@ -292,6 +294,14 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
         headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     }
     response
+}
+
+/// Whether a browser was led to a one-time address: from the page on disk that `backsight open` writes, which is of no origin.
+/// The code in the address says who may come, not the page that leads to it.
+fn is_led_here(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+    let says = |name: &str, value: &str| headers.get(name).is_some_and(|found| found.as_bytes() == value.as_bytes());
+    let is_opened = says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document");
+    *method == Method::GET && uri.path() == viewers::PATH && is_opened
 }
 
 #[cfg(test)]

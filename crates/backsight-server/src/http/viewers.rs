@@ -4,6 +4,7 @@
 //! its own port alone. The server's token is never in an address.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use backsight_core::{Code, Error, Result, Timestamp};
 use http::{HeaderMap, Method, header};
 use subtle::ConstantTimeEq;
 
-use crate::percent;
+use crate::{leading, percent};
 
 /// Where a code is handed in.
 pub const PATH: &str = "/open";
@@ -58,9 +59,9 @@ impl Invitation {
         Invitation { person: person.to_owned(), until: Timestamp(now.0.saturating_add(life)), nonce }
     }
 
-    /// The address below the server's own.
-    pub fn target(&self, seal: &Seal, token: &str) -> String {
-        let code = seal.code(PURPOSE, &self.sealed(token));
+    /// The address below the server's own. `server` is the start of a server that it is for.
+    pub fn target(&self, seal: &Seal, server: &str) -> String {
+        let code = seal.code(PURPOSE, &self.sealed(server));
         let person = percent::encoded(&self.person);
         format!("{PATH}?until={}&nonce={}&person={person}&code={code}", self.until.0, self.nonce)
     }
@@ -75,17 +76,20 @@ impl Invitation {
         Some((Invitation { person, until, nonce }, field("code")?))
     }
 
-    fn sealed(&self, token: &str) -> Vec<u8> {
-        [token, &self.until.0.to_string(), &self.nonce, &self.person].join("\n").into_bytes()
+    fn sealed(&self, server: &str) -> Vec<u8> {
+        [server, &self.until.0.to_string(), &self.nonce, &self.person].join("\n").into_bytes()
     }
 }
 
 /// The browsers that came with a code.
 pub struct Viewers {
     seal: Seal,
-    token: String,
+    /// The start of the server: a token may be the same after the next, and the codes that were used are known until the end.
+    server: String,
     /// Cookies are not kept apart by port, so each server has a name of its own for them.
     cookie: String,
+    /// Where the pages lie that lead here.
+    pages: Option<PathBuf>,
     known: Mutex<Known>,
 }
 
@@ -114,9 +118,14 @@ impl std::fmt::Debug for Viewers {
 }
 
 impl Viewers {
-    /// Nobody yet, of the server on `port` with this token.
-    pub fn new(seal: Seal, token: String, port: u16) -> Viewers {
-        Viewers { seal, token, cookie: format!("backsight-{port}"), known: Mutex::default() }
+    /// Nobody yet, of this start of the server on `port`.
+    pub fn new(seal: Seal, server: String, port: u16) -> Viewers {
+        Viewers { seal, server, cookie: format!("backsight-{port}"), pages: None, known: Mutex::default() }
+    }
+
+    /// The same, which removes a page that leads here once it did.
+    pub fn with_pages(self, pages: Option<PathBuf>) -> Viewers {
+        Viewers { pages, ..self }
     }
 
     /// Lets a browser in that has a code, once. `random` draws texts that cannot be guessed.
@@ -124,7 +133,7 @@ impl Viewers {
         let hint = "run `backsight open` again";
         let refused = |why: &str| Error::new(Code::Unauthorized, format!("the address {why}")).with_hint(hint);
         let (invitation, code) = Invitation::parse(query).ok_or_else(|| refused("has no code"))?;
-        if !self.seal.is_code(PURPOSE, &invitation.sealed(&self.token), code) {
+        if !self.seal.is_code(PURPOSE, &invitation.sealed(&self.server), code) {
             return Err(refused("has a code that this server did not give out"));
         }
         if invitation.until < now {
@@ -133,9 +142,11 @@ impl Viewers {
         let viewer = Viewer { secret: random()?, key: random()?, person: invitation.person };
         let mut known = self.lock();
         known.used.retain(|_, until| *until >= now);
+        let page = self.pages.as_ref().map(|pages| leading::page(pages, &invitation.nonce));
         if known.used.insert(invitation.nonce, invitation.until).is_some() {
             return Err(refused("was used already; it works once"));
         }
+        page.map(std::fs::remove_file);
         if known.viewers.len() >= VIEWERS {
             known.viewers.remove(0);
         }
@@ -185,6 +196,7 @@ mod tests {
     use http::HeaderValue;
 
     use super::*;
+    use crate::place::Address;
 
     const NOW: Timestamp = Timestamp(1_000_000);
 
@@ -223,6 +235,34 @@ mod tests {
         let late = Timestamp(NOW.0 + 600_001);
         assert_eq!(admit(&viewers, &query("ada", "b"), late).err(), Some(Code::Unauthorized));
         assert!(admit(&viewers, &query("ada", "b"), Timestamp(late.0 - 1)).is_ok());
+    }
+
+    #[test]
+    fn a_code_that_was_used_is_none_after_a_restart_with_the_same_token() {
+        let address = |started: i64| Address {
+            pid: 1,
+            url: "http://127.0.0.1:80".to_owned(),
+            token: "token".to_owned(),
+            version: String::new(),
+            started: Timestamp(started),
+            ingest_key: String::new(),
+            log: None,
+        };
+        let viewers = |started: i64| Viewers::new(Seal::new([7; 64]), address(started).start(), 80);
+        let url = address(1).invite(&Seal::new([7; 64]), "ada", NOW, "a".to_owned());
+        let query = url.split_once('?').unwrap().1;
+        assert!(admit(&viewers(1), query, NOW).is_ok());
+        assert_eq!(admit(&viewers(2), query, NOW).err(), Some(Code::Unauthorized));
+    }
+
+    #[test]
+    fn a_page_that_leads_here_is_gone_when_it_did() {
+        let directory = tempfile::tempdir().unwrap();
+        let viewers = viewers().with_pages(Some(directory.path().to_owned()));
+        let page = |nonce: &str| leading::page(directory.path(), nonce);
+        ["a", "b"].iter().for_each(|nonce| std::fs::write(page(nonce), "").unwrap());
+        assert!(admit(&viewers, &query("ada", "a"), NOW).is_ok());
+        assert!(!page("a").exists() && page("b").exists());
     }
 
     #[test]
