@@ -10,6 +10,7 @@ mod cut_short;
 mod install;
 mod lane;
 mod log;
+mod new_file;
 mod page;
 mod parse;
 mod paths;

@@ -14,6 +14,7 @@ use crate::commands::Verdict;
 use crate::commands::changes::since;
 use crate::context::Context;
 use crate::lane::{Lane, Request, encode};
+use crate::new_file;
 use crate::render::app;
 use crate::words::count;
 
@@ -294,9 +295,7 @@ fn archive(args: &Archive, context: &Context, lane: &Lane) -> Result<()> {
             .map_err(|error| Error::new(Code::Io, format!("the archive cannot be written: {error}")))?;
         return context.answer(&har, |page| page.data.line(text));
     };
-    let written =
-        std::fs::File::create_new(&file).and_then(|file| serde_json::to_writer(file, &har).map_err(Into::into));
-    written.map_err(|error| Error::io(format!("write `{}`", file.display()), error))?;
+    new_file::write(&file, |file| serde_json::to_writer(file, &har).map_err(Into::into))?;
     let (answer, gone) = (json!({ "file": file, "requests": requests }), har.log.comment);
     context.answer(&answer, |page| {
         page.data.line(format_args!("{} in {}", count(requests as u64, "request"), file.display()));

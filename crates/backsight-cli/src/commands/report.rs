@@ -1,5 +1,6 @@
 //! `backsight report`: what happened, as one text or one page, for a pull request or an audit.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use backsight::Workspace;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use crate::arguments::explain;
 use crate::commands::Verdict;
 use crate::context::Context;
+use crate::new_file;
 use crate::render::report;
 use crate::words::count_of;
 
@@ -32,7 +34,7 @@ pub struct Args {
     /// Only what this session did and is in effect
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Write an HTML page into this file instead
+    /// Write an HTML page into this file instead; it must not exist
     #[arg(long, value_name = "FILE", conflicts_with = "markdown")]
     html: Option<PathBuf>,
     /// As Markdown on stdout, which is the default
@@ -78,7 +80,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if let Some(file) = &args.html {
         let page = report::html(&told);
         let place = context.start().join(file);
-        std::fs::write(&place, &page).map_err(|error| Error::io(format!("write `{}`", place.display()), error))?;
+        new_file::write(&place, |file| file.write_all(page.as_bytes()))?;
         let report = serde_json::json!({ "file": place.display().to_string(), "bytes": page.len() });
         context.answer(&report, |out| {
             out.data.line(format_args!("{}: {}", place.display(), count_of(&told.rows, "row")));

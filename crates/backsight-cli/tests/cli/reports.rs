@@ -55,3 +55,24 @@ fn what_cannot_be_told_says_why() {
     assert_eq!(told().json("report --since 99").0["error"]["code"], "REF_NOT_FOUND");
     assert_eq!(told().json("report --session nobody").0["error"]["code"], "SESSION_NOT_FOUND");
 }
+
+#[test]
+fn a_page_is_a_new_file_and_nothing_is_followed_or_waited_for() {
+    let fixture = Fixture::with_history();
+    fixture.write("../home/.bashrc", "mine\n");
+    std::os::unix::fs::symlink(fixture.base().join("home/.bashrc"), fixture.root().join("link.html")).unwrap();
+    std::os::unix::fs::symlink(fixture.base().join("none"), fixture.root().join("dangling.html")).unwrap();
+    fixture.write("notes", "not recorded\n");
+    assert!(std::process::Command::new("mkfifo").arg(fixture.root().join("pipe.html")).status().unwrap().success());
+    for name in ["link.html", "dangling.html", "notes", "pipe.html"] {
+        fixture.ask(&format!("report --html {name}")).fails("CONFLICT", 3);
+    }
+    assert_eq!(
+        (fixture.read("../home/.bashrc").as_str(), fixture.read("notes").as_str()),
+        ("mine\n", "not recorded\n")
+    );
+    assert!(!fixture.base().join("none").exists());
+    fixture.ok("report --html new.html");
+    fixture.ask("report --html new.html").fails("CONFLICT", 3);
+    assert!(fixture.read("new.html").starts_with("<!doctype html>"));
+}

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::fmt::{Debug, Write as _};
 use std::fs::File;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use backsight_core::{Error, Result, Timestamp, one_line};
+use backsight_core::{Code, Error, Result, Timestamp, one_line};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -52,8 +54,13 @@ impl Journal {
         let sink = match to {
             LogTo::Stderr => Sink::Stderr,
             LogTo::File(path) => {
-                let file =
-                    begun(path).map_err(|error| Error::io(format!("write the log `{}`", path.display()), error))?;
+                let failed = |error| Error::io(format!("write the log `{}`", path.display()), error);
+                let file = begun(path).map_err(failed)?;
+                if !is_log(&aside(path)).map_err(failed)? {
+                    let message =
+                        format!("`{}` is no log of Backsight's, and would be written over", aside(path).display());
+                    return Err(Error::new(Code::Conflict, message).with_hint("choose another name for the log"));
+                }
                 let size = file.metadata().map_or(0, |metadata| metadata.len());
                 Sink::File { path: path.clone(), file, size, largest }
             }
@@ -82,12 +89,15 @@ impl Sink {
             Sink::Stderr => drop(std::io::stderr().write_all(line.as_bytes())),
             Sink::File { path, file, size, largest } => {
                 if *size + line.len() as u64 > *largest {
-                    let mut aside = path.clone().into_os_string();
-                    aside.push(".1");
-                    if std::fs::rename(&*path, aside).is_ok()
+                    let aside = aside(path);
+                    if is_log(&aside).is_ok_and(|is_log| is_log)
+                        && std::fs::rename(&*path, aside).is_ok()
                         && let Ok(fresh) = begun(path)
                     {
                         (*file, *size) = (fresh, 0);
+                    } else if file.set_len(0).is_ok() {
+                        // Something else has its name by now, and stays: better old lines are lost than the disk is filled.
+                        *size = 0;
                     }
                 }
                 if file.write_all(line.as_bytes()).is_ok() {
@@ -98,9 +108,47 @@ impl Sink {
     }
 }
 
-/// The file to add to, for this user's eyes.
-fn begun(path: &Path) -> std::io::Result<File> {
-    File::options().append(true).create(true).mode(0o600).open(path)
+/// What a large file is called when another is begun.
+fn aside(path: &Path) -> PathBuf {
+    let mut aside = path.to_owned().into_os_string();
+    aside.push(".1");
+    aside.into()
+}
+
+/// The file to add to, for this user's eyes: a new one, or a log of ours. A link is not followed and a pipe not waited for.
+fn begun(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).mode(0o600);
+    match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    if !is_log(path)? {
+        return Err(io::Error::other("there is something else with this name; choose another one"));
+    }
+    options.custom_flags(UNFOLLOWED.bits().cast_signed()).open(path)
+}
+
+/// How a file is opened that may be anything.
+const UNFOLLOWED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+
+/// Whether the file is a log of ours, or empty, or not there: a line begins with its time.
+fn is_log(path: &Path) -> io::Result<bool> {
+    let file = match File::options().read(true).custom_flags(UNFOLLOWED.bits().cast_signed()).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        // A link.
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let found = file.metadata()?;
+    if !found.is_file() || found.nlink() > 1 {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    file.take(64).read_to_end(&mut start)?;
+    let word = start.split(|byte| *byte == b' ').next().and_then(|word| std::str::from_utf8(word).ok());
+    Ok(start.is_empty() || word.is_some_and(|word| word.parse::<Timestamp>().is_ok()))
 }
 
 impl Subscriber for Journal {
@@ -225,6 +273,41 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(" error panic at=") && text.contains("journal.rs:"), "{text}");
         assert!(text.contains("thread=worker") && !text.contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn a_log_goes_on_and_nothing_else_is_written_to() {
+        let (directory, path, journal) = journal(LARGEST);
+        tracing::subscriber::with_default(journal, || Request::new("mcp", "files_diff", None).ended("ok"));
+        let again = |path: &Path| Journal::open(&LogTo::File(path.to_owned()));
+        let journal = again(&path).unwrap();
+        tracing::subscriber::with_default(journal, || Request::new("mcp", "files_diff", None).ended("ok"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("mine"), "mine\n").unwrap();
+        std::os::unix::fs::symlink(at("mine"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("none"), at("dangling")).unwrap();
+        std::fs::hard_link(&path, at("hard")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for name in ["mine", "link", "dangling", "hard", "pipe"] {
+            assert!(again(&at(name)).is_err(), "{name}");
+        }
+        std::fs::write(at("other.1"), "mine\n").unwrap();
+        assert!(again(&at("other")).is_err(), "it would be written over");
+        assert_eq!(std::fs::read_to_string(at("mine")).unwrap(), "mine\n");
+        assert!(!at("none").exists());
+    }
+
+    #[test]
+    fn what_has_the_name_of_an_old_log_stays() {
+        let (directory, path, journal) = journal(500);
+        let aside = directory.path().join("log.1");
+        std::fs::write(&aside, "mine\n").unwrap();
+        tracing::subscriber::with_default(journal, || {
+            (0..20).for_each(|_| Request::new("mcp", "files_diff", None).ended("ok"));
+        });
+        assert_eq!(std::fs::read_to_string(aside).unwrap(), "mine\n");
+        assert!((1..=500).contains(&std::fs::metadata(path).unwrap().len()));
     }
 
     #[test]
