@@ -271,7 +271,7 @@ fn tells(workspace: &Workspace) -> bool {
 fn asker(workspace: &Workspace, tool: &Tool, arguments: &Map<String, Value>, caller: &Caller) -> Asker {
     let said = &caller.asker;
     let hook = || hook::who_asks(workspace, tool.name, arguments, said.part.as_deref());
-    tool.takes_turns().then(hook).flatten().unwrap_or_else(|| said.clone())
+    tool.records().then(hook).flatten().unwrap_or_else(|| said.clone())
 }
 
 /// Whether a process exists; where that cannot be seen, it may.

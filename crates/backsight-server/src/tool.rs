@@ -401,9 +401,15 @@ impl Tool {
         }
     }
 
-    /// Whether it waits for others that change files or the record. What the live lanes keep is written in one step.
-    pub fn takes_turns(&self) -> bool {
+    /// Whether it writes to the history, for the conversation that asks.
+    pub fn records(&self) -> bool {
         !self.effect.reads_only() && self.group == Group::Files
+    }
+
+    /// Whether it waits for others that change files or the record. What the live lanes keep is written in one step, and what
+    /// runs a program writes its row in one when that has ended: others do not wait for a program.
+    pub fn takes_turns(&self) -> bool {
+        self.records() && self.effect != Effect::Runs
     }
 
     /// Runs it.

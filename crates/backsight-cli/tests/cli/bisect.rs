@@ -1,11 +1,16 @@
 //! `backsight bisect`: what a person sees, what a script reads, and that an interrupted search leaves nothing.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use serde_json::json;
 
+use crate::agents::client::Agent;
 use crate::agents::eventually;
-use crate::fixture::Fixture;
+use crate::fixture::{Answer, Fixture};
+use crate::hooks::hook;
 
 /// Seven steps, of which the fifth breaks it.
 fn shop() -> Fixture {
@@ -104,4 +109,79 @@ fn ended_by(fixture: &Fixture, signal: Signal, seconds: &'static str) -> (Output
 /// How many directories of searches there are.
 fn left_behind(fixture: &Fixture) -> usize {
     std::fs::read_dir(fixture.home().join(".local/state/backsight/bisect")).unwrap().count()
+}
+
+#[test]
+fn what_a_check_does_to_a_shared_file_is_told_whatever_it_hides() {
+    for (hidden, is_told) in [
+        ("chmod 600 nm/x", true),
+        ("cp -p nm/x ref; printf 'LIB\\n' >nm/x; touch -r ref nm/x", true),
+        ("cat nm/x", false),
+        ("rm -f nm/x", false),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write(".gitignore", "nm\n");
+        fixture.write("nm/x", "lib\n");
+        for value in 1..=4 {
+            fixture.write("v", &value.to_string());
+            fixture.done("track");
+        }
+        let mut command = fixture.command("--json bisect --share nm --");
+        command.args(["sh", "-c", &format!("{hidden} >/dev/null; [ $(cat v) -lt 3 ]")]);
+        let answer = Answer::of(&mut command, hidden).ok();
+        // Where the file system shares blocks, nothing reaches the workspace's file.
+        let is_reached = fixture.read("nm/x") != "lib\n"
+            || std::fs::metadata(fixture.root().join("nm/x")).unwrap().permissions().mode() & 0o777 == 0o600;
+        let told = answer["shared_changed"].as_array().is_some_and(|changed| !changed.is_empty());
+        assert_eq!(told, is_told && is_reached, "{hidden}: {answer}");
+    }
+}
+
+#[test]
+fn an_agent_whose_ends_are_wrong_is_told_of_ends() {
+    let fixture = shop();
+    fixture.write("no.sh", "#!/bin/sh\nexit 1\n");
+    std::fs::set_permissions(fixture.root().join("no.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    fixture.write("shop.py", "1");
+    fixture.done("track");
+    fixture.write("shop.py", "2");
+    fixture.done("track");
+    let error = Agent::new(&fixture).fails("bisect", json!({ "command": ["./no.sh"], "good": "#8" }), "INVALID_RANGE");
+    assert!(error["hint"].as_str().unwrap().contains("must pass at good"), "{error}");
+    assert!(error.to_string().contains("history_query") && !error.to_string().contains("milestone"), "{error}");
+}
+
+#[test]
+fn while_an_agents_command_runs_files_are_tracked_and_hooks_answer() {
+    let fixture = Fixture::new();
+    let go = fixture.base().join("go");
+    // It waits for the test, and not for ever.
+    let wait =
+        format!("#!/bin/sh\nfor i in $(seq 600); do [ -e {} ] && exit $(cat v); sleep 0.05; done\n", go.display());
+    fixture.write("check.sh", &wait);
+    std::fs::set_permissions(fixture.root().join("check.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    for value in ["0", "00", "1"] {
+        fixture.write("v", value);
+        fixture.done("track");
+    }
+    let mut agent = Agent::new(&fixture);
+    let search = agent.send("tools/call", json!({ "name": "bisect", "arguments": { "command": ["./check.sh"] } }));
+    let copies = fixture.home().join(".local/state/backsight/bisect");
+    eventually("the check runs", || std::fs::read_dir(&copies).ok()?.next().map(drop));
+    let began = Instant::now();
+    fixture.write("a", "meanwhile");
+    agent.ok("files_track", json!({}));
+    let root = fixture.root().display();
+    let call = |event: &str| {
+        let payload = format!(
+            r#"{{"hook_event_name":"{event}","session_id":"s","cwd":"{root}","tool_name":"Edit","tool_use_id":"t","tool_input":{{"file_path":"{root}/a"}}}}"#
+        );
+        assert_eq!(hook(&fixture, "claude-code", payload.as_bytes()), (json!({}), String::new()));
+    };
+    call("PreToolUse");
+    fixture.write("a", "by the agent");
+    call("PostToolUse");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    std::fs::write(go, "").unwrap();
+    assert_eq!(agent.said("bisect", search).structured["step"], "#3");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use backsight::report::{BisectRun, Bisected, FoundStep};
 use backsight::request::Bisect;
-use backsight_core::Result;
+use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -80,9 +80,21 @@ impl Definition for BisectSteps {
             timeout: timeout_ms.map(Duration::from_millis),
             origin: call.plain_origin(session),
         };
-        let found = call.workspace.agent_bisect(&request)?;
+        let found = call.workspace.agent_bisect(&request).map_err(advised)?;
         let found = call.workspace.shortened(found)?;
         Ok(drafted(&found))
+    }
+}
+
+/// What to do about a search that cannot begin, in terms of this tool.
+fn advised(error: Error) -> Error {
+    match error.code() {
+        Code::InvalidRange => error
+            .with_hint(
+                "the check must pass at good and fail at bad: name other steps, or share the directories it needs",
+            )
+            .with_next("history_query", json!({})),
+        _ => error,
     }
 }
 

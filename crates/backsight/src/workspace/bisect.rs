@@ -224,7 +224,7 @@ struct Bench {
 impl Bench {
     fn new(scratch: &Scratch, number: usize) -> Result<Bench> {
         let root = scratch.directory(&format!("files-{number}"))?;
-        Ok(Bench { checkout: Checkout::new(&root)?, root, linked: Linked::new() })
+        Ok(Bench { checkout: Checkout::new(&root)?, root, linked: Linked::default() })
     }
 }
 
@@ -280,7 +280,7 @@ impl Work<'_> {
         };
         let output = output.map(|judged| judged.output.clone()).unwrap_or_default();
         let runs = judged.into_iter().map(|judged| judged.run).collect();
-        let linked = benches.into_iter().flat_map(|bench| bench.linked).collect();
+        let linked = benches.into_iter().fold(Linked::default(), |all, bench| all.with(bench.linked));
         Ok(Found { outcome, runs, output, linked })
     }
 

@@ -25,8 +25,52 @@ enum By {
     Copy,
 }
 
-/// The workspace's files that have a hard link outside, each with the time of its last write.
-pub(super) type Linked = BTreeMap<PathBuf, (i64, i64, u64)>;
+/// The workspace's files that have a hard link outside, each as it was when it was linked.
+#[derive(Default)]
+pub(super) struct Linked(BTreeMap<PathBuf, AsLinked>);
+
+/// What shows that a file was written to, or its permissions changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct AsLinked {
+    /// When anything of it changed last, which no program can set.
+    changed: (i64, i64),
+    links: u64,
+    written: (i64, i64),
+    size: u64,
+    mode: u32,
+}
+
+impl AsLinked {
+    fn of(found: &fs::Metadata) -> AsLinked {
+        AsLinked {
+            changed: (found.ctime(), found.ctime_nsec()),
+            links: found.nlink(),
+            written: (found.mtime(), found.mtime_nsec()),
+            size: found.len(),
+            mode: found.mode(),
+        }
+    }
+
+    /// A link that was removed changes the file's own time too; then the rest decides.
+    fn is_changed(&self, now: &AsLinked) -> bool {
+        let is_same = (self.written, self.size, self.mode) == (now.written, now.size, now.mode);
+        !is_same || (self.changed != now.changed && self.links == now.links)
+    }
+}
+
+impl Linked {
+    fn add(&mut self, path: PathBuf, now: AsLinked) {
+        // Every link changes the file's own time: the last one counts.
+        let known = self.0.entry(path).or_insert(now);
+        *known = now.max(*known);
+    }
+
+    /// All of both.
+    pub(super) fn with(mut self, other: Linked) -> Linked {
+        other.0.into_iter().for_each(|(path, now)| self.add(path, now));
+        self
+    }
+}
 
 /// What a request asks to be put beside the files; each must be a directory of the workspace.
 pub(super) fn of(request: &Bisect, root: &Path) -> Result<Vec<Share>> {
@@ -57,13 +101,13 @@ impl Share {
     }
 }
 
-/// The files that were written to since they were linked.
+/// The files that were written to since they were linked, or whose permissions changed.
 pub(super) fn changed(linked: &Linked, root: &Path) -> Vec<RelPath> {
-    let is_changed = |(path, before): &(&PathBuf, &(i64, i64, u64))| {
-        fs::symlink_metadata(path).is_ok_and(|found| (found.mtime(), found.mtime_nsec(), found.len()) != **before)
+    let is_changed = |(path, before): &(&PathBuf, &AsLinked)| {
+        fs::symlink_metadata(path).is_ok_and(|found| before.is_changed(&AsLinked::of(&found)))
     };
     let below = |(path, _): (&PathBuf, _)| RelPath::new(path.strip_prefix(root).ok()?.as_os_str().as_bytes()).ok();
-    linked.iter().filter(is_changed).filter_map(below).collect()
+    linked.0.iter().filter(is_changed).filter_map(below).collect()
 }
 
 /// Directories by a loop: those of a package manager are deep.
@@ -93,7 +137,7 @@ fn put_file(source: &Path, target: &Path, by: By, linked: &mut Linked) -> io::Re
     }
     if by == By::Link && fs::hard_link(source, target).is_ok() {
         let found = fs::symlink_metadata(source)?;
-        linked.insert(source.to_owned(), (found.mtime(), found.mtime_nsec(), found.len()));
+        linked.add(source.to_owned(), AsLinked::of(&found));
         return Ok(());
     }
     fs::copy(source, target)?;
