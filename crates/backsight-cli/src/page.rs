@@ -75,10 +75,11 @@ impl Screen {
 
     /// Writes the report as `{"ok":true, ...}`, or what `human` puts on a page.
     pub fn answer<T: Serialize>(&self, report: &T, human: impl FnOnce(&mut Page)) -> Result<()> {
-        if self.json {
-            return print_json(&Envelope { ok: true, report });
-        }
-        self.print(human)
+        let written = if self.json { print_json(&Envelope { ok: true, report }) } else { self.print(human) };
+        written.map_err(|error| {
+            let message = format!("what was asked for is done, and only the answer is lost: {}", error.message());
+            Error::new(error.code(), message).with_hint("see what was recorded with `backsight log`")
+        })
     }
 
     /// Writes a failure as its envelope, or what `human` puts on a page.
@@ -237,10 +238,21 @@ struct Envelope<'a, T> {
 
 /// Writes one JSON object and nothing else.
 pub fn print_json<T: Serialize>(value: &T) -> Result<()> {
+    write_all(io::stdout().lock(), json_line(value)?.as_bytes())
+}
+
+/// The same; whether the reader took it. One that went away did not.
+pub fn hand_over<T: Serialize>(value: &T) -> bool {
+    let mut stdout = io::stdout().lock();
+    let written = json_line(value).map(|line| stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush()));
+    matches!(written, Ok(Ok(())))
+}
+
+fn json_line<T: Serialize>(value: &T) -> Result<String> {
     let json =
         serde_json::to_string(value).map_err(|error| Error::io("write the answer as JSON", io::Error::other(error)))?;
     // A terminal would act on what names and messages may hold; to a program it is the same JSON.
-    write_all(io::stdout().lock(), format!("{}\n", safe_json(&json)).as_bytes())
+    Ok(format!("{}\n", safe_json(&json)))
 }
 
 /// A reader that went away (`| head`) has seen what it wanted: that is no failure.

@@ -23,7 +23,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub(crate) use adopt::copy_rows;
 pub(crate) use beside::{Keep, NewCheckpoint, OpenCall};
-pub(crate) use kept::{Item, KeptKind};
+pub(crate) use kept::{Change as KeptChange, Item, KeptKind};
 pub use query::OriginColumn;
 pub(crate) use query::{Cursor, FileStep};
 pub(crate) use row::{Doubt, Lines, NewEvent, NewStep, Outline, SessionMark, Shared, Step, StepDetails, TouchedFile};

@@ -136,6 +136,10 @@ fn lines(context: &Context, comment: &Comment) -> Vec<String> {
         (.., Some(told)) => format!("told to {}", told.session),
         _ => "waits for the agent".to_owned(),
     };
+    let state = match comment.unchecked {
+        true => format!("{state}, the file is too large or cannot be read to see whether the line has changed"),
+        false => state,
+    };
     let head = format!("{id} {file}:{line} {}, {}, {}", safe(person), age(comment.at, context.now), safe(&state));
     let answers = comment.answers.iter().map(|answer| format!("  {}: {}", safe(&answer.by), safe(&answer.text)));
     [head, format!("  | {}", safe(code)), format!("  {}", safe(text))].into_iter().chain(answers).collect()

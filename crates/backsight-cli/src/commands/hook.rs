@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::cut_short;
-use crate::page::print_json;
+use crate::page::hand_over;
 
 /// The longest payload that is read.
 const LONGEST_PAYLOAD: u64 = 16 << 20;
@@ -58,11 +58,14 @@ struct Report {
     event: Option<String>,
     #[serde(flatten)]
     reply: Reply,
+    /// The workspace, when this process found it.
+    #[serde(skip)]
+    root: Option<PathBuf>,
 }
 
 impl Report {
     fn new(args: &Args, event: Option<String>, reply: Reply) -> Self {
-        Report { ok: true, agent: args.agent.clone(), event, reply }
+        Report { ok: true, agent: args.agent.clone(), event, reply, root: None }
     }
 }
 
@@ -89,9 +92,21 @@ pub fn run(args: &Args, global: &Global) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let report = if apart::is_needed() { apart::report(args, global) } else { work(args, global) };
     let json = global.json;
+    let (root, comments) = (report.root.clone(), report.reply.comments.clone());
     // A client that does not read any more has what it wanted.
-    last_words(move || say(json, &report));
+    let is_said = within(LAST_WORDS, move || say(json, &report));
+    if let (Some(root), false) = (root, comments.is_empty()) {
+        // What cannot be noted now is told again with a later hook.
+        last_words(move || drop(note(root, &comments, is_said == Ok(true))));
+    }
     ExitCode::SUCCESS
+}
+
+/// Notes whether the client was handed these comments.
+fn note(root: PathBuf, comments: &[String], is_said: bool) -> Result<()> {
+    let workspace = Workspace::open_with(root, Settings::from_environment())?;
+    let noted = if is_said { workspace.comments_told(comments) } else { workspace.comments_not_told(comments) };
+    noted.map(drop)
 }
 
 /// Does the work in this process.
@@ -107,7 +122,7 @@ fn work(args: &Args, global: &Global) -> Report {
         RecvTimeoutError::Timeout => cut(&reached),
         RecvTimeoutError::Disconnected => failed(reached.agent, &internal_error()),
     });
-    Report::new(args, reached.event, reply)
+    Report { root: reached.root, ..Report::new(args, reached.event, reply) }
 }
 
 fn internal_error() -> Error {
@@ -158,11 +173,13 @@ fn failed(agent: Option<Agent>, error: &Error) -> Reply {
     agent.map_or_else(|| Reply::failed_again(error), |agent| Reply::failed(agent, error))
 }
 
-fn say(json: bool, report: &Report) {
-    let _ = if json { print_json(report) } else { print_json(&report.reply.output) };
+/// Whether the client took the answer.
+fn say(json: bool, report: &Report) -> bool {
+    let is_said = if json { hand_over(report) } else { hand_over(&report.reply.output) };
     for problem in &report.reply.problems {
         anstream::eprintln!("backsight: {problem}");
     }
+    is_said
 }
 
 fn answer(args: &Args, global: &Global, headway: &Shared) -> Reply {

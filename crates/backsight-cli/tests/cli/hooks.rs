@@ -30,6 +30,16 @@ fn send(command: Command, stdin: &[u8]) -> Output {
     spawn(command, stdin).wait_with_output().unwrap()
 }
 
+/// Runs a hook whose client does not read what it says.
+pub fn send_unread(command: Command, stdin: &[u8]) {
+    let mut command = command;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
 /// The agent's hook; whatever happens it exits with 0 and prints one JSON object.
 #[track_caller]
 pub fn hook(fixture: &Fixture, line: &str, stdin: &[u8]) -> (Value, String) {

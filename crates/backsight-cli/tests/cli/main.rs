@@ -14,6 +14,7 @@ mod callers;
 mod calls;
 mod chains;
 mod changes;
+mod comments;
 mod continuity;
 mod contract;
 mod damage;

@@ -7,7 +7,7 @@ use backsight::Workspace;
 use backsight_core::{Code, Error, Result, Timestamp};
 use serde_json::Value;
 
-use super::{Agent, Reply, run};
+use super::{Agent, Reply, comments, parse, run};
 use crate::client::{Client, Patience};
 use crate::place;
 
@@ -27,7 +27,9 @@ pub fn deliver(workspace: &Workspace, agent: Agent, payload: &Value, heard: Time
         }
     }
     at(Way::Store);
-    run(workspace, agent, payload, heard)
+    let reply = run(workspace, agent, payload, heard);
+    let comments = parse(agent, payload).map(|event| comments(workspace, agent, payload, &event));
+    reply.asking(payload, &comments.unwrap_or_default())
 }
 
 /// Who records what a hook said.

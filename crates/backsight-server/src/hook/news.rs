@@ -1,6 +1,7 @@
 //! What an agent is told with its hook's answer: one line about what is new for its session, or nothing.
 
 use backsight::Workspace;
+use backsight::report::Comment;
 
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub fn news(workspace: &Workspace, event: &Event) -> Option<String> {
 
 /// The comments of people on lines that a session's model is told now, each once. Where the client hands its model nothing they
 /// wait for one that does.
-pub fn comments(workspace: &Workspace, agent: Agent, payload: &Value, event: &Event) -> Vec<String> {
+pub fn comments(workspace: &Workspace, agent: Agent, payload: &Value, event: &Event) -> Vec<Comment> {
     let session = match event {
         Event::SessionStart { session, .. } | Event::Prompt { session, .. } => session,
         Event::ToolEnd { call, .. } => &call.session,
@@ -35,6 +36,5 @@ pub fn comments(workspace: &Workspace, agent: Agent, payload: &Value, event: &Ev
     if !takes_context(agent, name) {
         return Vec::new();
     }
-    let waiting = workspace.comments_for(session).unwrap_or_default();
-    waiting.iter().map(backsight::report::Comment::for_agent).collect()
+    workspace.comments_for(session).unwrap_or_default()
 }

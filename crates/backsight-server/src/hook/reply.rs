@@ -2,6 +2,7 @@
 //! some take silence for a mistake; an object with nothing but words for the user is right with all of them. None of
 //! them ever reads a decision from us: a hook that says "allow" would grant what the user should be asked about.
 
+use backsight::report::Comment;
 use backsight_core::{Error, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ pub struct Reply {
     pub output: Value,
     /// What went less than perfectly, a line each, for stderr.
     pub problems: Vec<String>,
+    /// The ids of comments of the user that are in it: told when it is handed over, and not before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<String>,
 }
 
 impl Reply {
@@ -25,7 +29,7 @@ impl Reply {
             (false, Some(key)) => json!({ key: format!("Backsight: {}", said.join("; ")) }),
             _ => json!({}),
         };
-        Reply { output, problems: said }
+        Reply { output, problems: said, comments: Vec::new() }
     }
 
     /// The same answer with a line for the model, where the client takes one with this event.
@@ -42,14 +46,16 @@ impl Reply {
     }
 
     /// The same answer with comments of the user for the model. They are the user's words, so that they may ask for something.
-    pub fn asking(mut self, payload: &Value, comments: &[String]) -> Self {
+    pub fn asking(mut self, payload: &Value, comments: &[Comment]) -> Self {
         let event = payload.get("hook_event_name").and_then(Value::as_str);
         if let (false, Some(event), Some(output)) = (comments.is_empty(), event, self.output.as_object_mut()) {
-            let lines: Vec<String> = comments.iter().map(|line| format!("- {}", one_line(line))).collect();
+            let lines: Vec<String> =
+                comments.iter().map(|comment| format!("- {}", one_line(&comment.for_agent()))).collect();
             let asked = format!("The user's comments on lines, for you to take care of:\n{}", lines.join("\n"));
             let told = output.entry("hookSpecificOutput").or_insert_with(|| json!({ "hookEventName": event }));
             let before = told["additionalContext"].as_str().map(|before| format!("{before}\n")).unwrap_or_default();
             told["additionalContext"] = Value::String(format!("{before}{asked}"));
+            self.comments = comments.iter().map(|comment| comment.id.clone()).collect();
         }
         self
     }
@@ -61,7 +67,7 @@ impl Reply {
 
     /// The same when the user has heard it before: only stderr says it.
     pub fn failed_again(error: &Error) -> Self {
-        Reply { output: json!({}), problems: vec![in_words(error)] }
+        Reply { output: json!({}), problems: vec![in_words(error)], comments: Vec::new() }
     }
 }
 

@@ -51,7 +51,13 @@ impl Definition for ReviewComments {
 fn list(call: &Call<'_>, all: bool, start: usize) -> Result<Draft> {
     let session = call.asker.session.as_deref().unwrap_or(call.client);
     // Told ten at a time; all of them are in this answer.
-    while !call.workspace.comments_for(session)?.is_empty() {}
+    loop {
+        let told: Vec<String> = call.workspace.comments_for(session)?.into_iter().map(|comment| comment.id).collect();
+        if told.is_empty() {
+            break;
+        }
+        call.workspace.comments_told(&told)?;
+    }
     let mut comments = call.workspace.comments()?;
     comments.retain(|comment| all || !comment.is_over());
     let lines: Vec<String> = comments.iter().map(|comment| line(comment, call)).collect();
@@ -63,10 +69,12 @@ fn list(call: &Call<'_>, all: bool, start: usize) -> Result<Draft> {
 }
 
 fn place(comment: &Comment) -> String {
-    format!("{} on {}:{}", comment.person, comment.file, comment.line)
+    let place = backsight_core::shell_word(format!("{}:{}", comment.file, comment.line).as_bytes());
+    format!("{} on {place}", comment.person)
 }
 
-/// `0f3c ada on src/cart.js:16, 3 min ago: `return a + b`: round to cents; claude: done`
+/// `0f3c ada on src/cart.js:16, 3 min ago: round to cents; claude answered: done; line: "return a + b"`. The line is what a file
+/// says, not the person: it stands last, as a text that nothing in it can end.
 fn line(comment: &Comment, call: &Call<'_>) -> String {
     let Comment { id, code, text, at, .. } = comment;
     let state = match (comment.resolved.is_some(), comment.outdated) {
@@ -76,5 +84,6 @@ fn line(comment: &Comment, call: &Call<'_>) -> String {
     };
     let answers: String =
         comment.answers.iter().map(|answer| format!("; {} answered: {}", answer.by, answer.text)).collect();
-    format!("{id} {}, {}{state}: `{}`: {text}{answers}", place(comment), words::age(*at, call.now), code.trim())
+    let code = serde_json::Value::from(code.trim());
+    format!("{id} {}, {}{state}: {text}{answers}; line: {code}", place(comment), words::age(*at, call.now))
 }

@@ -2,7 +2,7 @@
 //! who keep them; one that it cannot read any more stays until somebody removes it by name.
 
 use backsight_core::{Result, Timestamp};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::{Timeline, broken};
 
@@ -59,24 +59,43 @@ pub(crate) struct Item {
     pub(crate) body: String,
 }
 
+/// What becomes of what is kept.
+#[derive(Default)]
+pub(crate) struct Change {
+    pub(crate) keep: Vec<Item>,
+    /// By name.
+    pub(crate) forget: Vec<String>,
+}
+
 impl Timeline {
     /// Keeps items, in place of those of the same name, and forgets others; all or nothing.
     pub(crate) fn keep(&self, kind: KeptKind, at: Timestamp, items: &[Item], forget: &[&str]) -> Result<()> {
         let mut connection = self.lock();
         let transaction = connection.transaction().map_err(broken)?;
-        for Item { name, body } in items {
-            let sql = "INSERT INTO kept VALUES (?1, ?2, ?3, ?4) \
-                       ON CONFLICT (kind, name) DO UPDATE SET at = excluded.at, body = excluded.body";
-            transaction.execute(sql, params![kind.as_str(), name, at.0, body]).map_err(broken)?;
-        }
-        for name in forget {
-            let sql = "DELETE FROM kept WHERE kind = ?1 AND name = ?2";
-            transaction.execute(sql, params![kind.as_str(), name]).map_err(broken)?;
-        }
+        write(&transaction, kind, at, items, forget)?;
         transaction.commit().map_err(broken)?;
         drop(connection);
         self.fold_if_large();
         Ok(())
+    }
+
+    /// Changes what is kept of a kind by what is kept at that moment, which no other process changes meanwhile; all or nothing.
+    /// `change` is handed every item, oldest first, and gives what to keep and what to forget with its answer. It asks this
+    /// timeline nothing.
+    pub(crate) fn keep_by<T>(
+        &self,
+        kind: KeptKind,
+        at: Timestamp,
+        change: impl FnOnce(Vec<Item>) -> Result<(T, Change)>,
+    ) -> Result<T> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
+        let (answer, Change { keep, forget }) = change(items(&transaction, kind)?)?;
+        write(&transaction, kind, at, &keep, &forget.iter().map(String::as_str).collect::<Vec<_>>())?;
+        transaction.commit().map_err(broken)?;
+        drop(connection);
+        self.fold_if_large();
+        Ok(answer)
     }
 
     /// Keeps a text unless one of that name is kept already; the one that is kept then.
@@ -96,10 +115,26 @@ impl Timeline {
 
     /// Everything of a kind, oldest first.
     pub(crate) fn kept(&self, kind: KeptKind) -> Result<Vec<Item>> {
-        let connection = self.lock();
-        let sql = "SELECT name, body FROM kept WHERE kind = ?1 ORDER BY rowid";
-        let mut statement = connection.prepare_cached(sql).map_err(broken)?;
-        let items = statement.query_map([kind.as_str()], |row| Ok(Item { name: row.get(0)?, body: row.get(1)? }));
-        items.map_err(broken)?.collect::<rusqlite::Result<_>>().map_err(broken)
+        items(&self.lock(), kind)
     }
+}
+
+fn items(connection: &Connection, kind: KeptKind) -> Result<Vec<Item>> {
+    let sql = "SELECT name, body FROM kept WHERE kind = ?1 ORDER BY rowid";
+    let mut statement = connection.prepare_cached(sql).map_err(broken)?;
+    let items = statement.query_map([kind.as_str()], |row| Ok(Item { name: row.get(0)?, body: row.get(1)? }));
+    items.map_err(broken)?.collect::<rusqlite::Result<_>>().map_err(broken)
+}
+
+fn write(connection: &Connection, kind: KeptKind, at: Timestamp, items: &[Item], forget: &[&str]) -> Result<()> {
+    for Item { name, body } in items {
+        let sql = "INSERT INTO kept VALUES (?1, ?2, ?3, ?4) \
+                   ON CONFLICT (kind, name) DO UPDATE SET at = excluded.at, body = excluded.body";
+        connection.execute(sql, params![kind.as_str(), name, at.0, body]).map_err(broken)?;
+    }
+    for name in forget {
+        let sql = "DELETE FROM kept WHERE kind = ?1 AND name = ?2";
+        connection.execute(sql, params![kind.as_str(), name]).map_err(broken)?;
+    }
+    Ok(())
 }

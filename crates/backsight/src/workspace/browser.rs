@@ -22,7 +22,7 @@ use crate::report::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded, Strategy,
 };
 use crate::request::{AttachBrowser, Unknown};
-use crate::timeline::{Item, KeptKind};
+use crate::timeline::{Item, KeptChange, KeptKind};
 
 /// The name under which the key is kept that lets a page report.
 const INGEST_KEY: &str = "ingest_key";
@@ -340,16 +340,24 @@ impl Workspace {
 
     /// Adds noise rules; all or none.
     pub fn add_noise_rules(&self, rules: Vec<NewRule>) -> Result<RulesAdded> {
-        let added = self.browser()?.add_rules(rules)?;
-        let items = added.iter().map(|rule| item(&rule.id, rule)).collect::<Result<Vec<Item>>>()?;
-        self.keep(KeptKind::NoiseRule, &items, &[])?;
+        let browser = self.browser()?;
+        let added = self.change_rules(|| {
+            let added = browser.add_rules(rules)?;
+            let keep = added.iter().map(|rule| item(&rule.id, rule)).collect::<Result<Vec<Item>>>()?;
+            Ok((added, KeptChange { keep, forget: Vec::new() }))
+        })?;
         Ok(RulesAdded { added })
     }
 
     /// Removes a noise rule that was added, also one that cannot be read any more.
     pub fn remove_noise_rule(&self, id: &str) -> Result<Deleted> {
-        match self.browser()?.change_rules(|rules| rules.remove(id)) {
-            Ok(_) => self.keep(KeptKind::NoiseRule, &[], &[id])?,
+        let browser = self.browser()?;
+        let removed = self.change_rules(|| {
+            browser.change_rules(|rules| rules.remove(id))?;
+            Ok(((), KeptChange { keep: Vec::new(), forget: vec![id.to_owned()] }))
+        });
+        match removed {
+            Ok(()) => {}
             Err(error) if self.forget_damaged(KeptKind::NoiseRule, id)? => drop(error),
             Err(error) => return Err(error),
         }
@@ -363,13 +371,32 @@ impl Workspace {
             let is_kept = rules.to_store().iter().any(|kept| kept.id == rule.id);
             Ok((rule, is_kept))
         };
-        let (rule, is_kept) = self.browser()?.change_rules(switch)?;
-        match is_kept {
-            true => self.keep(KeptKind::NoiseRule, &[item(id, &rule)?], &[])?,
-            // One that comes with Backsight and is as it came.
-            false => self.keep(KeptKind::NoiseRule, &[], &[id])?,
-        }
-        Ok(rule)
+        let browser = self.browser()?;
+        self.change_rules(|| {
+            let (rule, is_kept) = browser.change_rules(switch)?;
+            let change = match is_kept {
+                true => KeptChange { keep: vec![item(id, &rule)?], forget: Vec::new() },
+                // One that comes with Backsight and is as it came.
+                false => KeptChange { keep: Vec::new(), forget: vec![id.to_owned()] },
+            };
+            Ok((rule, change))
+        })
+    }
+
+    /// Changes the noise rules by those that are kept at that moment: another process may have added some with the numbers
+    /// that are next here.
+    fn change_rules<T>(&self, change: impl FnOnce() -> Result<(T, KeptChange)>) -> Result<T> {
+        let (opened, lane, now) = (self.made()?, self.lane()?, self.settings.now());
+        self.keep_salt(opened)?;
+        let (answer, names) = opened.timeline.keep_by(KeptKind::NoiseRule, now, |kept| {
+            let rules = kept.iter().filter_map(|item| serde_json::from_str(&item.body).ok()).collect();
+            lane.browser.change_rules(|known| Ok(known.restore(rules)))?;
+            let (answer, change) = change()?;
+            let names: Vec<String> = change.keep.iter().map(|item| &item.name).chain(&change.forget).cloned().collect();
+            Ok(((answer, names), change))
+        })?;
+        lane.damaged().retain(|damaged| damaged.kind != KeptKind::NoiseRule || !names.contains(&damaged.name));
+        Ok(answer)
     }
 
     /// Saves how the app behaves now.

@@ -1,15 +1,17 @@
 //! Comments of people on lines: kept beside the rows until they are over, told to the agent with its next hook, answered by
 //! it. A comment whose line is gone is over: what it was about has changed.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, RelPath, Result, Timestamp};
 
-use super::Workspace;
+use super::diff::{Side, content};
+use super::{Opened, Workspace};
 use crate::names;
 use crate::report::{Comment, CommentAnswer, CommentTold};
 use crate::request::NewComment;
-use crate::timeline::{Item, KeptKind};
+use crate::timeline::{Item, KeptChange, KeptKind};
 
 /// Comments that are kept; of those that are over the oldest goes first.
 const MOST: usize = 500;
@@ -18,6 +20,10 @@ const LONGEST: usize = 4_000;
 const LONGEST_LINE: usize = 500;
 /// How many an agent is told at once.
 const TOLD: usize = 10;
+/// No larger file is read for its comments.
+const LARGEST: u64 = 16 << 20;
+/// How long a hook may take with comments on their way to its client; then they wait for another one.
+const UNDER_WAY: Duration = Duration::from_secs(10);
 
 impl Workspace {
     /// Writes a comment on a line.
@@ -33,55 +39,48 @@ impl Workspace {
     /// assert_eq!(comment.code, "price = 1");
     /// let told = workspace.comments_for("s1")?;
     /// assert!(told[0].for_agent().contains("why 1?") && workspace.comments_for("s1")?.is_empty());
+    /// assert_eq!(workspace.comments_told(&[told[0].id.clone()])?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn comment(&self, wanted: &NewComment) -> Result<Comment> {
         names::check_id("person", &wanted.person)?;
         wanted.session.as_deref().map_or(Ok(()), |session| names::check_id("session", session))?;
         check_text(&wanted.text)?;
-        let lines = self
-            .lines_now(&wanted.file)?
-            .ok_or_else(|| Error::new(Code::PathNotFound, format!("`{}` is no text file on disk now", wanted.file)))?;
-        let at = usize::try_from(wanted.line).unwrap_or(usize::MAX);
-        let code = at.checked_sub(1).and_then(|at| lines.get(at)).ok_or_else(|| {
-            let message = format!("`{}` has {} lines, and no line {}", wanted.file, lines.len(), wanted.line);
-            Error::new(Code::InvalidRange, message).with_hint("lines are counted from 1")
-        })?;
+        let code = self.line_now(&wanted.file, wanted.line)?;
         let comment = Comment {
             id: self.new_id()?.to_string(),
             person: wanted.person.clone(),
             file: wanted.file.clone(),
             line: wanted.line,
-            code: code.chars().take(LONGEST_LINE).collect(),
+            code,
             text: wanted.text.clone(),
             at: self.settings.now(),
             session: wanted.session.clone(),
+            offered: None,
             told: None,
             answers: Vec::new(),
             resolved: None,
             outdated: false,
+            unchecked: false,
         };
-        let all = self.comments()?;
-        let over = all.iter().filter(|comment| comment.is_over()).map(|comment| comment.id.as_str());
-        let forget: Vec<&str> = over.take((all.len() + 1).saturating_sub(MOST)).collect();
-        if all.len() - forget.len() >= MOST {
-            return Err(Error::new(Code::TooLarge, format!("{MOST} comments are open already"))
-                .with_hint("resolve some of them first"));
-        }
-        self.keep_comments(&[&comment], &forget)?;
+        let over: BTreeSet<String> =
+            self.comments()?.into_iter().filter(Comment::is_over).map(|comment| comment.id).collect();
+        self.change_comments(|all| {
+            let over = all.iter().map(|known| &known.id).filter(|id| over.contains(*id)).cloned();
+            let forget: Vec<String> = over.take((all.len() + 1).saturating_sub(MOST)).collect();
+            if all.len() - forget.len() >= MOST {
+                return Err(Error::new(Code::TooLarge, format!("{MOST} comments are open already"))
+                    .with_hint("resolve some of them first"));
+            }
+            Ok((vec![comment.clone()], forget))
+        })?;
         Ok(comment)
     }
 
     /// Every comment, oldest first.
     pub fn comments(&self) -> Result<Vec<Comment>> {
         let mut comments = self.kept_comments()?;
-        let mut files: BTreeMap<RelPath, Option<Vec<String>>> = BTreeMap::new();
-        for comment in &mut comments {
-            let lines =
-                files.entry(comment.file.clone()).or_insert_with(|| self.lines_now(&comment.file).ok().flatten());
-            let is_line = |line: &String| line.chars().take(LONGEST_LINE).eq(comment.code.chars());
-            comment.outdated = !lines.as_ref().is_some_and(|lines| lines.iter().any(is_line));
-        }
+        self.compare_with_now(&mut comments)?;
         Ok(comments)
     }
 
@@ -90,10 +89,7 @@ impl Workspace {
         if self.store_path()?.is_none() {
             return Ok(Vec::new());
         }
-        let kept = self.opened()?.timeline.kept(KeptKind::Comment)?;
-        let mut comments: Vec<Comment> = kept.iter().filter_map(|item| serde_json::from_str(&item.body).ok()).collect();
-        comments.sort_by_key(|comment| comment.at);
-        Ok(comments)
+        Ok(readable(&self.opened()?.timeline.kept(KeptKind::Comment)?))
     }
 
     /// How many comments a session has not been told yet, as far as that is known without a look at the disk: one whose line
@@ -107,17 +103,47 @@ impl Workspace {
         Ok(self.kept_comments()?.iter().any(|comment| comment.resolved.is_none()))
     }
 
-    /// The comments that a session has to be told now; they count as told from here on.
+    /// The comments that a session has to be told now. They count as told when the client was handed them, which
+    /// [`Workspace::comments_told`] says; when it was not, they wait for the next that asks.
     pub fn comments_for(&self, session: &str) -> Result<Vec<Comment>> {
-        let comments = self.comments()?.into_iter().filter(|comment| waits(comment, session));
-        let mut waiting: Vec<Comment> = comments.take(TOLD).collect();
-        for comment in &mut waiting {
-            comment.told = Some(CommentTold { session: session.to_owned(), at: self.settings.now() });
+        let now = self.settings.now();
+        let is_offered = |comment: &Comment| comment.offered.as_ref().is_some_and(|to| to.at.after(UNDER_WAY) > now);
+        let is_wanted = |comment: &Comment| waits(comment, session) && !is_offered(comment);
+        let mut waiting = self.kept_comments()?;
+        waiting.retain(is_wanted);
+        // Mostly there is none, and then no file is read.
+        self.compare_with_now(&mut waiting)?;
+        let wanted: BTreeSet<String> =
+            waiting.into_iter().filter(|comment| !comment.is_over()).map(|comment| comment.id).take(TOLD).collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
         }
-        if !waiting.is_empty() {
-            self.keep_comments(&waiting.iter().collect::<Vec<_>>(), &[])?;
-        }
-        Ok(waiting)
+        self.change_comments(|all| {
+            let offered = all.into_iter().filter(|comment| wanted.contains(&comment.id) && is_wanted(comment));
+            let to = CommentTold { session: session.to_owned(), at: now };
+            Ok((offered.map(|comment| Comment { offered: Some(to.clone()), ..comment }).collect(), Vec::new()))
+        })
+    }
+
+    /// Says that the comments with these ids were handed to the session they were meant for.
+    pub fn comments_told(&self, ids: &[String]) -> Result<Vec<Comment>> {
+        let now = self.settings.now();
+        self.change_comments(|all| {
+            let told = all.into_iter().filter(|comment| ids.contains(&comment.id) && comment.told.is_none());
+            let tell = |comment: Comment| {
+                let to = comment.offered.clone()?;
+                Some(Comment { told: Some(CommentTold { at: now, ..to }), offered: None, ..comment })
+            };
+            Ok((told.filter_map(tell).collect(), Vec::new()))
+        })
+    }
+
+    /// Says that the comments with these ids did not reach the session: they wait for the next that asks.
+    pub fn comments_not_told(&self, ids: &[String]) -> Result<Vec<Comment>> {
+        self.change_comments(|all| {
+            let lost = all.into_iter().filter(|comment| ids.contains(&comment.id) && comment.offered.is_some());
+            Ok((lost.map(|comment| Comment { offered: None, ..comment }).collect(), Vec::new()))
+        })
     }
 
     /// Answers a comment.
@@ -134,34 +160,106 @@ impl Workspace {
         self.change_comment(id, |comment, at| comment.resolved = Some(at))
     }
 
-    fn change_comment(&self, id: &str, change: impl Fn(&mut Comment, backsight_core::Timestamp)) -> Result<Comment> {
-        let found = self.comments()?.into_iter().find(|comment| comment.id == id);
-        let mut comment = found.ok_or_else(|| {
-            let id = backsight_core::quote(id.as_bytes());
-            Error::new(Code::RefNotFound, format!("no comment has the id `{id}`"))
-                .with_hint("list them with `backsight comment list`")
+    fn change_comment(&self, id: &str, change: impl Fn(&mut Comment, Timestamp)) -> Result<Comment> {
+        let mut changed = self.change_comments(|all| {
+            let found = all.into_iter().find(|comment| comment.id == id);
+            let mut comment = found.ok_or_else(|| {
+                let id = backsight_core::quote(id.as_bytes());
+                Error::new(Code::RefNotFound, format!("no comment has the id `{id}`"))
+                    .with_hint("list them with `backsight comment list`")
+            })?;
+            change(&mut comment, self.settings.now());
+            Ok((vec![comment], Vec::new()))
         })?;
-        change(&mut comment, self.settings.now());
-        self.keep_comments(&[&comment], &[])?;
-        Ok(comment)
+        self.compare_with_now(&mut changed)?;
+        changed.pop().ok_or_else(|| Error::new(Code::RefNotFound, "the comment is gone"))
     }
 
-    fn keep_comments(&self, comments: &[&Comment], forget: &[&str]) -> Result<()> {
-        let body = |comment: &Comment| serde_json::to_string(comment).unwrap_or_default();
-        let items: Vec<Item> =
-            comments.iter().map(|comment| Item { name: comment.id.clone(), body: body(comment) }).collect();
-        self.made()?.timeline.keep(KeptKind::Comment, self.settings.now(), &items, forget)
+    /// Changes comments by what they are at that moment: which of them are kept anew, and the ids of those to forget. Gives
+    /// those that are kept anew.
+    fn change_comments(
+        &self,
+        change: impl FnOnce(Vec<Comment>) -> Result<(Vec<Comment>, Vec<String>)>,
+    ) -> Result<Vec<Comment>> {
+        self.made()?.timeline.keep_by(KeptKind::Comment, self.settings.now(), |kept| {
+            let (comments, forget) = change(readable(&kept))?;
+            let body = |comment: &Comment| serde_json::to_string(comment).unwrap_or_default();
+            let keep = comments.iter().map(|comment| Item { name: comment.id.clone(), body: body(comment) }).collect();
+            Ok((comments, KeptChange { keep, forget }))
+        })
     }
 
-    /// The lines of a file on disk; none when it is no text.
-    fn lines_now(&self, file: &RelPath) -> Result<Option<Vec<String>>> {
-        let bytes = match self.get_file_at("now", file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.code() == Code::PathNotFound => return Ok(None),
-            Err(error) => return Err(error),
+    /// Says of each whether its file still holds its line. The files are read one after the other and none that is large.
+    fn compare_with_now(&self, comments: &mut [Comment]) -> Result<()> {
+        if comments.iter().all(|comment| comment.resolved.is_some()) {
+            return Ok(());
+        }
+        let files: BTreeSet<&RelPath> = comments.iter().map(|comment| &comment.file).collect();
+        // By the comment: whether its line is there; none when that is not known.
+        let found = self.reading(|opened| {
+            let now = self.side(opened, "now")?;
+            let mut found = vec![None; comments.len()];
+            for file in &files {
+                let text = self.text_now(opened, &now, file).unwrap_or(Now::TooLarge);
+                for (comment, found) in comments.iter().zip(&mut found).filter(|(comment, _)| comment.file == **file) {
+                    let is_line = |line: &str| line.chars().take(LONGEST_LINE).eq(comment.code.chars());
+                    *found = match &text {
+                        Now::Text(text) => Some(text.lines().any(is_line)),
+                        Now::NoText => Some(false),
+                        Now::TooLarge => None,
+                    };
+                }
+            }
+            Ok(found)
+        })?;
+        for (comment, found) in comments.iter_mut().zip(found) {
+            (comment.outdated, comment.unchecked) = (found == Some(false), found.is_none());
+        }
+        Ok(())
+    }
+
+    /// A line of a file on disk, as far as it is kept.
+    fn line_now(&self, file: &RelPath, line: u64) -> Result<String> {
+        let text = match self.reading(|opened| self.text_now(opened, &self.side(opened, "now")?, file))? {
+            Now::Text(text) => text,
+            Now::NoText => return Err(Error::new(Code::PathNotFound, format!("`{file}` is no text file on disk now"))),
+            Now::TooLarge => {
+                let message = format!("`{file}` is larger than {} MiB, too large for comments", LARGEST >> 20);
+                return Err(Error::new(Code::TooLarge, message));
+            }
         };
-        Ok(String::from_utf8(bytes).ok().map(|text| text.lines().map(str::to_owned).collect()))
+        let at = usize::try_from(line).unwrap_or(usize::MAX).checked_sub(1);
+        let code = at.and_then(|at| text.lines().nth(at)).ok_or_else(|| {
+            let message = format!("`{file}` has {} lines, and no line {line}", text.lines().count());
+            Error::new(Code::InvalidRange, message).with_hint("lines are counted from 1")
+        })?;
+        Ok(code.chars().take(LONGEST_LINE).collect())
     }
+
+    fn text_now(&self, opened: &Opened, now: &Side, file: &RelPath) -> Result<Now> {
+        let Some(id) = opened.files.find(now.tree(), now.capture(), file)?.and_then(|node| node.blob()) else {
+            return Ok(Now::NoText);
+        };
+        if std::fs::symlink_metadata(self.root.join(file.as_path())).is_ok_and(|found| found.len() > LARGEST) {
+            return Ok(Now::TooLarge);
+        }
+        Ok(String::from_utf8(content(opened, now, file, &id)?).map_or(Now::NoText, Now::Text))
+    }
+}
+
+/// What a file with comments is on disk now.
+enum Now {
+    Text(String),
+    /// It is gone, or is no text.
+    NoText,
+    TooLarge,
+}
+
+/// The comments that can be read, oldest first.
+fn readable(kept: &[Item]) -> Vec<Comment> {
+    let mut comments: Vec<Comment> = kept.iter().filter_map(|item| serde_json::from_str(&item.body).ok()).collect();
+    comments.sort_by_key(|comment| comment.at);
+    comments
 }
 
 fn check_text(text: &str) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::hunks;
 use crate::names;
 use crate::report::{Hunks, Seen, Viewed};
 use crate::request;
-use crate::timeline::{Item, KeptKind};
+use crate::timeline::{Item, KeptChange, KeptKind};
 
 /// Contents that are remembered for a person; the ones marked first are forgotten first.
 const MARKS: usize = 10_000;
@@ -45,13 +45,19 @@ impl Workspace {
 
     /// Marks contents as read, and takes marks back. A mark belongs to the bytes: a file that changes has none.
     pub fn set_viewed(&self, person: &str, add: &[ObjectId], remove: &[ObjectId]) -> Result<Viewed> {
-        let Viewed { mut blobs } = self.viewed(person)?;
-        blobs.retain(|blob| !remove.contains(blob) && !add.contains(blob));
-        blobs.extend(add.iter().filter(|blob| !remove.contains(blob)));
-        blobs.drain(..blobs.len().saturating_sub(MARKS));
-        let viewed = Viewed { blobs };
-        self.keep_for(KeptKind::Viewed, person, &viewed)?;
-        Ok(viewed)
+        names::check_id("person", person)?;
+        self.made()?.timeline.keep_by(KeptKind::Viewed, self.settings.now(), |kept| {
+            let known = kept.iter().find(|item| item.name == person);
+            let known: Option<Viewed> = known.and_then(|item| serde_json::from_str(&item.body).ok());
+            let Viewed { mut blobs } = known.unwrap_or_default();
+            blobs.retain(|blob| !remove.contains(blob) && !add.contains(blob));
+            blobs.extend(add.iter().filter(|blob| !remove.contains(blob)));
+            blobs.drain(..blobs.len().saturating_sub(MARKS));
+            let viewed = Viewed { blobs };
+            let body = serde_json::to_string(&viewed).unwrap_or_default();
+            let keep = vec![Item { name: person.to_owned(), body }];
+            Ok((viewed, KeptChange { keep, forget: Vec::new() }))
+        })
     }
 
     /// What one step did, as a page shows it.
