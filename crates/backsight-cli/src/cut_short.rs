@@ -69,8 +69,7 @@ pub fn recent(settings: &Settings, now: Timestamp) -> Vec<Note> {
 }
 
 fn place(settings: &Settings) -> Option<PathBuf> {
-    let state = settings.state_home.clone().or_else(|| Some(settings.home.as_ref()?.join(".local/state")))?;
-    Some(state.join("backsight").join("hooks-cut-short"))
+    Some(settings.state_directory()?.join("hooks-cut-short"))
 }
 
 /// The file, if it is one: nothing else is waited for or followed.

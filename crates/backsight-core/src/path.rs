@@ -171,10 +171,13 @@ impl<'de> Deserialize<'de> for RelPath {
     }
 }
 
-/// The text of a path for people: as it is, or C-quoted when it holds what is unsafe to show or is not UTF-8.
+/// The text of a path for people: as it is, or C-quoted when it holds what is unsafe to show, when blanks at its end would not
+/// be seen, or when it is not UTF-8.
 pub fn quote(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) if text.starts_with('"') || text.chars().any(is_unsafe_to_show) => c_quote_text(text),
+        Ok(text) if text.starts_with('"') || text.trim() != text || text.chars().any(is_unsafe_to_show) => {
+            c_quote_text(text)
+        }
         Ok(text) => text.to_owned(),
         Err(_) => c_quote(bytes),
     }
@@ -249,6 +252,12 @@ mod tests {
         for good in ["a", "a/b", ".gitignore", "..a", "a b", "-x", "*", ":(glob)", "a\nb"] {
             assert!(RelPath::new(good).is_ok(), "{good:?}");
         }
+    }
+
+    #[test]
+    fn blanks_at_the_ends_of_a_name_are_seen() {
+        let shown = ["a b", "a b ", " a"].map(|name| quote(name.as_bytes()));
+        assert_eq!(shown, ["a b", "\"a b \"", "\" a\""]);
     }
 
     #[test]

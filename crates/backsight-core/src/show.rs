@@ -90,7 +90,12 @@ fn escaped(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, st
 /// A word as it is typed in a shell: whatever it holds, a shell that reads it runs nothing of it.
 pub fn shell_word(word: &[u8]) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./-+=:,@%".contains(byte);
-    let shown = quote(word);
+    // Blanks at its ends need no escapes in a shell's quotes.
+    let text = std::str::from_utf8(word).ok().filter(|text| !text.starts_with('"'));
+    let shown = match text.filter(|text| !text.chars().any(is_unsafe_to_show)) {
+        Some(text) => text.to_owned(),
+        None => quote(word),
+    };
     match shown.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         // C's escapes mean the same to most shells after a dollar sign. To the others it is another word, and no more: so
         // no quotation mark may stand in it.

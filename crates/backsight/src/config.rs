@@ -182,6 +182,11 @@ pub(crate) fn with(text: &str, file: &Path, changes: &[(&str, String)]) -> Resul
     for (key, value) in changes {
         let setting = setting(key)?;
         let normal = check(setting, value).map_err(|problem| invalid(setting, value, &problem))?;
+        // Elsewhere 0 means no limit; here it would mean that nothing is captured.
+        let is_bound = matches!(setting.key, "max_file_size" | "max_files" | "max_new_bytes");
+        if is_bound && size(&normal).is_ok_and(|size| size == 0) {
+            return Err(invalid(setting, value, "nothing would be captured"));
+        }
         document[key] = match setting.shape {
             Shape::Flag => toml_edit::value(normal == "true"),
             Shape::Number => toml_edit::value(i64::try_from(size(&normal).unwrap_or_default()).unwrap_or(i64::MAX)),

@@ -23,7 +23,7 @@ const PREFIX: &str = "plan-";
 pub struct PlanToken {
     /// The latest snapshot when the plan was made.
     latest: Seq,
-    /// Over everything the plan would do.
+    /// Over everything the plan would do; the first 16 bits over what is asked for.
     whole: u64,
     /// Which path, and what would become of it; none for a plan of many paths.
     marks: Vec<(u16, u16)>,
@@ -44,7 +44,8 @@ impl Agreement {
         let marks = self.paths.iter().map(|(path, fate)| (mark(path.as_bytes()), mark(fate.as_bytes())));
         PlanToken {
             latest: self.latest,
-            whole: hash(format!("{} {:?}", self.intent, self.paths).as_bytes()),
+            whole: u64::from(mark(self.intent.as_bytes())) << 48
+                | hash(format!("{} {:?}", self.intent, self.paths).as_bytes()) >> 16,
             marks: if self.paths.len() <= MOST_MARKS { marks.collect() } else { Vec::new() },
         }
     }
@@ -62,8 +63,10 @@ impl Agreement {
         if token.whole == agreed.whole {
             return Ok(());
         }
-        let changed = self.changed_since(agreed, candidates);
         let recorded = recorded(agreed.latest)?;
+        // Of another plan nothing has changed. What a request comes to may be another when something was recorded.
+        let is_of_another = token.whole >> 48 != agreed.whole >> 48 && recorded.is_empty();
+        let changed = if is_of_another { Vec::new() } else { self.changed_since(agreed, candidates) };
         let mut news: Vec<String> = Vec::new();
         match changed.as_slice() {
             [] => {}
@@ -76,9 +79,9 @@ impl Agreement {
             [first, .., last] => news.push(format!("{first} to {last} were recorded since")),
         }
         if news.is_empty() {
-            news.push(match agreed.marks.is_empty() {
-                true => "files of it changed since".to_owned(),
-                false => "it was made for another request".to_owned(),
+            news.push(match is_of_another || !agreed.marks.is_empty() {
+                true => "it was made for another request".to_owned(),
+                false => "files of it changed since".to_owned(),
             });
         }
         let message = format!("this is not the plan you agreed to: {}; nothing was changed", news.join(", "));
@@ -219,6 +222,17 @@ mod tests {
         );
         assert!(refusal(&then, &agreement(&[("b", "1")])).contains("`a` is not as it was"));
         assert!(refusal(&then, &agreement(&[("a", "1"), ("b", "1"), ("c", "1")])).contains("`c` is not as it was"));
+    }
+
+    #[test]
+    fn a_token_of_another_plan_says_of_no_file_that_it_changed() {
+        let then = agreement(&[("a", "1")]);
+        let other = Agreement { intent: "restore".to_owned(), ..agreement(&[("a", "2")]) };
+        let candidates: BTreeSet<RelPath> = then.paths.keys().cloned().collect();
+        let refused = |now: &Agreement| now.check(&then.token(), &candidates, |_| Ok(Vec::new())).unwrap_err();
+        let said = refused(&other);
+        assert!(said.message().contains(": it was made for another request;"), "{said}");
+        assert!(refused(&agreement(&[("a", "2")])).message().contains("`a` is not as it was"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::words::{bytes, count, safe};
 /// Write the whole history into one file, to move it to another machine
 ///
 /// The file holds every row and every object, and a digest over all of it; `backsight import` reads it. Settings, open tool
-/// calls, noise rules, baselines and keys are not in it. The file must not exist yet, and appears whole or not at all.
+/// calls, comments, checkpoints, noise rules, baselines and keys are not in it. The file must not exist yet, and appears whole or not at all.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,8 @@ use crate::words::{bytes, count, safe};
 ///
 /// The directory must have no history yet; its files are left as they are. Everything in the file is checked before the
 /// store appears: an import that fails or is interrupted leaves nothing, and can be started again. Rows and snapshots are
-/// taken, nothing that acts: settings, keys and rules are yours to make.
+/// taken, nothing that acts: settings, keys and rules are yours to make, and comments and
+/// checkpoints stay where they were made.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         let (rows, files) = (count(imported.rows, "row"), count(imported.object_files, "file"));
         let size = bytes(imported.object_bytes);
         page.data.line(format_args!("Taken over: {rows} of the timeline, {files} with snapshots ({size})"));
-        page.note("settings, open calls, noise rules, baselines and keys are not part of an export");
+        page.note(
+            "settings, open calls, comments, checkpoints, noise rules, baselines and keys are not part of an export",
+        );
         page.hint("check the history with `backsight verify`; see what is different here with `backsight status`");
     })?;
     Ok(Verdict::Done)

@@ -83,7 +83,7 @@ fn adopt(context: &Context) -> Result<Verdict> {
         let files = count(adopted.object_files, "file");
         page.data.line(format_args!("Taken over: {rows} of the timeline, {files} with snapshots"));
         page.data.line(format_args!("Put aside:  {}", quote(adopted.set_aside.as_bytes())));
-        page.note("its settings, open calls, noise rules, baselines and keys were not taken over: they are put aside");
+        page.note("its settings, open calls, comments, checkpoints, noise rules, baselines and keys were not taken over: they are put aside");
         page.hint("check the history with `backsight verify`; remove what was put aside when you do not need it");
     })?;
     Ok(Verdict::Done)

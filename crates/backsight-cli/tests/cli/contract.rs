@@ -252,6 +252,37 @@ fn a_full_disk_behind_stdout_is_an_error() {
 }
 
 #[test]
+fn when_only_the_answer_is_lost_that_is_what_is_said() {
+    let fixture = Fixture::with_history();
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let output = fixture.command("undo").stdout(full).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("what was asked for is done, and only the answer is lost"), "{told}");
+    assert!(!told.contains("gc") && !fixture.root().join("c.txt").exists(), "{told}");
+}
+
+#[test]
+fn a_path_in_neither_state_is_no_want_of_differences() {
+    let fixture = Fixture::with_history();
+    for line in ["diff 1 2 -- no/such", "diff 1 -- a.txt no/such", "patch 1 2 -- no/such", "diff now 1 -- no/such"] {
+        let error = fixture.ask(line).fails("PATH_NOT_FOUND", 4);
+        assert!(error["message"].as_str().unwrap().contains("`no/such` is neither in "), "{line}: {error}");
+    }
+    fixture.ok("diff 1 3 -- c.txt");
+    fixture.ok("diff 1 2 -- b.txt");
+}
+
+#[test]
+fn a_text_that_is_too_long_and_a_limit_of_nothing_are_refused() {
+    let fixture = Fixture::with_history();
+    fixture.ask_with("log --text", &["a".repeat(50_000).as_ref()]).fails("USAGE", 2);
+    for key in ["max_file_size", "max_files", "max_new_bytes"] {
+        fixture.ask(&format!("config set {key} 0")).fails("INVALID_CONFIG", 2);
+    }
+    fixture.ok("config set keep_days 0");
+}
+
+#[test]
 fn nothing_but_data_goes_to_stdout() {
     let fixture = Fixture::with_history();
     for line in ["patch @", "diff @", "log --tool nobody"] {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{ObjectId, RelPath, Result, Uncovered};
+use backsight_core::{Code, Error, ObjectId, RelPath, Result, Uncovered};
 use backsight_diff::{BinaryFiles, FileChange, FileSide, Options, generate_unified_diff, is_binary};
 use backsight_files::{Capture, Change, Node, Renames, Texts, Tree, Unseen, renames};
 
@@ -248,6 +248,16 @@ impl Workspace {
             // `side` makes no other kind of two.
             _ => (Vec::new(), Vec::new()),
         };
+        for path in paths {
+            let is_in = |side: &Side| files.find(side.tree(), side.capture(), path).map(|found| found.is_some());
+            let is_unseen = || unseen.iter().any(|unseen| unseen.path.is_within(path) || path.is_within(&unseen.path));
+            // A mistake must not read as "no differences".
+            if !is_in(&from)? && !is_in(&to)? && !is_unseen() {
+                let message = format!("`{path}` is neither in {} nor in {}", from.name(), to.name());
+                return Err(Error::new(Code::PathNotFound, message)
+                    .with_hint(format!("list the files with `backsight ls {}`", from.spelling())));
+            }
+        }
         let selected = |path: &RelPath| paths.is_empty() || paths.iter().any(|selected| path.is_within(selected));
         Ok(Comparison {
             changes: changes.into_iter().filter(|change| selected(&change.path)).collect(),

@@ -15,6 +15,9 @@ use crate::report::{
 use crate::request;
 use crate::timeline::{Cursor, OriginColumn, Step, TouchedFile};
 
+/// Characters of a text that is looked for in the timeline; SQLite takes no long ones.
+const LONGEST_TEXT: usize = 1_000;
+
 impl Workspace {
     /// How the files on disk differ from the latest snapshot.
     pub fn status(&self) -> Result<WorkspaceStatus> {
@@ -102,6 +105,11 @@ impl Workspace {
     /// One page of the timeline: rows of every kind that meet all conditions. A cursor stays valid whatever is recorded
     /// meanwhile.
     pub fn log(&self, request: &request::Log) -> Result<LogPage> {
+        let length = request.text.as_ref().map_or(0, |text| text.chars().count());
+        if length > LONGEST_TEXT {
+            let message = format!("a text to look for has at most {LONGEST_TEXT} characters, and this one {length}");
+            return Err(Error::new(Code::Usage, message));
+        }
         if self.store_path()?.is_none() {
             return Ok(LogPage { rows: Vec::new(), next_cursor: None });
         }

@@ -30,7 +30,7 @@ fn a_comment_reaches_the_agent_by_the_tool_and_its_answer_reaches_the_person() {
         let read = agent.ok("review_comments", json!({}));
         let line = read["comments"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
         assert!(line.starts_with(id) && line.contains("ada on a.txt:3"), "{line}");
-        assert!(line.contains("ago: round to cents, please") && line.contains("; line: \"line 3\""), "{line}");
+        assert!(line.contains(": round to cents, please") && line.contains("; line: \"line 3\""), "{line}");
         // What was read is no news any more.
         assert_eq!(agent.ok("workspace_status", json!({}))["news"], Value::Null);
 

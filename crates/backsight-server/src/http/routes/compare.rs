@@ -3,7 +3,7 @@
 use backsight::Workspace;
 use backsight::report::{Diff, Patch, Status};
 use backsight::request;
-use backsight_core::{ObjectId, RelPath, Result, Uncovered};
+use backsight_core::{Code, ObjectId, RelPath, Result, Uncovered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,20 @@ use crate::http::endpoint::Endpoint;
 
 pub fn operations() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/api/patch", "patch", "The paths that differ between two states", patch)
-            .fails(&[REFERENCE, PATH, LOOK]),
+        Endpoint::get("/api/patch", "patch", "The paths that differ between two states", patch).fails(&[
+            REFERENCE,
+            PATH,
+            &[Code::PathNotFound],
+            LOOK,
+        ]),
         Endpoint::get("/api/diff", "diff", "The differences between two states, with the texts before and after", diff)
-            .fails(&[REFERENCE, PATH, LOOK]),
-        Endpoint::get("/api/diff/stat", "diffStat", "The same as counts of lines, without the texts", stat)
-            .fails(&[REFERENCE, PATH, LOOK]),
+            .fails(&[REFERENCE, PATH, &[Code::PathNotFound], LOOK]),
+        Endpoint::get("/api/diff/stat", "diffStat", "The same as counts of lines, without the texts", stat).fails(&[
+            REFERENCE,
+            PATH,
+            &[Code::PathNotFound],
+            LOOK,
+        ]),
         Endpoint::get("/api/step", "stepDiff", "What one step did, or what takes it back", step)
             .fails(&[REFERENCE, PATH]),
     ]
