@@ -4,8 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Timestamp};
-use serde_json::json;
+use backsight_core::{Code, Error, NextStep, Result, Timestamp};
 
 use crate::amend::Amendment;
 use crate::browser::Browser;
@@ -30,9 +29,7 @@ impl Browser {
         let _attaching = self.attaching.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watching) = self.watching().filter(|watching| !watching.browser.is_empty()) {
             let message = format!("{} at {} is attached already", watching.browser, watching.address);
-            return Err(Error::new(Code::Conflict, message)
-                .with_hint("detach it first")
-                .with_next("browser_attach", json!({ "action": "detach" })));
+            return Err(Error::new(Code::Conflict, message).then("detach it first", NextStep::DetachBrowser));
         }
         self.detach();
         let mark = self.new_mark();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Code, Error, NextStep, Result, Timestamp};
 use backsight_redact::Redactor;
 use serde_json::json;
 
@@ -518,14 +518,14 @@ impl Browser {
         state.sources.fade(now);
         if !state.baselines.contains_key(name) && state.baselines.len() == BASELINES {
             return Err(Error::new(Code::Conflict, format!("there are {BASELINES} baselines already"))
-                .with_hint("delete one that is not needed any more"));
+                .then("delete one that is not needed any more", NextStep::DeleteBaseline));
         }
         if state.telemetry.now() == Mark::START {
             return Err(Error::new(
                 Code::NotCovered,
                 "nothing was seen of the app yet, so there is nothing to expect of it",
             )
-            .with_hint("attach a browser and use the app first"));
+            .then("use the app first, and attach a browser", NextStep::AttachBrowser));
         }
         let baseline = Baseline::now(name, &state.telemetry, now);
         state.baselines.insert(name.to_owned(), baseline.clone());

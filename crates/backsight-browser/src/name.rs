@@ -265,7 +265,7 @@ mod tests {
             "name `Before 2026-11-15` cannot be used: only lowercase letters, digits and underscores are allowed; it \
              holds a time, `2026-11-15`, and the time is stored anyway"
         );
-        assert_eq!(error.hint(), Some("use `before`"));
+        assert_eq!(error.hint().as_deref(), Some("use `before`"));
         assert!(check("now").unwrap_err().message().ends_with("it is reserved"));
         assert!(check("1a").unwrap_err().message().ends_with("it must start with a letter"));
         assert!(check(&"a".repeat(51)).unwrap_err().message().contains("it has 51 characters"));

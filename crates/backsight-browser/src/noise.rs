@@ -10,7 +10,7 @@ mod vendors;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use backsight_core::{Code, Error, Result, Timestamp, quote};
+use backsight_core::{Code, Error, NextStep, Result, Timestamp, quote};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -112,7 +112,8 @@ impl Rules {
             let message =
                 format!("{} and {} more noise rules are more than {MOST_RULES}", self.user.len(), rules.len());
             return Err(Error::new(Code::InvalidRule, message)
-                .with_hint("remove rules that are no longer needed; one regular expression can say several texts"));
+                .then("remove rules that are no longer needed", NextStep::RemoveRule)
+                .or_hint("say several texts in one regular expression"));
         }
         let mut after = self.clone();
         for (position, new) in rules.into_iter().enumerate() {
@@ -164,7 +165,8 @@ impl Rules {
             Some(position) => Ok(self.user.remove(position).rule),
             None if self.find(id).is_some() => {
                 let message = format!("noise rule `{id}` came with Backsight and cannot be removed");
-                Err(Error::new(Code::InvalidRule, message).with_hint("switch it off instead"))
+                Err(Error::new(Code::InvalidRule, message)
+                    .then("switch it off instead", NextStep::DisableRule { id: Some(id.to_owned()) }))
             }
             None => Err(self.not_found(id)),
         }

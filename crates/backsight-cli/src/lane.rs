@@ -111,25 +111,14 @@ impl Server {
 
     fn answer<T: DeserializeOwned>(&self, mut answer: Value) -> Result<T> {
         if answer["ok"] != true {
-            return Err(failure(&answer["error"]));
+            let unknown = || Error::new(Code::Io, "the server's answer is not understood");
+            return Err(Error::from_json(&answer).unwrap_or_else(unknown));
         }
         if let Some(fields) = answer.as_object_mut() {
             fields.shift_remove("ok");
         }
         serde_json::from_value(answer)
             .map_err(|error| Error::new(Code::Io, format!("the server's answer is not understood: {error}")))
-    }
-}
-
-/// An error that came as its envelope.
-fn failure(envelope: &Value) -> Error {
-    let text = |name: &str| envelope[name].as_str();
-    let named = Code::ALL.iter().copied().find(|code| Some(code.as_str()) == text("code"));
-    let message = text("message").unwrap_or("the server's answer is not understood");
-    let error = Error::new(named.unwrap_or(Code::Io), message).with_details(envelope["details"].clone());
-    match text("hint") {
-        Some(hint) => error.with_hint(hint),
-        None => error,
     }
 }
 

@@ -10,6 +10,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use backsight::request::BinaryFiles;
 use backsight_core::{Error, Result, safe_json};
+use backsight_server::CommandLine;
 use serde::Serialize;
 
 use crate::cli::Color;
@@ -85,7 +86,7 @@ impl Screen {
     /// Writes a failure as its envelope, or what `human` puts on a page.
     pub fn refuse(&self, error: &Error, human: impl FnOnce(&mut Page)) -> Result<()> {
         if self.json {
-            return print_json(&error.to_json());
+            return print_json(&error.to_json(&CommandLine));
         }
         self.print(human)
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use backsight_core::{Code, Error};
+use backsight_server::CommandLine;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::json;
@@ -44,7 +45,7 @@ pub fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
         let text = text.trim().trim_start_matches("backsight ");
         let _ = print_json(&json!({ "ok": true, key: text }));
     } else {
-        let _ = print_json(&envelope(error, arguments).to_json());
+        let _ = print_json(&envelope(error, arguments).to_json(&CommandLine));
     }
     if asked { ExitCode::SUCCESS } else { ExitCode::from(Code::Usage.exit_status()) }
 }
@@ -114,6 +115,9 @@ fn missing_reference(error: &clap::Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use backsight_core::{NextStep, Voice};
+    use clap::Parser;
+
     use super::*;
 
     fn arguments(line: &str) -> Vec<OsString> {
@@ -125,6 +129,55 @@ mod tests {
         assert!(asks_for_json(&arguments("backsight diff --json")));
         assert!(!asks_for_json(&arguments("backsight diff @ -- --json")));
         assert!(!asks_for_json(&arguments("--json")));
+    }
+
+    /// Every step that a failure can advise is something a person can type.
+    #[test]
+    fn every_step_can_be_typed() {
+        let known = Cli::command();
+        for step in NextStep::samples() {
+            let said = CommandLine.name(&step).words;
+            let typed = said.trim_matches('`');
+            if typed.starts_with("backsight ") {
+                let words = shell_words(&typed.replace("\"...\"", "TEXT").replace("PID", "1"));
+                let parsed = Cli::try_parse_from(&words);
+                assert!(
+                    parsed.is_ok(),
+                    "{step:?}: {typed}: {}",
+                    parsed.err().map(|error| error.to_string()).unwrap_or_default()
+                );
+                continue;
+            }
+            let option = typed.split(' ').next().unwrap_or_default();
+            assert!(takes(&known, option), "{step:?}: no command takes `{option}`");
+        }
+    }
+
+    /// Whether a command, or one below it, takes the option.
+    fn takes(command: &clap::Command, option: &str) -> bool {
+        let mut arguments = command.get_arguments();
+        let is_it = |argument: &clap::Arg| {
+            argument.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
+                || argument.get_short().is_some_and(|short| option == format!("-{short}"))
+        };
+        arguments.any(is_it) || command.get_subcommands().any(|below| takes(below, option))
+    }
+
+    /// Words as a shell takes them apart; only what `shell_word` writes is understood.
+    fn shell_words(line: &str) -> Vec<String> {
+        let quoted = line.split('\'').enumerate();
+        let mut words = vec![String::new()];
+        for (index, part) in quoted {
+            if index % 2 == 1 {
+                words.last_mut().into_iter().for_each(|word| word.push_str(part));
+                continue;
+            }
+            let mut pieces = part.split(' ');
+            let first = pieces.next().unwrap_or_default();
+            words.last_mut().into_iter().for_each(|word| word.push_str(first));
+            words.extend(pieces.map(str::to_owned));
+        }
+        words
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! One error type for every interface: a closed code to branch on, a message to show, hints to paste.
+//! One error type for every interface: a closed code to branch on, a message to show, and what to do next as a value.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::advice::{Advice, NextStep, Voice, plain_sentence, sentence};
 
 /// Shorthand used by every crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -181,7 +183,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     code: Code,
     message: String,
-    hint: Option<String>,
+    advice: Vec<Advice>,
     next: Option<(&'static str, Value)>,
     details: Value,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -193,7 +195,7 @@ impl Error {
         Error(Box::new(Inner {
             code,
             message: message.into(),
-            hint: None,
+            advice: Vec::new(),
             next: None,
             details: Value::Null,
             source: None,
@@ -204,19 +206,45 @@ impl Error {
     pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
         if source.kind() == std::io::ErrorKind::StorageFull {
             return Error::new(Code::DiskFull, format!("cannot {what}: no space left on the device"))
-                .with_hint("free some space, or shrink the store with `backsight gc`")
+                .with_hint("free some space")
+                .or("shrink the store", NextStep::ShrinkStore)
                 .with_source(source);
         }
         Error::new(Code::Io, format!("cannot {what}: {source}")).with_source(source)
     }
 
-    /// Adds advice, best as a command that can be pasted.
+    /// Advises what holds on every interface, instead of what was advised before. What names a command, a tool or an address
+    /// is a step: see [`Error::then`].
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.advice = vec![Advice::plain(hint)];
         self
     }
 
-    /// Adds the call an agent should make next: a tool and its arguments.
+    /// Advises a step and what it is good for ("see what was recorded"), instead of what was advised before.
+    pub fn then(mut self, purpose: impl Into<String>, step: NextStep) -> Self {
+        self.0.advice = vec![Advice::step(purpose, step)];
+        self
+    }
+
+    /// Advises another step that would help too.
+    pub fn or(mut self, purpose: impl Into<String>, step: NextStep) -> Self {
+        self.0.advice.push(Advice::step(purpose, step));
+        self
+    }
+
+    /// Advises something else that would help too.
+    pub fn or_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.advice.push(Advice::plain(hint));
+        self
+    }
+
+    /// Advises what another failure does.
+    pub fn with_advice(mut self, advice: impl Into<Vec<Advice>>) -> Self {
+        self.0.advice = advice.into();
+        self
+    }
+
+    /// Adds the very call an agent should make next, a tool and its arguments: for what the tools themselves refuse.
     pub fn with_next(mut self, tool: &'static str, arguments: Value) -> Self {
         self.0.next = Some((tool, arguments));
         self
@@ -244,9 +272,24 @@ impl Error {
         &self.0.message
     }
 
-    /// The advice, if there is any.
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+    /// What to do next, the best first.
+    pub fn advice(&self) -> &[Advice] {
+        &self.0.advice
+    }
+
+    /// The same in words of no interface, if there is any.
+    pub fn hint(&self) -> Option<String> {
+        plain_sentence(&self.0.advice)
+    }
+
+    /// The same in the words of an interface.
+    pub fn hint_in(&self, voice: &impl Voice) -> Option<String> {
+        sentence(&self.0.advice, voice)
+    }
+
+    /// Whether it advises the step.
+    pub fn advises(&self, step: &NextStep) -> bool {
+        self.0.advice.iter().any(|advice| advice.step.as_ref() == Some(step))
     }
 
     /// Facts a program can read; `null` when there are none.
@@ -254,23 +297,51 @@ impl Error {
         &self.0.details
     }
 
-    /// The envelope every interface answers with.
-    pub fn to_json(&self) -> Value {
+    /// The envelope every interface answers with, in its words: `hint` says what to do, `next` is the call.
+    pub fn to_json(&self, voice: &impl Voice) -> Value {
         let mut error = json!({
             "code": self.0.code.as_str(),
             "message": self.0.message,
             "retryable": self.0.code.retryable(),
         });
-        if let Some(hint) = &self.0.hint {
+        if let Some(hint) = self.hint_in(voice) {
             error["hint"] = json!(hint);
         }
-        if let Some((tool, arguments)) = &self.0.next {
-            error["next"] = json!({ "tool": tool, "arguments": arguments });
+        let calls = self.0.advice.iter().filter_map(|advice| voice.name(advice.step.as_ref()?).call);
+        let next = self.0.next.as_ref().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments }));
+        if let Some(next) = next.or_else(|| calls.into_iter().next()) {
+            error["next"] = next;
         }
         if !self.0.details.is_null() {
             error["details"] = self.0.details.clone();
         }
         json!({ "ok": false, "error": error })
+    }
+
+    /// The envelope for programs, which has the advice as values too: another interface that is asked through this one says
+    /// it in its own words.
+    pub fn to_data(&self, voice: &impl Voice) -> Value {
+        let mut envelope = self.to_json(voice);
+        if self.0.advice.iter().any(|advice| advice.step.is_some()) {
+            envelope["error"]["advice"] = json!(self.0.advice);
+        }
+        envelope
+    }
+
+    /// The failure of an envelope that [`Error::to_data`] made; none if it is an answer. A code that is not known, as one of a
+    /// newer server, is [`Code::Io`].
+    pub fn from_json(envelope: &Value) -> Option<Error> {
+        let error = envelope.get("error").filter(|error| error.is_object())?;
+        let text = |name: &str| error[name].as_str();
+        let code = Code::ALL.iter().copied().find(|code| Some(code.as_str()) == text("code")).unwrap_or(Code::Io);
+        let message = text("message").unwrap_or("the server's answer is not understood");
+        let failure = Error::new(code, message).with_details(error["details"].clone());
+        let advice: Option<Vec<Advice>> = serde_json::from_value(error["advice"].clone()).ok();
+        Some(match (advice, text("hint")) {
+            (Some(advice), _) => failure.with_advice(advice),
+            (None, Some(hint)) => failure.with_hint(hint),
+            (None, None) => failure,
+        })
     }
 }
 
@@ -299,12 +370,33 @@ mod tests {
         assert!(Code::ALL.iter().all(|code| (2..=7).contains(&code.exit_status())));
     }
 
+    struct Bare;
+
+    impl Voice for Bare {
+        fn name(&self, _: &NextStep) -> crate::advice::Phrase {
+            crate::advice::Phrase { words: "a call".to_owned(), call: Some(json!({ "call": 1 })) }
+        }
+    }
+
     #[test]
     fn the_envelope_carries_code_message_hint_and_details() {
         let error = Error::new(Code::Busy, "workspace is busy").with_hint("wait").with_details(json!({"pid": 7}));
         let expected = json!({"ok": false, "error": {"code": "BUSY", "message": "workspace is busy",
             "retryable": true, "hint": "wait", "details": {"pid": 7}}});
-        assert_eq!(error.to_json(), expected);
+        assert_eq!(error.to_json(&Bare), expected);
+    }
+
+    #[test]
+    fn a_failure_that_went_through_another_interface_has_its_advice() {
+        let error = Error::new(Code::StateMismatch, "changed").then("look", NextStep::SeeUnknown).or_hint("go on");
+        let envelope = error.to_data(&Bare);
+        assert_eq!(envelope["error"]["hint"], "look with a call, or go on");
+        assert_eq!(envelope["error"]["next"], json!({ "call": 1 }));
+        let back = Error::from_json(&envelope).unwrap();
+        assert_eq!((back.code(), back.message(), back.advice()), (error.code(), error.message(), error.advice()));
+        assert!(back.advises(&NextStep::SeeUnknown) && Error::from_json(&json!({ "ok": true })).is_none());
+        let newer = json!({ "error": { "code": "NEW", "message": "no", "hint": "wait", "advice": [{ "purpose": "wait", "step": "new" }] } });
+        assert_eq!(Error::from_json(&newer).unwrap().hint().as_deref(), Some("wait"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! whose a directory is.
 
 mod admission;
+mod advice;
 mod base64;
 pub mod bounded;
 mod coverage;
@@ -19,6 +20,7 @@ mod time;
 mod tokens;
 
 pub use admission::Admission;
+pub use advice::{Advice, NextStep, Phrase, Voice, sentence};
 pub use base64::base64;
 pub use coverage::{Coverage, Reason, Uncovered};
 pub use error::{Code, Error, Result};

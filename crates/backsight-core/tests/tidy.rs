@@ -1,6 +1,9 @@
 //! The rules of the house, executed: documents that say what is, files that look as they should.
 //! When a generated part of a document differs, `make docs` writes it again.
 
+#[path = "tidy/words.rs"]
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -137,6 +140,81 @@ fn files_alone_need_no_runtime_and_no_network() {
     assert!(alone.contains("backsight-files"), "the tree of `backsight` was not found");
     let whole = tree(&[]);
     assert!(live.iter().all(|name| whole.contains(*name)), "the lanes are on by default");
+}
+
+/// A library does not know who asks, so what to do next is a step there (`backsight_core::NextStep`), which each interface says
+/// in its own words. A command, an option or a tool in a text of a library would reach callers who have none of them.
+#[test]
+fn no_library_speaks_the_words_of_an_interface() {
+    let document = read("docs/TOOLS.md");
+    let named = document.lines().filter_map(|line| line.strip_prefix("## `")?.split('`').next());
+    let tools: Vec<&str> = named.filter(|name| name.contains('_')).collect();
+    assert!(tools.len() > 30, "the tools are not found in docs/TOOLS.md: {tools:?}");
+    let interfaces = ["crates/backsight-server/", "crates/backsight-cli/"];
+    let is_library = |path: &String| {
+        path.starts_with("crates/") && path.contains("/src/") && interfaces.iter().all(|other| !path.starts_with(other))
+    };
+    let mut wrong = Vec::new();
+    for path in rust_files().into_iter().filter(is_library).filter(|path| !path.ends_with("tests.rs")) {
+        let text = read(&path);
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for literal in literals(code) {
+            // Options of other programs are named with the program.
+            let is_ours = literal.contains("`backsight ") || literal.contains("with `--") || literal.contains("`--on-");
+            let is_word = |word: &str| tools.contains(&word);
+            let has_tool = literal.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(is_word);
+            if is_ours || has_tool {
+                wrong.push(format!("{path}: {literal}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The texts in code, without comments.
+fn literals(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(start) = rest.find(['/', '"', '\'', 'r']) {
+        let (before, here) = rest.split_at(start);
+        let hashes = here.strip_prefix('r').map(|raw| raw.bytes().take_while(|byte| *byte == b'#').count());
+        let in_word = before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let skipped = match (here.as_bytes(), hashes) {
+            ([b'/', b'/', ..], _) => here.find('\n').unwrap_or(here.len()),
+            ([b'\'', b'\\', ..], _) => 3 + here[3..].find('\'').unwrap_or(0),
+            ([b'\'', ..], _) => match here.char_indices().nth(2) {
+                Some((end, '\'')) => end + 1,
+                _ => 1,
+            },
+            ([b'"', ..], _) => {
+                let (text, end) = quoted(&here[1..]);
+                found.push(text);
+                end + 1
+            }
+            ([b'r', ..], Some(hashes)) if !in_word && here[1 + hashes..].starts_with('"') => {
+                let text = &here[hashes + 2..];
+                let end = text.find(&format!("\"{}", "#".repeat(hashes))).unwrap_or(text.len());
+                found.push(&text[..end]);
+                (2 * hashes + 3 + end).min(here.len())
+            }
+            _ => 1,
+        };
+        rest = &here[skipped..];
+    }
+    found
+}
+
+/// What stands before the next quote, and where that ends.
+fn quoted(text: &str) -> (&str, usize) {
+    let mut escaped = false;
+    for (index, letter) in text.char_indices() {
+        match letter {
+            '\\' if !escaped => escaped = true,
+            '"' if !escaped => return (&text[..index], index + 1),
+            _ => escaped = false,
+        }
+    }
+    (text, text.len())
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Notables, Result, Timestamp};
+use backsight_core::{Code, Error, NextStep, Notables, Result, Timestamp};
 use backsight_redact::Redactor;
 use serde_json::json;
 
@@ -171,11 +171,7 @@ impl Debugger {
         if said == error.message() {
             return error;
         }
-        let told = Error::new(error.code(), said).with_details(error.details().clone());
-        match error.hint() {
-            Some(hint) => told.with_hint(hint),
-            None => told,
-        }
+        Error::new(error.code(), said).with_details(error.details().clone()).with_advice(error.advice())
     }
 
     /// Adds a session; those that make room for it: the one that had its name, and the oldest of too many that are over.
@@ -199,11 +195,12 @@ impl Debugger {
         if live.contains(&name) {
             let message = format!("session `{name}` is being debugged already");
             return Err(Error::new(Code::Conflict, message)
-                .with_hint("end it with debug_disconnect, or name another one with `session`"));
+                .then("end it", NextStep::EndProgram)
+                .or("name another one", NextStep::WithProgramSession));
         }
         if live.len() >= MOST_SESSIONS {
             let message = format!("{MOST_SESSIONS} programs are being debugged: {}", live.join(", "));
-            return Err(Error::new(Code::Conflict, message).with_hint("end one with debug_disconnect"));
+            return Err(Error::new(Code::Conflict, message).then("end one", NextStep::EndProgram));
         }
         Ok(())
     }
@@ -367,23 +364,23 @@ impl Debugger {
         let names: Vec<&str> = sessions.iter().map(|held| held.name()).collect();
         if let Some(name) = name {
             return named(name).ok_or_else(|| {
-                let hint = match names.as_slice() {
-                    [] => "start one with debug_launch".to_owned(),
-                    names => format!("there are: {}", names.join(", ")),
-                };
-                Error::new(Code::NoSession, format!("no session is called `{}`", crate::render::safe(name)))
-                    .with_hint(hint)
+                let message = format!("no session is called `{}`", crate::render::safe(name));
+                match names.as_slice() {
+                    [] => Error::new(Code::NoSession, message).then("start one", NextStep::LaunchProgram),
+                    names => Error::new(Code::NoSession, message).with_hint(format!("there are: {}", names.join(", "))),
+                }
             });
         }
         let live: Vec<Arc<Held>> = sessions.iter().filter(|held| !held.is_over()).cloned().collect();
         match (live.as_slice(), sessions.as_slice()) {
             ([only], _) | ([], [.., only]) => Ok(Arc::clone(only)),
             ([], []) => Err(Error::new(Code::NoSession, "no program is being debugged")
-                .with_hint("start one with debug_launch, or attach to one with debug_attach")),
+                .then("start one", NextStep::LaunchProgram)
+                .or("attach to one", NextStep::AttachProgram)),
             (live, _) => live.iter().find(|held| held.name() == MAIN).cloned().ok_or_else(|| {
                 let names: Vec<&str> = live.iter().map(|held| held.name()).collect();
                 Error::new(Code::Usage, format!("several programs are being debugged: {}", names.join(", ")))
-                    .with_hint("name one with `session`")
+                    .then("name one", NextStep::WithProgramSession)
             }),
         }
     }

@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use backsight_core::{Admission, Code, Error, Result};
+use backsight_core::{Admission, Code, Error, NextStep, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
@@ -152,10 +152,9 @@ impl Attach {
     /// looked at.
     pub fn check(&self) -> Result<()> {
         match (self.pid, self.port) {
-            (Some(_), Some(_)) => {
-                Err(Error::new(Code::Usage, "a process and a port were named")
-                    .with_hint("give one of `pid` and `port`"))
-            }
+            (Some(_), Some(_)) => Err(Error::new(Code::Usage, "a process and a port were named")
+                .then("name only the process", NextStep::WithProcess)
+                .or("name only the port", NextStep::WithPort)),
             _ => Ok(()),
         }
     }
@@ -204,7 +203,8 @@ impl Session {
         let adapter = adapters::choose(&setup.adapters, launch.adapter.as_deref(), &launch.program)?.clone();
         if launch.module.is_none() && launch.runner.is_none() && !launch.program.exists() {
             let message = format!("there is no program at `{}`", launch.program.display());
-            return Err(Error::new(Code::ProgramNotFound, message));
+            return Err(Error::new(Code::ProgramNotFound, message)
+                .with_hint("name a script, a binary or a Go package that exists"));
         }
         let runtime = adapters::locate(&adapter, launch.runtime.as_deref(), &launch.directory, &setup.search)?;
         let setup = setup.clone();
@@ -589,10 +589,7 @@ fn with_output(error: Error, engine: &Engine) -> Error {
         return error;
     }
     let told = Error::new(error.code(), format!("{}; it said: {said}", error.message()));
-    match error.hint() {
-        Some(hint) => told.with_hint(hint),
-        None => told,
-    }
+    told.with_advice(error.advice())
 }
 
 /// The Rust toolchain that is active, if there is one and the program is Rust's: its formatters take the place of LLDB's own
@@ -612,5 +609,5 @@ fn with_options(mut arguments: Value, options: Map<String, Value>) -> Value {
 }
 
 fn gone() -> Error {
-    Error::new(Code::NoSession, "the debug session is over")
+    Error::new(Code::NoSession, "the debug session is over").then("start it again", NextStep::LaunchProgram)
 }

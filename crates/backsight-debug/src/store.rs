@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use backsight_redact::Redactor;
 use serde_json::json;
 
@@ -256,25 +256,21 @@ impl Store {
         (count > SOFT_LIMIT).then(|| {
             let oldest = self.kept.iter().find(|kept| !kept.labelled).or(self.kept.first());
             let oldest = oldest.map(|kept| kept.capture.id.as_str()).unwrap_or_default();
-            format!("{count} snapshots, more than {SOFT_LIMIT}: delete some with snapshot_delete, first `{oldest}`")
+            format!("{count} snapshots, more than {SOFT_LIMIT}: delete some, first `{oldest}`")
         })
     }
 
     fn not_found(&self, references: &[&str]) -> Error {
         let names: Vec<String> =
             references.iter().map(|reference| format!("`{}`", crate::render::safe(reference))).collect();
-        let hint = match self.kept.last() {
-            None => "there are no snapshots: take one with snapshot_create".to_owned(),
-            Some(last) => format!(
-                "{} snapshots are listed by snapshot_list; the latest is `{}` ({})",
-                self.kept.len(),
-                last.capture.label,
-                last.capture.id
-            ),
-        };
-        Error::new(Code::SnapshotNotFound, format!("no snapshot {}", names.join(" and no snapshot ")))
-            .with_hint(hint)
-            .with_details(json!({ "missing": references }))
+        let error = Error::new(Code::SnapshotNotFound, format!("no snapshot {}", names.join(" and no snapshot ")))
+            .with_details(json!({ "missing": references }));
+        match self.kept.last() {
+            None => error.then("there are no snapshots: take one", NextStep::CaptureVariables),
+            Some(last) => error
+                .with_hint(format!("use the latest, `{}` ({})", last.capture.label, last.capture.id))
+                .or(format!("list all {}", self.kept.len()), NextStep::ListCaptures),
+        }
     }
 
     fn ambiguous(&self, reference: &str, found: &[usize]) -> Error {
@@ -306,16 +302,14 @@ impl Store {
             wanted.div_ceil(1 << 20),
             self.most_bytes >> 20
         );
-        let hint = match freed >= excess {
-            true => {
-                let shown = ids.iter().take(MOST_HINTED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
-                let rest = ids.len().saturating_sub(MOST_HINTED);
-                let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-                format!("delete the oldest with snapshot_delete: {shown}{rest}")
-            }
-            false => "capture less: a smaller depth or fewer frames".to_owned(),
-        };
-        Error::new(Code::TooLarge, message).with_hint(hint).with_details(json!({ "delete": ids }))
+        let error = Error::new(Code::TooLarge, message).with_details(json!({ "delete": ids }));
+        if freed < excess {
+            return error.with_hint("capture less: a smaller depth or fewer frames");
+        }
+        let shown = ids.iter().take(MOST_HINTED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        let rest = ids.len().saturating_sub(MOST_HINTED);
+        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        error.then(format!("delete the oldest ({shown}{rest})"), NextStep::DeleteCapture { id: None })
     }
 }
 

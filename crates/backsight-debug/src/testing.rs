@@ -9,7 +9,7 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -213,8 +213,10 @@ impl Planned {
 
 fn unknown(wanted: &Wanted) -> Error {
     let message = format!("nothing is known that runs the tests of `{}`", wanted.path.display());
-    Error::new(Code::Usage, message)
-        .with_hint("pytest, unittest, go test, cargo test, node:test, vitest and jest are; start others with `program`")
+    Error::new(Code::Usage, message).then(
+        "pytest, unittest, go test, cargo test, node:test, vitest and jest are; start others",
+        NextStep::WithProgram,
+    )
 }
 
 fn usage(message: impl Into<String>) -> Error {

@@ -12,7 +12,7 @@ mod told;
 
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use serde_json::{Value, json};
 
 use crate::adapters::Walker;
@@ -223,7 +223,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> bool {
 
 fn runs_code(engine: &Engine) -> Error {
     let message = format!("`{}` runs the program's code to show its variables", engine.adapter.name);
-    Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`")
+    Error::new(Code::AdapterFailed, message).then("allow that", NextStep::WithProgramsCode)
 }
 
 /// An expression whose evaluation runs nothing.

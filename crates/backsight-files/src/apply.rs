@@ -19,7 +19,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use backsight_core::{Code, Error, RelPath, Result, SnapshotId};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, SnapshotId};
 use serde_json::Value;
 
 use crate::anchored::AnchoredPath;
@@ -115,7 +115,7 @@ impl Applier<'_> {
         // The entry may say already that the way is forward.
         if let Err(failure) = self.journals().turn(journal, Phase::Intent) {
             return Error::new(failure.code(), format!("{} after: {error}", failure.message()))
-                .with_hint("solve this and run any `backsight` command: it finishes the restore from its journal");
+                .with_hint("solve this; whatever opens the workspace next finishes the restore from its journal");
         }
         // What cannot be removed now is removed by the next command, for the entry says that all of it is ours.
         drop(self.discard(root, journal));
@@ -142,7 +142,7 @@ impl Applier<'_> {
                 Phase::Commit => self.recover_forward(&root, &mut restoration)?,
                 Phase::Back => {
                     self.put_back(&root, &restoration.journal).map_err(|error| {
-                        error.with_hint("solve this and run any `backsight` command: it puts the rest back")
+                        error.with_hint("solve this; whatever opens the workspace next puts the rest back")
                     })?;
                     restoration.given_up = Some(Error::new(Code::Raced, "an interrupted restore was taken back"));
                 }
@@ -175,7 +175,7 @@ impl Applier<'_> {
         made.map_err(|error| Error::io(format!("create `{}`", stage.display()), error))?;
         self.swap_all(root, restoration, Mode::Recovery).map_err(|error| {
             let hint =
-                "an interrupted restore is not wholly in place yet: solve this and run any `backsight` command again";
+                "an interrupted restore is not wholly in place yet: solve this; whatever opens the workspace next goes on with it";
             Error::new(error.code(), error.message().to_owned()).with_hint(hint)
         })?;
         self.journals().advance(&restoration.journal, Phase::Commit, Phase::Done)
@@ -225,7 +225,7 @@ impl Applier<'_> {
                 Err(_) => "finishes the restore from its journal",
             };
             Error::new(failure.code(), format!("{} after: {error}", failure.message()))
-                .with_hint(format!("solve this and run any `backsight` command: it {rest}"))
+                .with_hint(format!("solve this; whatever opens the workspace next {rest}"))
         })?;
         // All is back. Without this a crash in the middle of clearing up would look like work to finish.
         turned.or_else(|_| self.journals().turn(&restoration.journal, Phase::Back))?;
@@ -315,7 +315,8 @@ fn not_placed(path: &RelPath, error: io::Error) -> Error {
     let problem = Error::io(format!("put `{path}` in place"), error);
     match is_mount {
         true => problem
-            .with_hint("something is mounted there: leave it as it is with `--on-conflict skip`, or unmount it first")
+            .then("something is mounted there: leave it as it is", NextStep::WithSkip)
+            .or_hint("unmount it first")
             .with_details(serde_json::json!({ "mounted": path })),
         false => problem,
     }

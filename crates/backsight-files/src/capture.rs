@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use backsight_core::{Code, Coverage, Error, ObjectId, Reason, RelPath, Result, Uncovered};
+use backsight_core::{Code, Coverage, Error, NextStep, ObjectId, Reason, RelPath, Result, Uncovered};
 use rayon::prelude::*;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -357,9 +357,13 @@ impl<'a> Work<'a> {
             unread.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.stat.size));
         let limit = request.options.max_new_bytes;
         if bytes_total > limit {
-            return Err(Error::new(Code::TooLarge, format!("{bytes_total} bytes would have to be stored, more than the {limit} allowed"))
-                .with_hint(format!("ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_new_bytes {}`", bytes_total * 2))
-                .with_details(serde_json::json!({ "bytes": bytes_total, "max_new_bytes": limit, "files": files_total })));
+            return Err(Error::new(
+                Code::TooLarge,
+                format!("{bytes_total} bytes would have to be stored, more than the {limit} allowed"),
+            )
+            .then("ignore what need not be kept", NextStep::configure("exclude", "[\"data/\"]"))
+            .or("allow more", NextStep::configure("max_new_bytes", bytes_total * 2))
+            .with_details(serde_json::json!({ "bytes": bytes_total, "max_new_bytes": limit, "files": files_total })));
         }
         let sink = match purpose {
             Purpose::Record => Sink::Store(request.store.batch()),

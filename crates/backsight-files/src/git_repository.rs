@@ -328,7 +328,7 @@ fn stay_within<'p>(named: &Path, places: impl IntoIterator<Item = &'p Path>, wit
     let message =
         format!("repository `{}` leaves the workspace: it keeps its data in `{}`", named.display(), outside.display());
     Err(Error::new(Code::InvalidPath, message)
-        .with_hint("over HTTP only a repository inside the workspace can be named; the command line takes any"))
+        .with_hint("name a repository inside the workspace; only a person at the command line can name another"))
 }
 
 /// Refuses a repository of which a part is a symlink: what is written would go where nobody said.

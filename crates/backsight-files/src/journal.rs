@@ -5,7 +5,7 @@
 
 use std::io;
 
-use backsight_core::{Code, Error, RelPath, Result, shell_word};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, shell_word};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -194,11 +194,10 @@ impl Journals<'_> {
     pub(crate) fn read(&self, path: &AnchoredPath) -> Result<Journal> {
         let sealed = path.read(MAX_SIZE).map_err(|error| Error::io(format!("read `{}`", path.display()), error))?;
         let refused = |problem: &str| {
-            let hint = format!(
-                "an interrupted restore cannot be finished: compare with `backsight status`, then go on with `rm -- {}`",
-                shell_word(path.path().as_os_str().as_encoded_bytes())
-            );
-            Error::new(Code::Damaged, format!("journal entry `{}` {problem}", path.display())).with_hint(hint)
+            let entry = shell_word(path.path().as_os_str().as_encoded_bytes());
+            Error::new(Code::Damaged, format!("journal entry `{}` {problem}", path.display()))
+                .then("an interrupted restore cannot be finished: compare", NextStep::SeeStatus)
+                .or_hint(format!("go on without it after `rm -- {entry}`"))
         };
         let Some(bytes) = self.seal.open(PURPOSE, &sealed) else {
             return Err(refused("was not written by this user on this machine, or was changed since"));

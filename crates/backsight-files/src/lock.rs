@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 
 use crate::anchored::AnchoredPath;
 
@@ -89,7 +89,8 @@ fn read_holder(path: &AnchoredPath) -> String {
 fn busy(holder: &str, wait: Duration) -> Error {
     let patience = if wait.is_zero() { String::new() } else { format!(", and {} s were not enough", wait.as_secs()) };
     Error::new(Code::Busy, format!("`{holder}` holds the workspace{patience}"))
-        .with_hint("wait for it, or allow more time with `--wait SECONDS`")
+        .with_hint("wait for it")
+        .or("allow more time", NextStep::WithWait)
         .with_details(serde_json::json!({ "holder": holder, "waited_seconds": wait.as_secs() }))
 }
 

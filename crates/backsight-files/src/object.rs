@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use backsight_core::{Code, Error, ObjectId, Result};
+use backsight_core::{Code, Error, NextStep, ObjectId, Result};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -131,7 +131,7 @@ impl Flaw {
     pub(crate) fn into_error(self, id: &ObjectId) -> Error {
         match self {
             Flaw::Damage(problem) => Error::new(Code::Damaged, format!("object {id} {problem}"))
-                .with_hint("see what is affected with `backsight verify`"),
+                .then("see what is affected", NextStep::VerifyStore),
             Flaw::Trouble(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 Error::io(format!("read object {id}"), error)
                     .with_hint("give it more memory, or free some: the object is held in memory whole")

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use backsight_core::{Code, Error, ObjectId, Result};
+use backsight_core::{Code, Error, NextStep, ObjectId, Result};
 use flate2::read::ZlibDecoder;
 use rustix::fs::FileType;
 
@@ -468,7 +468,7 @@ fn whole_lines(file: &mut File) -> io::Result<u64> {
 
 pub(crate) fn missing(id: &ObjectId) -> Error {
     Error::new(Code::Damaged, format!("object {id} is missing from the store"))
-        .with_hint("see what is affected with `backsight verify`")
+        .then("see what is affected", NextStep::VerifyStore)
 }
 
 pub(crate) fn damaged(id: &ObjectId, problem: &str) -> Error {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use backsight_core::{Code, Error, ObjectId, Reason, RelPath, Result, Uncovered};
+use backsight_core::{Code, Error, NextStep, ObjectId, Reason, RelPath, Result, Uncovered};
 use rayon::Scope;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -679,12 +679,11 @@ impl<'a> Walk<'a> {
 
     fn refuse(&self, files: u64, what: &str) {
         let limit = self.request.options.max_files;
-        let error = Error::new(Code::TooLarge, format!("the workspace holds more than {limit} {what} that are not ignored"))
-            .with_hint(format!(
-                "ignore what need not be kept with `backsight config set exclude '[\"data/\"]'`, or allow more with `backsight config set max_files {}`",
-                limit.saturating_mul(2).max(files)
-            ))
-            .with_details(serde_json::json!({ "max_files": limit }));
+        let error =
+            Error::new(Code::TooLarge, format!("the workspace holds more than {limit} {what} that are not ignored"))
+                .then("ignore what need not be kept", NextStep::configure("exclude", "[\"data/\"]"))
+                .or("allow more", NextStep::configure("max_files", limit.saturating_mul(2).max(files)))
+                .with_details(serde_json::json!({ "max_files": limit }));
         self.fail(error);
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use backsight_core::{Error, RelPath, Result};
+use backsight_core::{Error, NextStep, RelPath, Result};
 
 use crate::anchored::AnchoredPath;
 use crate::apply::Applier;
@@ -190,10 +190,7 @@ fn check_protected(root: &OwnedFd, journal: &Journal) -> Result<()> {
     let others = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
     let refused = Error::io(format!("change `{path}`{others}"), rustix::io::Errno::PERM.into());
     Err(refused
-        .with_hint(format!(
-            "it or its directory is protected from changes: leave it as it is with `--on-conflict skip`, or allow them with \
-             `chattr -i -a -- {}`",
-            backsight_core::shell_word(path.as_bytes())
-        ))
+        .then("it or its directory is protected from changes: leave it as it is", NextStep::WithSkip)
+        .or_hint(format!("allow them with `chattr -i -a -- {}`", backsight_core::shell_word(path.as_bytes())))
         .with_details(serde_json::json!({ "protected": protected })))
 }

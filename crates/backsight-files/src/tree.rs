@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Access, Holder, needs_holder};
@@ -248,8 +248,7 @@ impl Size {
             return Ok(());
         }
         let message = format!("the snapshot holds more than {} files and directories", self.most);
-        Err(Error::new(Code::TooLarge, message)
-            .with_hint(format!("allow more with `backsight config set max_files {}`", self.most)))
+        Err(Error::new(Code::TooLarge, message).then("allow more", NextStep::configure("max_files", self.most)))
     }
 }
 
@@ -270,7 +269,7 @@ pub(crate) fn is_safe_name(name: &[u8]) -> bool {
 
 fn malformed(id: &ObjectId) -> Error {
     Error::new(Code::Damaged, format!("object {id} is not a tree Backsight can read"))
-        .with_hint("see what is affected with `backsight verify`")
+        .then("see what is affected", NextStep::VerifyStore)
 }
 
 /// One line of a Git tree.

@@ -69,14 +69,8 @@ impl Door {
 
 /// What another process answered, or why it did not.
 fn understood<T: DeserializeOwned>(answer: Value) -> Result<T> {
-    let error = &answer["error"];
-    if let Some(code) = error["code"].as_str() {
-        let code = Code::ALL.iter().copied().find(|known| known.as_str() == code).unwrap_or(Code::Io);
-        let failure = Error::new(code, error["message"].as_str().unwrap_or_default());
-        return Err(match error["hint"].as_str() {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
-        });
+    if let Some(failure) = Error::from_json(&answer) {
+        return Err(failure);
     }
     serde_json::from_value(answer).map_err(|error| {
         Error::new(Code::ServerUnreachable, format!("the server answers otherwise than expected: {error}"))

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Advice, Code, Error, NextStep, Result};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Method, Request, Response};
@@ -78,22 +78,22 @@ impl Lost {
     /// In the words of the interfaces.
     pub fn into_error(self) -> Error {
         let process = self.server.process;
-        let (what, hint) = match (self.heard, self.holds_on) {
-            (_, true) if is_stopped(process) => (
-                "does not answer",
-                format!("let it go on with `kill -CONT {process}`, or end it with `kill -9 {process}`"),
-            ),
-            (_, true) => ("does not answer", format!("look at it with `ps {process}`; `kill -9 {process}` ends it")),
-            (true, false) => {
-                ("went away before it answered", "it may have done the work: look with workspace_status".to_owned())
+        let (what, advice) = match (self.heard, self.holds_on) {
+            (_, true) if is_stopped(process) => {
+                let resume = format!("let it go on with `kill -CONT {process}`, or end it with `kill -9 {process}`");
+                ("does not answer", Advice::plain(resume))
             }
-            (false, false) => ("cannot be reached", "ask again".to_owned()),
+            (_, true) => {
+                let end = format!("look at it with `ps {process}`; `kill -9 {process}` ends it");
+                ("does not answer", Advice::plain(end))
+            }
+            (true, false) => {
+                ("went away before it answered", Advice::step("it may have done the work: look", NextStep::SeeStatus))
+            }
+            (false, false) => ("cannot be reached", Advice::step("see whether it answers again", NextStep::SeeStatus)),
         };
         let message = format!("the server at {} {what}: {}", self.server.authority, self.reason);
-        Error::new(Code::ServerUnreachable, message)
-            .with_hint(hint)
-            .with_next("workspace_status", json!({}))
-            .with_details(json!({ "heard": self.heard }))
+        Error::new(Code::ServerUnreachable, message).with_advice([advice]).with_details(json!({ "heard": self.heard }))
     }
 }
 

@@ -35,6 +35,7 @@ pub use route::{Route, Target};
 pub use viewers::{Invitation, Viewers};
 pub use wrong_tokens::RemoteAddress;
 
+use crate::advice::Requests;
 use crate::door::Door;
 use crate::mcp::Mcp;
 use crate::offer::Offer;
@@ -118,7 +119,7 @@ const ADDRESSES: &str = "GET /openapi.json lists every address";
 fn failure(error: &Error) -> Response {
     let status =
         http::StatusCode::from_u16(error.code().http_status()).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-    let mut envelope = error.to_json();
+    let mut envelope = error.to_data(&Requests);
     if quotes(error) {
         envelope["untrusted"] = UNTRUSTED.into();
     }

@@ -32,6 +32,7 @@ pub mod testing;
 mod tool;
 mod words;
 
+pub use advice::CommandLine;
 pub use client::{Client, Patience};
 pub use http::{DASHBOARD_STYLE, Route, Target, document as openapi};
 pub use log::{LogTo, start as start_log};

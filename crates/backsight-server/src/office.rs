@@ -11,11 +11,12 @@ use backsight::report::{ChangeType, Others};
 use backsight::{ObjectId, RelPath, Seq, Timestamp, Workspace};
 use serde_json::{Map, Value};
 
+use crate::advice::Tools;
 use crate::asker::Asker;
 use crate::hook::{self, Agent, Event};
 use crate::reply::{DEFAULT_TOKENS, News, Reply};
 use crate::tool::{Call, Common, Group, Groups, Tool};
-use crate::{advice, words};
+use crate::words;
 
 /// How many clients are remembered; the one that has not asked for longest is forgotten.
 const CLIENTS: usize = 1000;
@@ -161,7 +162,7 @@ impl Office {
                 draft.maybe("client", unexpected.then_some(client)).news(news).fit(common.max_tokens)
             }
             Err(error) => {
-                let mut reply = Reply::failure(&advice::for_agents(error), common.max_tokens);
+                let mut reply = Reply::failure(&error, common.max_tokens);
                 // Where the workspace itself is the trouble there is nothing to tell.
                 let news = News { app, comments, ..self.news(workspace, &client, session, now) };
                 if news.files.is_some() || news.app.is_some() {
@@ -248,7 +249,7 @@ impl Office {
             }
             is_news && told.insert(client.to_owned())
         };
-        is_first.then(|| workspace.app_news(client).ok().flatten().unwrap_or_else(|| APP_NEWS.to_owned()))
+        is_first.then(|| workspace.app_news(client, &Tools).ok().flatten().unwrap_or_else(|| APP_NEWS.to_owned()))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Seen>> {

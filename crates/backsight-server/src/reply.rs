@@ -8,6 +8,7 @@
 use backsight_core::{Code, estimate_tokens, many_lines, one_line, quote};
 use serde_json::{Map, Value, json};
 
+use crate::advice::Tools;
 use crate::words;
 
 /// What any answer may hold beside the facts of its tool, with the JSON types: `ok` and `error` when it tells of a failure,
@@ -455,7 +456,7 @@ impl Reply {
     /// The answer for a request that failed, in at most `budget` tokens: what does not fit of the lists in its details
     /// is counted.
     pub fn failure(error: &backsight_core::Error, budget: usize) -> Reply {
-        let mut whole = error.to_json();
+        let mut whole = error.to_json(&Tools);
         let executed = whole.pointer_mut("/error/details").map(|details| executed(details, budget)).unwrap_or_default();
         let mut most = usize::MAX;
         loop {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use backsight_core::{Code, Error, Result, Seq, quote};
+use backsight_core::{Code, Error, NextStep, Result, Seq, quote};
 use backsight_files::{AnchoredPath, WorkspaceLock};
 use rustix::fs::{FileType, Stat};
 
@@ -53,7 +53,7 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
     let store = place::candidates(root, settings).into_iter().find(|store| store.symlink_metadata().is_ok());
     let Some(store) = store else {
         return Err(Error::new(Code::WorkspaceNotFound, format!("there is no store in `{}`", root.display()))
-            .with_hint("make one with `backsight init`"));
+            .then("make one", NextStep::MakeStore));
     };
     let failed = |error| Error::io(format!("adopt the store in `{}`", store.display()), error);
     let own = AnchoredPath::open_directory(&place::own_directory(root, &store)).map_err(failed)?;

@@ -115,7 +115,7 @@ impl<R: Read> ArchiveReader<R> {
             .map_err(|error| Error::io(format!("read `{name}`"), error))?;
         if magic != MAGIC.as_bytes() {
             return Err(Error::new(Code::Usage, format!("`{name}` is not an exported store"))
-                .with_hint("name a file that `backsight export` wrote"));
+                .with_hint("name a file that an export wrote"));
         }
         reader.take_in(&magic);
         let version = reader.line(true)?;

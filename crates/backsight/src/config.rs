@@ -259,8 +259,7 @@ fn parse(text: &str, file: &Path) -> Result<DocumentMut> {
 }
 
 fn in_file(file: &Path, error: &Error) -> Error {
-    Error::new(Code::InvalidConfig, format!("in `{}`: {}", file.display(), error.message()))
-        .with_hint(error.hint().unwrap_or_default())
+    Error::new(Code::InvalidConfig, format!("in `{}`: {}", file.display(), error.message())).with_advice(error.advice())
 }
 
 fn entry(document: &DocumentMut, setting: &Setting, file: &Path) -> Result<ConfigEntry> {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result, quote, shell_word};
+use backsight_core::{Advice, Code, Error, NextStep, Result, quote, shell_word};
 use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal, TrackedPath, device_of, mode_of};
 use rustix::fs::{FileType, Stat};
 
@@ -103,11 +103,9 @@ fn standing(root: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
 fn gone(root: &Path) -> Error {
     let own = root.join(OWN_DIRECTORY);
     let message = format!("the history that was in `{}` is gone", quote(own.as_os_str().as_bytes()));
-    Error::new(Code::Damaged, message).with_hint(format!(
-        "Git removes it when a commit or branch has something of that name; bring it back from a backup, or begin a new \
-         one with `backsight -C {} init`",
-        shell_word(root.as_os_str().as_bytes())
-    ))
+    Error::new(Code::Damaged, message)
+        .with_hint("Git removes it when a commit or branch has something of that name; bring it back from a backup")
+        .or("begin a new one", NextStep::MakeStoreIn { directory: root.display().to_string() })
 }
 
 fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
@@ -290,7 +288,7 @@ impl Refusal {
         let own = store.parent().unwrap_or(store);
         let shown = quote(store.as_os_str().as_bytes());
         let (reason, problem) = (self.reason(), self.problem());
-        let hint = self.hint(own);
+        let advice = self.advice(own);
         let path = match self {
             Refusal::Unborn | Refusal::NoRecords | Refusal::Copied(_) | Refusal::Tracked(_) => None,
             Refusal::Shipped(path)
@@ -303,7 +301,7 @@ impl Refusal {
         };
         let place = path.as_ref().map_or_else(String::new, |path| format!(" (`{path}`)"));
         Error::new(Code::StoreNotOurs, format!("the store in `{shown}` {problem}{place}; nothing of it was used"))
-            .with_hint(hint)
+            .with_advice(advice)
             .with_details(serde_json::json!({ "store": shown, "reason": reason, "path": path }))
     }
 
@@ -360,17 +358,19 @@ impl Refusal {
 
     /// What to do; a command in it can be followed as it stands, from anywhere. A name that a stranger chose is in none of
     /// them but as one quoted word.
-    fn hint(&self, own: &Path) -> String {
+    fn advice(&self, own: &Path) -> Vec<Advice> {
         let word = |path: &Path| shell_word(path.as_os_str().as_bytes());
-        let root = word(own.parent().unwrap_or(own));
+        // What is no text is not in the words of any interface: there the workspace at hand is meant.
+        let directory = own.parent().unwrap_or(own).to_str().map(str::to_owned);
+        let adopt = || NextStep::AdoptStore { directory: directory.clone() };
+        let plain = |text: String| vec![Advice::plain(text)];
         match self {
-            Refusal::Unborn | Refusal::Copied(_) => format!(
-                "use its history with `backsight -C {root} init --adopt`, which keeps snapshots and drops whatever \
-                 could act; or put it aside with `mv {0} {0}.theirs`",
-                word(own)
-            ),
-            Refusal::NoRecords => "set HOME or XDG_STATE_HOME, as they are in your own terminal".to_owned(),
-            Refusal::Shipped(path) => format!("look at it, and remove it with `rm -r -- {}`", word(path)),
+            Refusal::Unborn | Refusal::Copied(_) => vec![
+                Advice::step("use its history, keeping snapshots and dropping whatever could act,", adopt()),
+                Advice::plain(format!("put it aside with `mv {0} {0}.theirs`", word(own))),
+            ],
+            Refusal::NoRecords => plain("set HOME or XDG_STATE_HOME, as they are in your own terminal".to_owned()),
+            Refusal::Shipped(path) => plain(format!("look at it, and remove it with `rm -r -- {}`", word(path))),
             Refusal::Tracked(tracked) => {
                 let top = word(&tracked.repository);
                 let whole = if tracked.is_split {
@@ -378,32 +378,34 @@ impl Refusal {
                 } else {
                     String::new()
                 };
-                format!(
+                plain(format!(
                     "see what came with `git -C {top} ls-files {0}`, take it out of Git with `{whole}git -C {top} rm -r \
-                     --cached {0}`, drop settings that came with it with `rm -f {1}`, then check the store with \
-                     `backsight -C {root} verify`",
+                     --cached {0}`, drop settings that came with it with `rm -f {1}`, then verify the store",
                     word(own),
                     word(&own.join(place::STORE).join("config.toml"))
-                )
+                ))
             }
-            Refusal::Foreign(path) => format!("remove it with `rm -- {}`", word(path)),
-            Refusal::Owner(..) => {
-                "work as that user, or give a directory of your own a store with `backsight init`".to_owned()
-            }
-            Refusal::Writable(..) => format!(
-                "if you know who did that, forbid it with `chmod -R go-w {}`; where the file system has no permissions, \
-                 use `backsight init --store user`",
-                word(own)
-            ),
-            Refusal::Kind(path) => format!("remove it with `rm -r -- {}`", word(path)),
+            Refusal::Foreign(path) => plain(format!("remove it with `rm -- {}`", word(path))),
+            Refusal::Owner(..) => vec![
+                Advice::plain("work as that user"),
+                Advice::step("give a directory of your own a store", NextStep::MakeStore),
+            ],
+            Refusal::Writable(..) => vec![
+                Advice::plain(format!("if you know who did that, forbid it with `chmod -R go-w {}`", word(own))),
+                Advice::step("where the file system has no permissions, make one elsewhere", NextStep::MakeUserStore),
+            ],
+            Refusal::Kind(path) => plain(format!("remove it with `rm -r -- {}`", word(path))),
             Refusal::Linked(_) => {
                 let copy = word(&own.with_extension("copy"));
-                format!(
-                    "give every file one name: `cp -a {0} {copy} && rm -r {0} && mv {copy} {0}`, then `backsight -C {root} init --adopt`",
+                let purpose = format!(
+                    "give every file one name: `cp -a {0} {copy} && rm -r {0} && mv {copy} {0}`; then adopt the store",
                     word(own)
-                )
+                );
+                vec![Advice::step(purpose, adopt())]
             }
-            Refusal::Endless(path) => format!("remove what does not belong there, beginning with {}", word(path)),
+            Refusal::Endless(path) => {
+                plain(format!("remove what does not belong there, beginning with {}", word(path)))
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pure decisions about milestones: whether a range of snapshots may become one, and why not.
 
-use backsight_core::{Code, Error, Result, Seq, quote};
+use backsight_core::{Code, Error, NextStep, Result, Seq, quote};
 use serde_json::json;
 
 use crate::reference;
@@ -40,7 +40,7 @@ fn nothing_left(place: &Place<'_>) -> Error {
         None => "nothing is recorded yet".to_owned(),
     };
     Error::new(Code::InvalidRange, message)
-        .with_hint("record something first with `backsight track`")
+        .then("record something first", NextStep::RecordFiles)
         .with_details(json!({ "last_end": place.last.map(|last| last.end_sequence_number) }))
 }
 
@@ -62,7 +62,8 @@ pub(crate) fn range_of(named: &[Seq], present: &[Seq], place: &Place<'_>) -> Res
             Code::SequenceDiscontinuity,
             format!("the snapshots do not follow each other: missing {first} between {before} and {after}{rest}"),
         )
-        .with_hint(format!("name them too, or take the whole range with `--end {}`", end.0))
+        .with_hint("name them too")
+        .or("take the whole range", NextStep::WithEnd { end: end.0.to_string() })
         .with_details(json!({ "missing": missing, "start": start, "end": end })));
     }
     let Some(expected) = place.start else { return Err(overlap(start, end, place)) };
@@ -129,7 +130,7 @@ pub(crate) fn title(text: &str) -> Result<String> {
         },
     };
     Err(Error::new(Code::Usage, format!("the title of the milestone {problem}"))
-        .with_hint("name it as you would name it to a colleague: `backsight milestone create \"Login works\"`"))
+        .then("name it as you would name it to a colleague, such as \"Login works\",", NextStep::CreateMilestone))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use backsight_files::{AnchoredPath, OWN_DIRECTORY, ObjectKind, object_id};
 
 use crate::gate::{self, OwnStore};
@@ -203,6 +203,7 @@ pub(crate) fn check_root(root: &Path, settings: &Settings) -> Result<()> {
         Code::WorkspaceRefused,
         format!("`{}` is {what}: tracking it would store everything you have", root.display()),
     )
-    .with_hint("go to a project with `cd` or `-C DIR`; if you mean it, run `backsight init --any-root`")
+    .then("go to a project", NextStep::WithDirectory)
+    .or("if you mean it, make a store", NextStep::MakeStoreAnywhere)
     .with_details(serde_json::json!({ "root": root.display().to_string() })))
 }

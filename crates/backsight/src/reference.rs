@@ -1,6 +1,6 @@
 //! How people and programs name a snapshot. Parsing is pure; looking it up is the workspace's business.
 
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_core::{Code, Error, NextStep, Result, Seq};
 
 use crate::short::SHORTEST_PREFIX;
 use crate::timeline::OriginColumn;
@@ -92,7 +92,8 @@ fn latest(text: &str, rest: &str) -> Result<Reference> {
 pub(crate) fn unknown(text: &str, why: &str) -> Error {
     let shown = backsight_core::quote(text.as_bytes());
     Error::new(Code::RefNotFound, format!("no snapshot answers to `{shown}`: {why}"))
-        .with_hint("list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`")
+        .then("list snapshots", NextStep::SeeHistory { session: None, file: None })
+        .or_hint("name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`")
         .with_details(serde_json::json!({ "reference": text }))
 }
 

@@ -21,7 +21,7 @@ mod session;
 mod unknown;
 mod watch;
 
-use backsight_core::{Coverage, ObjectId, RelPath, Seq, Timestamp};
+use backsight_core::{Advice, Coverage, ObjectId, RelPath, Seq, Timestamp, Voice, sentence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -480,9 +480,20 @@ pub struct Check {
     pub state: CheckState,
     /// What was found.
     pub message: String,
-    /// What to do about it.
+    /// What to do about it, in the words of the interface that answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The same as values.
+    #[serde(skip)]
+    pub advice: Vec<Advice>,
+}
+
+impl Check {
+    /// The same with its advice in the words of an interface.
+    pub fn said(self, voice: &impl Voice) -> Check {
+        let hint = self.hint.or_else(|| sentence(&self.advice, voice));
+        Check { hint, ..self }
+    }
 }
 
 /// How a check of `doctor` stands.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Seq, SnapshotId, Timestamp};
+use backsight_core::{Code, Error, NextStep, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{AnchoredPath, WorkspaceLock, device_of};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -91,7 +91,7 @@ impl Timeline {
         if format != FORMAT {
             let message = format!("`{}` has format {format} and has to be brought to {FORMAT} first", path.display());
             return Err(Error::new(Code::StoreVersion, message)
-                .with_hint("copy the workspace to where you can write, and run any `backsight` command there"));
+                .with_hint("copy the workspace to where you can write, and open it there"));
         }
         format::check_schema(&connection, &path)?;
         if latest_seq(&connection)? == Seq(0) && is_used() {
@@ -510,18 +510,21 @@ fn distrustful(connection: rusqlite::Result<Connection>) -> Result<Connection> {
 
 fn broken_text(problem: &str) -> Error {
     Error::new(Code::Damaged, format!("the timeline cannot be used: {problem}"))
-        .with_hint("check the store with `backsight verify`")
+        .then("check the store", NextStep::VerifyStore)
 }
 
 fn broken(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode;
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::new(Code::Busy, "another process is writing to the timeline").with_source(error)
+            Error::new(Code::Busy, "another process is writing to the timeline")
+                .with_hint("ask again")
+                .with_source(error)
         }
         Some(ErrorCode::DiskFull) => {
             Error::new(Code::DiskFull, "cannot write to the timeline: no space left on the device")
-                .with_hint("free some space, or shrink the store with `backsight gc`")
+                .with_hint("free some space")
+                .or("shrink the store", NextStep::ShrinkStore)
                 .with_source(error)
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

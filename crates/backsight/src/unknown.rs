@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, RelPath, Uncovered};
+use backsight_core::{Code, Error, NextStep, RelPath, Uncovered};
 use backsight_files::{Change, Node, Patterns};
 
 use crate::report::{ChangeType, Strategy, UnknownChange};
@@ -182,11 +182,14 @@ pub(crate) fn mismatch(unknown: &[UnknownChange], doing: &str) -> Error {
     let what = if unknown.len() == 1 { "1 file was" } else { &format!("{} files were", unknown.len()) };
     Error::new(
         Code::StateMismatch,
-        format!("{what} changed outside Backsight, so {doing} is refused and nothing was changed: {}", names.join(", ")),
+        format!(
+            "{what} changed outside Backsight, so {doing} is refused and nothing was changed: {}",
+            names.join(", ")
+        ),
     )
-    .with_hint(
-        "look with `backsight unknown detect --diff`, record them with `backsight unknown handle integrate`, or go on once with `--force`",
-    )
+    .then("look", NextStep::SeeUnknown)
+    .or("record them", NextStep::RecordUnknown)
+    .or("go on once", NextStep::WithForce)
     .with_details(serde_json::json!({ "unknown_changes": unknown }))
 }
 
@@ -203,7 +206,8 @@ pub(crate) fn blind(unseen: &[Uncovered], doing: &str) -> Error {
         Code::StateMismatch,
         format!("{what} cannot be looked at, so nothing is known of it before {doing}: {}", names.join(", ")),
     )
-    .with_hint("see what is the matter with `backsight status`, or go on once with `--force`")
+    .then("see what is the matter", NextStep::SeeStatus)
+    .or("go on once", NextStep::WithForce)
     .with_details(serde_json::json!({ "unseen": unseen }))
 }
 

@@ -53,7 +53,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use backsight_core::{Code, Error, ObjectId, Result, Seq, SnapshotId, Timestamp};
+use backsight_core::{Code, Error, NextStep, ObjectId, Result, Seq, SnapshotId, Timestamp};
 use backsight_files::{Caller, CaptureProgress, Files, ScanOptions, Surroundings, WorkspaceLock};
 use serde::Deserialize;
 
@@ -156,7 +156,7 @@ impl Workspace {
         let given = root.as_ref();
         let not_found = |reason: &str| {
             Error::new(Code::WorkspaceNotFound, format!("`{}` {reason}", given.display()))
-                .with_hint("name an existing directory with `-C DIR`")
+                .then("name an existing directory", NextStep::WithDirectory)
         };
         let root = match given.canonicalize() {
             Ok(root) if root.is_dir() => root,
@@ -394,7 +394,7 @@ impl Workspace {
     fn open_store(&self) -> Result<Opened> {
         let store = self.store()?.ok_or_else(|| {
             Error::new(Code::RefNotFound, format!("nothing is recorded in `{}` yet", self.root.display()))
-                .with_hint("record the first snapshot with `backsight track`")
+                .then("record the first snapshot", NextStep::RecordFiles)
         })?;
         // A store that exists is mended where it needs it: `git clean` may have removed our ignore file.
         place::mend(&self.root, &store)?;
@@ -426,10 +426,8 @@ impl Workspace {
     fn lock(&self, store: &OwnStore) -> Result<WorkspaceLock> {
         if store.is_read_only() {
             let message = format!("the store in `{}` cannot be written to", store.directory().display());
-            return Err(Error::new(Code::Io, message).with_hint(
-                "look with `backsight log`, `show`, `ls`, `cat`, `diff`, `status` and `verify`; to go on, copy the \
-                 workspace to where you can write",
-            ));
+            return Err(Error::new(Code::Io, message)
+                .with_hint("look at what is recorded; to go on, copy the workspace to where you can write"));
         }
         let waiting = |holder: &str| self.settings.report(Progress::Waiting { holder: holder.to_owned() });
         let Settings { process_name, wait, cancelled, .. } = &self.settings;
@@ -481,7 +479,7 @@ impl Workspace {
         let found: Vec<Step> = match reference::parse(text)? {
             Reference::Now => {
                 let error = Error::new(Code::Usage, "`now` is the files on disk, not a snapshot");
-                return Err(error.with_hint("record them first with `backsight track`, then name the snapshot `@`"));
+                return Err(error.then("record them first, then name the snapshot `@`:", NextStep::RecordFiles));
             }
             Reference::Latest { back } => timeline.before_latest(back)?.into_iter().collect(),
             Reference::Seq { seq, or_prefix } => match (timeline.by_seq(seq)?, or_prefix) {
@@ -521,10 +519,12 @@ impl Workspace {
         };
         if found.is_empty() {
             let count = timeline.count()?;
-            return Err(reference::unknown(
-                text,
-                &format!("the timeline has {count} snapshot{}", if count == 1 { "" } else { "s" }),
-            ));
+            let why = format!("the timeline has {count} snapshot{}", if count == 1 { "" } else { "s" });
+            let unknown = reference::unknown(text, &why);
+            return Err(match count {
+                0 => unknown.then("record the files first", NextStep::RecordFiles),
+                _ => unknown,
+            });
         }
         Ok(found)
     }
@@ -590,7 +590,8 @@ fn still_held(step: &Step) -> Result<()> {
     let Some(at) = step.snapshot.expired_at else { return Ok(()) };
     let seq = step.snapshot.sequence_number;
     Err(Error::new(Code::RefExpired, format!("the contents of {seq} expired at {at}: retention removed them"))
-        .with_hint("see what is kept with `backsight log`; pin what must stay with `backsight pin REF`")
+        .then("see what is kept", NextStep::SeeHistory { session: None, file: None })
+        .or("pin what must stay", NextStep::PinSnapshot)
         .with_details(serde_json::json!({ "sequence_number": seq, "expired_at": at })))
 }
 

@@ -305,7 +305,7 @@ fn there_are_at_most_a_hundred_user_rules() {
 fn builtin_rules_can_be_switched_off_and_not_removed() {
     let mut rules = Rules::builtin();
     let error = rules.remove("favicon").unwrap_err();
-    assert_eq!((error.code(), error.hint()), (Code::InvalidRule, Some("switch it off instead")));
+    assert_eq!((error.code(), error.hint()), (Code::InvalidRule, Some("switch it off instead".to_owned())));
     let icon = requested("http://localhost/favicon.ico", 404);
     assert!(!rules.set_enabled("favicon", false).unwrap().enabled);
     assert_eq!(rules.noise(&icon), None);
@@ -318,7 +318,7 @@ fn builtin_rules_can_be_switched_off_and_not_removed() {
 fn user_rules_can_be_switched_and_removed() {
     let mut rules = one(json!({"id": "mine", "text": "abc", "reason": "known"}));
     let error = rules.remove("other").unwrap_err();
-    assert_eq!((error.code(), error.hint()), (Code::RuleNotFound, Some("rules that were added: mine")));
+    assert_eq!((error.code(), error.hint()), (Code::RuleNotFound, Some("rules that were added: mine".to_owned())));
     assert_eq!(rules.set_enabled("other", true).unwrap_err().code(), Code::RuleNotFound);
     rules.set_enabled("mine", false).unwrap();
     assert_eq!(rules.noise(&said(Failure, "abc")), None);

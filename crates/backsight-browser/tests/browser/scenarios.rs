@@ -310,7 +310,7 @@ fn an_unknown_name_is_an_error_that_lists_the_names() {
     let ask = Ask { checkpoint: Some("sesion_start".to_owned()), ..Ask::default() };
     let error = app.ask(&ask).unwrap_err();
     assert_eq!(error.code(), Code::CheckpointNotFound);
-    assert!(error.to_json()["error"]["hint"].as_str().unwrap().contains("session_start"));
+    assert!(error.hint().unwrap().contains("session_start"));
     let ask = Ask { checkpoint: Some("2026-99-99".to_owned()), ..Ask::default() };
     assert_eq!(app.ask(&ask).unwrap_err().code(), Code::CheckpointNotFound);
 }

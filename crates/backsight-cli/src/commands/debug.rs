@@ -82,7 +82,7 @@ enum Action {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let desk = Desk { context, lane: Lane::find(context)?, session: args.session.as_deref() };
-    perform(&args.action, &desk).map_err(in_typed_words)
+    perform(&args.action, &desk)
 }
 
 fn perform(action: &Action, desk: &Desk<'_>) -> Result<Verdict> {
@@ -193,37 +193,6 @@ fn tokens(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What the server says in the words of its API, in those that are typed.
-fn in_typed_words(error: Error) -> Error {
-    const WORDS: [(&str, &str); 13] = [
-        ("debug_launch", "`backsight debug launch PROGRAM`"),
-        ("debug_attach", "`backsight debug attach`"),
-        ("debug_disconnect", "`backsight debug end`"),
-        ("snapshot_create", "`backsight debug snapshot`"),
-        ("snapshot_list", "`backsight debug snapshots`"),
-        ("snapshot_delete", "`backsight debug delete`"),
-        ("`session`", "`--session`"),
-        ("`runtime`", "`--runtime`"),
-        ("`adapter`", "`--adapter`"),
-        ("`safe: false`", "`--unsafe`"),
-        ("`safety: \"adapter\"`", "`--safety adapter`"),
-        ("paths are relative to the workspace", "paths are relative to where you are"),
-        ("pause it, or let it run into a breakpoint", "`backsight debug pause` pauses it"),
-    ];
-    match error.hint() {
-        Some(hint) => {
-            let hint = WORDS.iter().fold(hint.to_owned(), |hint, (ours, typed)| hint.replace(ours, typed));
-            error.with_hint(hint)
-        }
-        None => match error.code() {
-            Code::RefNotFound => error.with_hint("`backsight debug breaks` lists them"),
-            Code::ProgramNotFound => error.with_hint("name a script, a binary or a Go package that exists"),
-            Code::NoSession => error.with_hint("start a program with `backsight debug launch PROGRAM`"),
-            _ => error,
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,15 +203,5 @@ mod tests {
         for wrong in ["", "-1", "61", "NaN", "inf", "1s"] {
             assert!(milliseconds(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn hints_name_what_is_typed() {
-        let error = Error::new(Code::NoSession, "no program is being debugged")
-            .with_hint("start one with debug_launch, or attach to one with debug_attach");
-        let hint = in_typed_words(error).hint().map(str::to_owned);
-        let expected =
-            "start one with `backsight debug launch PROGRAM`, or attach to one with `backsight debug attach`";
-        assert_eq!(hint.as_deref(), Some(expected));
     }
 }

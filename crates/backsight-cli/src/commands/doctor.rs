@@ -8,6 +8,7 @@ use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
 use backsight::user_settings::Agents;
 use backsight_core::{Code, Result};
+use backsight_server::CommandLine;
 use serde_json::{Value, json};
 
 use crate::commands::Verdict;
@@ -28,7 +29,7 @@ pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let mut checks = workspace.doctor()?;
+    let mut checks: Vec<Check> = workspace.doctor()?.into_iter().map(|check| check.said(&CommandLine)).collect();
     checks.extend([own_settings(&workspace), browser(&workspace), app(context), server_log(context)]);
     checks.extend(agents::checks(context, &workspace));
     checks.extend(hooks(context, &workspace));
@@ -67,7 +68,7 @@ fn hooks(context: &Context, workspace: &Workspace) -> Option<Check> {
         last.doing,
     );
     let hint = Some("what they missed is in `backsight status`; record it with `backsight track`".to_owned());
-    Some(Check { name: "hooks".to_owned(), state: CheckState::Warning, message, hint })
+    Some(Check { name: "hooks".to_owned(), state: CheckState::Warning, message, hint, advice: Vec::new() })
 }
 
 /// The user's own settings: which file is in force, and what agents may do by it.
@@ -77,8 +78,8 @@ fn own_settings(workspace: &Workspace) -> Check {
     let file = file.unwrap_or_else(|| "no home directory is known".to_owned());
     match workspace.user_settings() {
         Err(error) => {
-            let (message, hint) = (error.message().to_owned(), error.hint().map(str::to_owned));
-            Check { name, state: CheckState::Problem, message, hint }
+            let (message, hint) = (error.message().to_owned(), error.hint_in(&CommandLine));
+            Check { name, state: CheckState::Problem, message, hint, advice: Vec::new() }
         }
         Ok(settings) => {
             let message = match settings.file {
@@ -86,7 +87,7 @@ fn own_settings(workspace: &Workspace) -> Check {
                 Some(_) => format!("{file}, which allows agents more than the workspace"),
                 None => format!("none ({file}): agents debug programs of the workspace only"),
             };
-            Check { name, state: CheckState::Ok, message, hint: None }
+            Check { name, state: CheckState::Ok, message, hint: None, advice: Vec::new() }
         }
     }
 }
@@ -98,10 +99,10 @@ fn browser(workspace: &Workspace) -> Check {
         Ok(program) => (CheckState::Ok, format!("`{}`", program.display()), None),
         Err(error) => {
             let message = "no Chromium or Chrome was found; only `backsight browser launch` needs one";
-            (CheckState::Absent, message.to_owned(), error.hint().map(str::to_owned))
+            (CheckState::Absent, message.to_owned(), error.hint_in(&CommandLine))
         }
     };
-    Check { name: "browser".to_owned(), state, message, hint }
+    Check { name: "browser".to_owned(), state, message, hint, advice: Vec::new() }
 }
 
 /// Who watches the app.
@@ -111,7 +112,7 @@ fn app(context: &Context) -> Check {
         Err(error) if error.code() == Code::StoreNotOurs => (CheckState::Warning, "not looked at".to_owned()),
         Err(error) => (CheckState::Warning, error.message().to_owned()),
     };
-    Check { name: "app".to_owned(), state, message, hint: None }
+    Check { name: "app".to_owned(), state, message, hint: None, advice: Vec::new() }
 }
 
 /// Where the server's log is.
@@ -127,7 +128,7 @@ fn server_log(context: &Context) -> Check {
         (_, Ok(Some(to))) => (CheckState::Ok, format!("no server runs; one would write it to `{to}`"), None),
         (_, Ok(None)) => (CheckState::Ok, "no server runs, and none would write one".to_owned(), hint()),
     };
-    Check { name: "log".to_owned(), state, message, hint }
+    Check { name: "log".to_owned(), state, message, hint, advice: Vec::new() }
 }
 
 fn watching(context: &Context) -> Result<String> {
@@ -170,7 +171,7 @@ fn debugger(context: &Context, workspace: &Workspace, adapter: &Adapter) -> Chec
         Ok(program) => (CheckState::Ok, format!("`{}`", program.display()), None),
         Err(_) => (CheckState::Absent, format!("not found; only {} need it", programs(adapter)), install()),
     };
-    Check { name: format!("debugger {}", adapter.name), state, message, hint }
+    Check { name: format!("debugger {}", adapter.name), state, message, hint, advice: Vec::new() }
 }
 
 /// What a debugger is for.

@@ -1,7 +1,7 @@
 //! `backsight known`: what was last believed of each file. Contents stay in the snapshots; nothing is copied.
 
 use backsight::report::{Checkpoint, CheckpointData};
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Code, Error, NextStep, Result, Timestamp};
 use clap::Subcommand;
 use serde_json::json;
 
@@ -122,16 +122,16 @@ fn list(context: &Context) -> Result<()> {
 
 fn none(page: &mut Page) {
     page.note("nothing is noted yet");
-    page.hint("every snapshot makes a note: `backsight track`");
+    page.hint("every snapshot makes a note: record one with `backsight track`");
 }
 
 fn show(args: &Show, context: &Context) -> Result<()> {
     let found = context.workspace()?.load_file_checkpoint(args.id.as_deref())?;
     let known = found.ok_or_else(|| match &args.id {
         Some(id) => Error::new(Code::RefNotFound, format!("no note of known files answers to `{}`", safe(id)))
-            .with_hint("list them with `backsight known list`"),
+            .then("list them", NextStep::ListKnown),
         None => Error::new(Code::RefNotFound, "nothing is noted yet")
-            .with_hint("every snapshot makes a note: `backsight track`"),
+            .then("every snapshot makes a note: record one", NextStep::RecordFiles),
     })?;
     context.answer(&known, |page| files(page, &known, context))
 }

@@ -2,6 +2,7 @@
 
 use backsight::report::{Damage, Verified};
 use backsight_core::{Code, Error, Result};
+use backsight_server::CommandLine;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     }
     let error = failure(&verified);
     if context.screen.is_json() {
-        print_json(&Damaged { ok: false, error: error.to_json()["error"].take(), report: &verified })?;
+        print_json(&Damaged { ok: false, error: error.to_json(&CommandLine)["error"].take(), report: &verified })?;
     } else {
         context.answer(&verified, |page| damaged(page, &verified, &error))?;
     }
@@ -94,7 +95,7 @@ fn damaged(page: &mut Page, verified: &Verified, error: &Error) {
     }
     page.data.line(extent(verified));
     page.error(error);
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.hint_in(&CommandLine) {
         page.hint(hint);
     }
 }

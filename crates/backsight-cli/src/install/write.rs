@@ -77,10 +77,12 @@ impl FilePlan {
 pub fn plan(file: &FileEdit, uninstall: bool, project: Option<&Path>, shelf: &Shelf) -> Result<FilePlan> {
     let name = file.path.display().to_string();
     let in_file = |error: Error| {
-        let hint = error.hint().unwrap_or("mend the file first; nothing was written").to_owned();
-        Error::new(error.code(), format!("`{name}`: {}", error.message()))
-            .with_details(error.details().clone())
-            .with_hint(hint)
+        let told = Error::new(error.code(), format!("`{name}`: {}", error.message()));
+        let told = told.with_details(error.details().clone());
+        match error.advice() {
+            [] => told.with_hint("mend the file first; nothing was written"),
+            advice => told.with_advice(advice),
+        }
     };
     let before = read(&file.path)?;
     let target = target(&file.path)?;

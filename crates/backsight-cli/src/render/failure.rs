@@ -3,6 +3,7 @@
 
 use backsight::report::UnknownChange;
 use backsight_core::{Error, RelPath, shell_word};
+use backsight_server::CommandLine;
 use serde_json::Value;
 
 use crate::page::{Page, Sheet};
@@ -24,8 +25,8 @@ pub fn show(page: &mut Page, error: &Error) {
     if let Ok(unknown) = serde_json::from_value::<Vec<UnknownChange>>(error.details()["unknown_changes"].clone()) {
         changes::list_unknown(&mut page.talk, &unknown);
     }
-    if let Some(hint) = error.hint() {
-        page.hint(safe(hint));
+    if let Some(hint) = error.hint_in(&CommandLine) {
+        page.hint(safe(&hint));
     }
 }
 

@@ -156,7 +156,7 @@ fn the_errors_of_a_session_name_the_next_step() {
     assert_snapshot!(seen(&fixture, "debug status"), @r"
     ---- stderr
     error: no program is being debugged
-    hint: start one with `backsight debug launch PROGRAM`, or attach to one with `backsight debug attach`
+    hint: start one with `backsight debug launch PROGRAM`, or attach to one with `backsight debug attach --pid PID`
     ---- exit 3
     ");
     assert!(launch(&fixture, "").contains("Paused in total at shop.py:6"));
@@ -175,13 +175,13 @@ fn the_errors_of_a_session_name_the_next_step() {
     assert_snapshot!(seen(&fixture, "debug unbreak bp-9"), @r"
     ---- stderr
     error: there is no breakpoint `bp-9`: bp-1
-    hint: `backsight debug breaks` lists them
+    hint: list them with `backsight debug breaks`
     ---- exit 4
     ");
     assert_snapshot!(seen(&fixture, "debug break nowhere.py:1"), @r"
     ---- stderr
     error: there is no file `[TMP]/ws/nowhere.py`
-    hint: paths are relative to where you are
+    hint: see that the path is right and the file is there
     ---- exit 4
     ");
     assert_snapshot!(seen(&fixture, "debug break shop.py"), @r"
@@ -211,7 +211,7 @@ fn the_errors_of_a_session_name_the_next_step() {
     assert_snapshot!(seen(&fixture, "debug snapshot"), @r"
     ---- stderr
     error: the program is running
-    hint: `backsight debug pause` pauses it
+    hint: pause it with `backsight debug pause`, or let it run into a breakpoint
     ---- exit 3
     ");
     fixture.done("debug end");

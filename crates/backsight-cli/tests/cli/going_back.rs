@@ -299,7 +299,7 @@ fn a_restore_leaves_what_it_cannot_store_where_it_is_allowed_to() {
     assert_snapshot!(fixture.run("restore 1"), @r"
     ---- stderr
     error: what is on disk at `b.txt` (too large) is in no snapshot and would be lost
-    hint: leave these as they are with `--on-conflict skip`; or move them away, make them readable, or allow larger files (`backsight config set max_file_size 1GB`) so that they can be captured first
+    hint: leave these as they are with `--on-conflict skip`, move them away, or make them readable, so that they can be captured first, or allow larger files with `backsight config set max_file_size 1GB`
     ---- exit 3
     ");
     assert_snapshot!(fixture.run("restore 1 --on-conflict skip"), @r"

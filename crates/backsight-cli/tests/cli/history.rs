@@ -95,25 +95,25 @@ fn an_unknown_reference_is_an_error_of_its_own() {
     assert_snapshot!(fixture.run("show '#99'"), @r"
     ---- stderr
     error: no snapshot answers to `#99`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
+    hint: list snapshots with `backsight log`, or name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show abcdef0123"), @r"
     ---- stderr
     error: no snapshot answers to `[SHORT]`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
+    hint: list snapshots with `backsight log`, or name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show @~9"), @r"
     ---- stderr
     error: no snapshot answers to `@~9`: the timeline has 3 snapshots
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
+    hint: list snapshots with `backsight log`, or name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("show nonsense"), @r"
     ---- stderr
     error: no snapshot answers to `nonsense`: it is none of the known spellings, and there is no milestone yet
-    hint: list snapshots with `backsight log`; name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
+    hint: list snapshots with `backsight log`, or name one by number (`12`), id, tree, `@` (latest), `@~2`, `session:ID`, a milestone's name or `now`
     ---- exit 4
     ");
 }

@@ -149,13 +149,13 @@ fn nothing_noted_is_said() {
     assert_snapshot!(fixture.run("known list"), @r"
     ---- stderr
     note: nothing is noted yet
-    hint: every snapshot makes a note: `backsight track`
+    hint: every snapshot makes a note: record one with `backsight track`
     ---- exit 0
     ");
     assert_snapshot!(fixture.run("known show"), @r"
     ---- stderr
     error: nothing is noted yet
-    hint: every snapshot makes a note: `backsight track`
+    hint: every snapshot makes a note: record one with `backsight track`
     ---- exit 4
     ");
     assert_snapshot!(Fixture::with_history().run("known show zzzz"), @r"

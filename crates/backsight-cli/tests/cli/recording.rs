@@ -64,7 +64,7 @@ fn a_home_directory_is_refused_unless_told() {
     assert_snapshot!(fixture.transcript(command), @r"
     ---- stderr
     error: `[TMP]/ws` is your home directory: tracking it would store everything you have
-    hint: go to a project with `cd` or `-C DIR`; if you mean it, run `backsight init --any-root`
+    hint: go to a project with `-C DIR`, or if you mean it, make a store with `backsight init --any-root`
     ---- exit 3
     ");
     let mut command = fixture.command("init --any-root");

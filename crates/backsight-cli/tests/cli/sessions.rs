@@ -94,13 +94,13 @@ fn a_message_is_tracked_before_and_after() {
     assert_snapshot!(fixture.run("session track s1 --message m3 --after"), @r"
     ---- stderr
     error: message `m3` of session `s1` has no `before`, so nobody can tell what is its work; nothing was recorded
-    hint: say `before` first; or, if everything that changed is its work, `backsight session track s1 --message m3`
+    hint: say `before` first, or if everything that changed is its work, record it with `backsight session track s1 --message m3`
     ---- exit 4
     ");
     assert_snapshot!(fixture.run("session track s9 --message m1 --before"), @r"
     ---- stderr
     error: no session answers to `s9`: the sessions are s1
-    hint: list them with `backsight session list`, start one with `backsight session start ID`
+    hint: list them with `backsight session list`, or start one with `backsight session start ID`
     ---- exit 4
     ");
     assert_eq!(fixture.ask("session track s1 --before").status, 2);
@@ -197,7 +197,7 @@ fn sessions_are_listed_and_shown() {
     assert_snapshot!(fixture.run("session show s9"), @r"
     ---- stderr
     error: no session answers to `s9`: the sessions are hook, s1
-    hint: list them with `backsight session list`, start one with `backsight session start ID`
+    hint: list them with `backsight session list`, or start one with `backsight session start ID`
     ---- exit 4
     ");
 }

@@ -268,7 +268,7 @@ fn warn_goes_on_and_lists() {
     let fixture = edited();
     let known = rows(&fixture);
     assert_snapshot!(fixture.run("unknown handle warn"), @r"
-    warn: 1 unknown change, left as it is: `backsight unknown handle integrate` records it
+    warn: 1 unknown change, left as it is: the strategy `auto-integrate` records it
       a.txt
     ---- exit 0
     ");

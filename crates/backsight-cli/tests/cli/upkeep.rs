@@ -68,7 +68,7 @@ fn gc_removes_old_contents_and_keeps_the_row() {
     assert_snapshot!(fixture.run("restore '#1'"), @r"
     ---- stderr
     error: the contents of #1 expired at [INSTANT]: retention removed them
-    hint: see what is kept with `backsight log`; pin what must stay with `backsight pin REF`
+    hint: see what is kept with `backsight log`, or pin what must stay with `backsight pin REF`
     ---- exit 4
     ");
 }

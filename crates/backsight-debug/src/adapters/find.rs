@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 
 use super::Adapter;
 
@@ -40,7 +40,7 @@ pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) 
     };
     found.or_else(for_extension).ok_or_else(|| {
         let message = format!("no debugger is known for `{}`: {} are", program.display(), known());
-        Error::new(Code::AdapterNotFound, message).with_hint("name the debugger with `adapter`")
+        Error::new(Code::AdapterNotFound, message).then("name the debugger", NextStep::WithAdapter)
     })
 }
 
@@ -48,7 +48,7 @@ pub fn choose<'a>(adapters: &'a [Adapter], named: Option<&str>, program: &Path) 
 pub fn of_process(adapters: &[Adapter], pid: u32) -> Result<&Adapter> {
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).map_err(|error| {
         let message = format!("cannot see which program process {pid} runs: {error}");
-        Error::new(Code::ProgramNotFound, message).with_hint("name the debugger with `adapter`")
+        Error::new(Code::ProgramNotFound, message).then("name the debugger", NextStep::WithAdapter)
     })?;
     if let Some(own) = for_script_of(adapters, pid) {
         return Ok(own);
@@ -82,8 +82,9 @@ fn for_script_of(adapters: &[Adapter], pid: u32) -> Option<&Adapter> {
 /// Nothing is run to find it.
 pub fn locate(adapter: &Adapter, given: Option<&Path>, directory: &Path, search: &[PathBuf]) -> Result<PathBuf> {
     let missing = |message: String| {
-        let hint = format!("install it with `{}`, or name its program with `runtime`", adapter.install);
-        Error::new(Code::AdapterNotFound, message).with_hint(hint)
+        Error::new(Code::AdapterNotFound, message)
+            .with_hint(format!("install it with `{}`", adapter.install))
+            .or("name its program", NextStep::WithRuntime)
     };
     // What is relative is wherever somebody happens to be, as a rule in a directory that came from elsewhere.
     let search = || search.iter().filter(|place| place.is_absolute());

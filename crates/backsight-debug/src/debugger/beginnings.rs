@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 
 use super::lock;
 use crate::session::Recall;
@@ -67,7 +67,8 @@ impl Beginnings {
         match opening.wanted(name, others_live) {
             Some((session, ..)) => {
                 Err(Error::new(Code::Busy, format!("session `{session}` waits for its debugger to be ready"))
-                    .with_hint("ask again, or end it with debug_disconnect"))
+                    .with_hint("ask again")
+                    .or("end it", NextStep::EndProgram))
             }
             None => Ok(()),
         }

@@ -224,7 +224,7 @@ pub(super) fn source(root: &Path, file: &Path) -> Result<PathBuf> {
     let path = root.join(file);
     path.canonicalize().map_err(|_| {
         Error::new(Code::PathNotFound, format!("there is no file `{}`", file.display()))
-            .with_hint("paths are relative to the workspace")
+            .with_hint("see that the path is right and the file is there")
     })
 }
 

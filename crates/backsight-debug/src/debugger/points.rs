@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 
 use super::answer::{PointList, PointState, PointView};
 use super::shelf::Shelf;
@@ -68,7 +68,8 @@ impl Debugger {
         let taken = held.shelf.with_point(&series, |point| point.view.state != PointState::Finished);
         if taken == Some(true) {
             return Err(Error::new(Code::Conflict, format!("a snapshot point `{series}` is set already"))
-                .with_hint("remove its breakpoint first, or choose another name"));
+                .then("remove its breakpoint first", NextStep::ListBreakpoints)
+                .or_hint("choose another name"));
         }
         // All is ready before the breakpoint is set, since the program may come by at once.
         let view = PointView::new(series.clone(), at.clone(), max_hits);

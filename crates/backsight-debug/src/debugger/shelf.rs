@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use backsight_core::{Code, Error, Notables, Result};
+use backsight_core::{Code, Error, NextStep, Notables, Result};
 use backsight_redact::Redactor;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ impl Shelf {
             Snapshots::Cleared { count, reason } => {
                 let message =
                     format!("session `{}` is over ({reason}); its {count} snapshots were cleared", self.session);
-                Err(Error::new(Code::NoSession, message).with_hint("start the program again with debug_launch"))
+                Err(Error::new(Code::NoSession, message).then("start the program again", NextStep::LaunchProgram))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 
 use super::Debugger;
 use super::answer::{Cleared, Deleted, SnapshotCreated, SnapshotList};
@@ -97,5 +97,9 @@ fn check_path(captures: &[&Capture], options: &Options) -> Result<()> {
     let message =
         format!("`{shown}` was not captured: there is no such value, or it is deeper or further than was looked");
     Err(Error::new(Code::PathNotFound, message)
-        .with_hint("snapshot_get without a path lists what is there; capture with a greater depth, or watch it"))
+        .then(
+            "see what is there",
+            NextStep::ReadCapture { id: captures.first().map(|capture| capture.id.clone()).unwrap_or_default() },
+        )
+        .or_hint("capture with a greater depth, or watch it"))
 }

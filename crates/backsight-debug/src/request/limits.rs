@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, short_enough, within};
+use backsight_core::{Code, Error, NextStep, Result, short_enough, within};
 
 /// The longest a request waits for the program, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 60_000;
@@ -39,7 +39,7 @@ pub(super) fn wait(wait_ms: Option<u64>, usual: Duration) -> Result<Duration> {
         None => Ok(usual),
         Some(wait_ms) => within("wait_ms", wait_ms, 0..=LONGEST_WAIT_MS)
             .map(Duration::from_millis)
-            .map_err(|error| error.with_hint("wait on with debug_state when the answer has come")),
+            .map_err(|error| error.then("wait on when the answer has come", NextStep::AwaitProgram)),
     }
 }
 

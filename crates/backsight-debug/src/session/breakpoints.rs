@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -404,7 +404,9 @@ impl Breakpoint {
             Purpose::RunTo => format!("the program runs to that place (`{id}`)"),
             Purpose::Snapshots(name) => format!("the snapshot point `{name}` (`{id}`) is at that place"),
         };
-        Error::new(Code::Conflict, message).with_hint(format!("remove `{id}` first, or choose another line"))
+        Error::new(Code::Conflict, message)
+            .then("remove it first", NextStep::RemoveBreakpoint { id: id.clone() })
+            .or_hint("choose another line")
     }
 
     fn learn(&mut self, answer: types::Breakpoint) {

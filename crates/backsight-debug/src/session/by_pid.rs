@@ -237,7 +237,7 @@ mod tests {
         let builtin = adapters::builtin();
         let lldb = builtin.iter().find(|adapter| adapter.name == "lldb-dap").unwrap();
         let failed = || Error::new(Code::AdapterFailed, "Operation not permitted");
-        let hint = restricted(failed(), lldb, 1, false).hint().map(str::to_owned);
+        let hint = restricted(failed(), lldb, 1, false).hint();
         assert!(hint.unwrap().contains("ptrace_scope is 1"));
         assert_eq!(restricted(failed(), lldb, 1, true).hint(), None);
         assert_eq!(restricted(failed(), lldb, 0, false).hint(), None);

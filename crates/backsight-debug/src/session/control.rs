@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, bounded};
+use backsight_core::{Code, Error, NextStep, Result, bounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -312,7 +312,8 @@ impl Engine {
         let Some(removed) = removed else {
             let known: Vec<String> = self.breakpoints().list().iter().map(|known| known.id.clone()).collect();
             let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
-            return Err(Error::new(Code::RefNotFound, format!("there is no breakpoint `{id}`: {known}")));
+            return Err(Error::new(Code::RefNotFound, format!("there is no breakpoint `{id}`: {known}"))
+                .then("list them", NextStep::ListBreakpoints));
         };
         if self.over().is_none() {
             self.tell(&removed.request.at).await?;
@@ -334,7 +335,9 @@ impl Engine {
             None => Ok(()),
             Some(command) => {
                 let message = format!("`{}` still works on an earlier `{command}`", self.adapter.name);
-                Err(Error::new(Code::Busy, message).with_hint("wait a moment, or end the session"))
+                Err(Error::new(Code::Busy, message)
+                    .with_hint("wait a moment")
+                    .or("end the session", NextStep::EndProgram))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, Timestamp};
+use backsight_core::{Code, Error, NextStep, Result, Timestamp};
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -192,10 +192,12 @@ impl Engine {
         match moment.seen() {
             State::Stopped(stop) => Ok(Paused { epoch: moment.epoch, stop }),
             State::Starting | State::Running => Err(Error::new(Code::NotPaused, "the program is running")
-                .with_hint("pause it, or let it run into a breakpoint")),
-            State::Exited { .. } | State::Disconnected { .. } => {
-                Err(self.over().unwrap_or_else(|| Error::new(Code::NoSession, "nothing is being debugged")))
-            }
+                .then("pause it", NextStep::PauseProgram)
+                .or_hint("let it run into a breakpoint")),
+            State::Exited { .. } | State::Disconnected { .. } => Err(self.over().unwrap_or_else(|| {
+                Error::new(Code::NoSession, "nothing is being debugged")
+                    .then("start a program", NextStep::LaunchProgram)
+            })),
         }
     }
 
@@ -215,7 +217,7 @@ impl Engine {
             State::Disconnected { reason } => format!("the debug session is over: {reason}"),
             _ => return None,
         };
-        Some(Error::new(Code::NoSession, message))
+        Some(Error::new(Code::NoSession, message).then("start it again", NextStep::LaunchProgram))
     }
 
     pub(crate) fn capabilities(&self) -> Capabilities {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -240,7 +240,9 @@ impl Engine {
         if self.connection.caught_up(END).await {
             return Err(ended(patience));
         }
-        Err(error.with_hint("it could not be ended and goes on: wait for it, or end the session with debug_disconnect"))
+        Err(error
+            .with_hint("it could not be ended and goes on: wait for it")
+            .or("end the session", NextStep::EndProgram))
     }
 
     /// Ends what the program was made to evaluate, where its debugger has a way to.
@@ -284,12 +286,12 @@ pub(crate) fn thread_of(paused: &Paused, thread: Option<i64>) -> Result<i64> {
 
 fn ended(patience: Duration) -> Error {
     let message = format!("the expression did not end within {} ms, so it was ended", patience.as_millis());
-    Error::new(Code::DebugTimeout, message).with_hint("give it more time with `timeout_ms`")
+    Error::new(Code::DebugTimeout, message).then("give it more time", NextStep::WithTimeout)
 }
 
 pub(crate) fn unsafe_expression(why: &str) -> Error {
     Error::new(Code::AdapterFailed, format!("the expression was not evaluated: {why}"))
-        .with_hint("allow it to run the program's code with `safe: false`")
+        .then("allow it to run the program's code", NextStep::WithUnsafeExpression)
 }
 
 /// Whether a scope holds a function's own variables.

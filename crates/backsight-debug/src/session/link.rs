@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use backsight_core::{Admission, Code, Error, Result};
+use backsight_core::{Admission, Code, Error, NextStep, Result};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
@@ -252,9 +252,9 @@ impl Start<'_> {
         let runtime = self.runtime.display();
         if words.contains("No module named debugpy") || words.contains("No module named 'debugpy'") {
             let message = format!("`{runtime}` has no debugger: the module `debugpy` is missing");
-            let hint =
-                format!("install it with `{runtime} -m pip install debugpy`, or name another Python with `runtime`");
-            return Error::new(Code::AdapterNotFound, message).with_hint(hint);
+            return Error::new(Code::AdapterNotFound, message)
+                .with_hint(format!("install it with `{runtime} -m pip install debugpy`"))
+                .or("name another Python", NextStep::WithRuntime);
         }
         Error::new(Code::AdapterFailed, with_words(failure, stderr))
     }

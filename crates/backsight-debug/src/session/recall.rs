@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use backsight_core::{Code, Error};
+use backsight_core::{Code, Error, NextStep};
 use tokio::sync::oneshot;
 
 /// The way to take back a session that is being opened. Clones are the same way.
@@ -64,5 +64,5 @@ impl Recall {
 /// What the caller who opened it is told.
 pub(super) fn taken_back() -> Error {
     Error::new(Code::NoSession, "the session was disconnected before its debugger was ready")
-        .with_hint("start it again with debug_launch")
+        .then("start it again", NextStep::LaunchProgram)
 }

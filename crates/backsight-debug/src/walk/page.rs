@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use serde_json::{Value, json};
 
 use super::asked::Asked;
@@ -384,14 +384,17 @@ impl VariablesPage {
 
 fn nowhere(wanted: &str, lost: Option<Lost>, error: &Error) -> Error {
     let words = lost.map_or_else(|| format!("there is no variable `{wanted}`"), |lost| lost.words(wanted));
-    let hint = error.hint().unwrap_or("ask without `expand` for the names there are");
-    Error::new(Code::Usage, format!("{words}; as an expression: {}", error.message())).with_hint(hint.to_owned())
+    let told = Error::new(Code::Usage, format!("{words}; as an expression: {}", error.message()));
+    match error.advice() {
+        [] => told.then("see which names there are", NextStep::WithoutExpand),
+        advice => told.with_advice(advice),
+    }
 }
 
 fn read(answer: Value) -> Result<Part> {
     if let Some(why) = answer["refused"].as_str() {
-        let hint = "allow the program's code to run with `safety: \"adapter\"`";
-        return Err(Error::new(Code::AdapterFailed, format!("it was not read: {why}")).with_hint(hint));
+        return Err(Error::new(Code::AdapterFailed, format!("it was not read: {why}"))
+            .then("allow the program's code to run", NextStep::WithProgramsCode));
     }
     if let Some(error) = answer["error"].as_str() {
         return Err(Error::new(Code::AdapterFailed, error.to_owned()));
@@ -488,7 +491,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_an_error_with_the_way_to_allow_it() {
         let refused = read(json!({ "refused": "a call runs code" })).map(drop).unwrap_err();
-        assert!(refused.message().contains("a call runs code") && refused.hint().unwrap().contains("adapter"));
+        assert!(refused.message().contains("a call runs code") && refused.advises(&NextStep::WithProgramsCode));
         assert_eq!(read(json!({ "error": "NameError" })).map(drop).unwrap_err().message(), "NameError");
         assert!(read(json!({})).is_err());
     }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use serde_json::{Value, json};
 
 use super::decode;
@@ -99,7 +99,7 @@ pub(crate) async fn prepare(engine: &Engine) -> Result<()> {
         None => last.chars().take(300).collect(),
     };
     let message = format!("nothing can be read without running the program's code: {reason}");
-    Err(Error::new(Code::AdapterFailed, message).with_hint("allow that with `safety: \"adapter\"`"))
+    Err(Error::new(Code::AdapterFailed, message).then("allow that", NextStep::WithProgramsCode))
 }
 
 /// Why a text is no expression of Python, if the walker is there and can tell.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use backsight_core::Code;
+use backsight_core::{Code, NextStep};
 use backsight_debug::debugger::{MAIN, NotableKind};
 use backsight_debug::diff;
 use backsight_debug::session::{Attach, BreakpointRequest, Control, Launch, Outcome};
@@ -114,7 +114,7 @@ fn sessions_are_told_apart_by_name() {
     scene.attach(None, &first).unwrap();
     let error = scene.attach(None, &second).unwrap_err();
     assert_eq!(error.code(), Code::Conflict);
-    assert!(error.hint().unwrap().contains("debug_disconnect"), "{error}");
+    assert!(error.advises(&NextStep::EndProgram), "{error}");
     assert_eq!(scene.attach(Some("worker"), &second).unwrap().session, "worker");
     for bad in ["", "a b", "x/y", &"n".repeat(41)] {
         assert_eq!(scene.attach(Some(bad), &third).unwrap_err().code(), Code::InvalidName);

@@ -1,6 +1,6 @@
 //! Snapshot points over a scripted adapter: what is captured, what is passed, and when the program stays where it is.
 
-use backsight_core::Code;
+use backsight_core::{Code, NextStep};
 use backsight_debug::debugger::{NotableKind, PointRequest, PointState};
 use backsight_debug::diff;
 use backsight_debug::session::{BreakpointRequest, Control, Outcome, Place};
@@ -102,7 +102,10 @@ fn a_breakpoint_and_a_point_cannot_be_at_one_place() {
     let at = BreakpointRequest::line("loop.py", LOOP);
     let error = scene.debugger.set_breakpoint(None, at.clone()).unwrap_err();
     assert_eq!(error.code(), Code::Conflict);
-    assert!(error.message().contains("`loop`") && error.hint().unwrap().contains(&id), "{error}");
+    assert!(
+        error.message().contains("`loop`") && error.advises(&NextStep::RemoveBreakpoint { id: id.clone() }),
+        "{error}"
+    );
     let error = scene.debugger.snapshot_on(None, scene.point("other")).unwrap_err();
     assert_eq!(error.code(), Code::Conflict, "one place, two series: {error}");
     let error = scene.debugger.snapshot_on(None, scene.point("loop")).unwrap_err();

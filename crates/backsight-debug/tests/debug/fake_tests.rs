@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use backsight_core::Code;
+use backsight_core::{Code, NextStep};
 use backsight_debug::adapters::{Adapter, Quirks, Reach};
 use backsight_debug::capture::{Inside, Safety};
 use backsight_debug::path;
@@ -390,7 +390,7 @@ fn a_debugger_that_runs_code_is_only_asked_when_that_is_allowed() {
     let adapter = Adapter { quirks: Quirks::default(), ..Fake::adapter() };
     let (session, _) = fake.attach_with(adapter, Vec::new(), LIMIT).unwrap();
     let error = session.capture(deep(0)).unwrap_err();
-    assert!(error.hint().unwrap().contains("adapter"), "{error}");
+    assert!(error.advises(&NextStep::WithProgramsCode), "{error}");
     let capture = session.capture(CapturePlan { safety: Safety::Adapter, ..deep(1) }).unwrap();
     assert_eq!((capture.safety, capture.variable_count()), (Safety::Adapter, 2));
     let safe = EvaluateRequest { expression: "x".to_owned(), thread: None, frame: 0, safe: true, timeout_ms: None };

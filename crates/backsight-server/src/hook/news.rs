@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::event::Event;
 use super::reply::takes_context;
+use crate::advice::Tools;
 
 /// The line for a session at an event that its model hears about. What cannot be found out is not said: a hook never fails
 /// for it, and the agent's next question tells.
@@ -21,7 +22,7 @@ pub fn news(workspace: &Workspace, event: &Event) -> Option<String> {
     if !is_wanted {
         return None;
     }
-    workspace.news(session, session).ok().flatten()
+    workspace.news(session, session, &Tools).ok().flatten()
 }
 
 /// The comments of people on lines that a session's model is told now, each once. Where the client hands its model nothing they

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use crate::advice::{CommandLine, Tools};
 
 /// What a hook answers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -50,7 +51,7 @@ impl Reply {
         let event = payload.get("hook_event_name").and_then(Value::as_str);
         if let (false, Some(event), Some(output)) = (comments.is_empty(), event, self.output.as_object_mut()) {
             let lines: Vec<String> =
-                comments.iter().map(|comment| format!("- {}", one_line(&comment.for_agent()))).collect();
+                comments.iter().map(|comment| format!("- {}", one_line(&comment.for_agent(&Tools)))).collect();
             let asked = format!("The user's comments on lines, for you to take care of:\n{}", lines.join("\n"));
             let told = output.entry("hookSpecificOutput").or_insert_with(|| json!({ "hookEventName": event }));
             let before = told["additionalContext"].as_str().map(|before| format!("{before}\n")).unwrap_or_default();
@@ -91,7 +92,7 @@ fn words_of(agent: Agent) -> Option<&'static str> {
 
 /// On one line, with the advice.
 fn in_words(error: &Error) -> String {
-    let advice = error.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let advice = error.hint_in(&CommandLine).map(|hint| format!(" ({hint})")).unwrap_or_default();
     let text = format!("this step is not recorded: {}{advice}", error.message());
     let line: Vec<&str> = text.split(char::is_control).map(str::trim).filter(|part| !part.is_empty()).collect();
     one_line(&line.join(" ")).into_owned()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Router;
 use axum::routing::get;
-use backsight_core::Code;
+use backsight_core::{Code, NextStep};
 use http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -245,15 +245,34 @@ fn failure() -> Value {
                     "hint": { "type": "string", "description": "What to do next." },
                     "next": {
                         "type": "object",
-                        "description": "The tool call an agent should make next.",
-                        "required": ["tool", "arguments"],
-                        "properties": { "tool": { "type": "string" }, "arguments": { "type": "object" } },
+                        "description": "The request to make next, or the call of a tool where tools are asked.",
+                        "properties": {
+                            "method": { "type": "string" }, "path": { "type": "string" }, "body": { "type": "object" },
+                            "tool": { "type": "string" }, "arguments": { "type": "object" },
+                        },
+                    },
+                    "advice": {
+                        "type": "array",
+                        "description": "The hint as values: what each is good for, and the `step` that does it.",
+                        "items": {
+                            "type": "object",
+                            "required": ["purpose"],
+                            "properties": advice_properties(),
+                        },
                     },
                     "details": { "description": "Facts a program can read." },
                 },
             },
         },
     })
+}
+
+/// What a piece of advice can hold: its purpose, its step, and whatever a step can be about.
+fn advice_properties() -> Map<String, Value> {
+    let steps = NextStep::samples().into_iter().map(|step| serde_json::to_value(step).unwrap_or_default());
+    let names =
+        steps.flat_map(|step| step.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>());
+    std::iter::once("purpose".to_owned()).chain(names).map(|name| (name, json!({ "type": "string" }))).collect()
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ use rmcp::model::{
 
 use serde_json::json;
 
+use crate::advice::Tools;
 use crate::reply::{UNTRUSTED, harmless_value as harmless};
-use crate::{advice, percent, words};
+use crate::{percent, words};
 
 /// The rows of the timeline, newest first.
 const TIMELINE: &str = "backsight://timeline";
@@ -39,7 +40,7 @@ const SNAPSHOT_TTL_MS: u64 = 86_400_000;
 pub fn list(workspace: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let page = workspace.log(&Log { limit: PAGE, cursor: cursor.map(str::to_owned), ..Log::default() });
     let page = page.map_err(|error| {
-        ErrorData::invalid_params(one_line(error.message()).into_owned(), Some(harmless(error.to_json())))
+        ErrorData::invalid_params(one_line(error.message()).into_owned(), Some(harmless(error.to_json(&Tools))))
     })?;
     let timeline = Resource::new(TIMELINE, "timeline").with_description("Who changed what, newest first");
     let snapshots = page.rows.iter().filter_map(Row::snapshot).map(|step| {
@@ -150,8 +151,7 @@ pub fn unknown(uri: &str) -> ErrorData {
 }
 
 fn refused(error: Error, uri: &str) -> ErrorData {
-    let error = advice::for_agents(error);
-    let mut details = harmless(error.to_json());
+    let mut details = harmless(error.to_json(&Tools));
     details["uri"] = json!(one_line(uri));
     let message = one_line(error.message()).into_owned();
     match error.code() {

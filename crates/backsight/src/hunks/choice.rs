@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, NextStep, RelPath, Result};
 use backsight_diff::{Run, runs, split_lines, undo_lines};
 use backsight_files::Part;
 use schemars::JsonSchema;
@@ -181,9 +181,9 @@ impl FromStr for HunkChoice {
 }
 
 fn wrong(text: &str) -> Error {
-    Error::new(Code::Usage, format!("`{}` does not name a hunk", backsight_core::quote(text.as_bytes()))).with_hint(
-        "name it as `backsight show REF --hunks` does, `h1a2b3c4d5e`; some of its lines: `h1a2b3c4d5e:2-3,7`",
-    )
+    Error::new(Code::Usage, format!("`{}` does not name a hunk", backsight_core::quote(text.as_bytes())))
+        .with_hint("name it as `h1a2b3c4d5e`, some of its lines as `h1a2b3c4d5e:2-3,7`")
+        .or("list them", NextStep::ListHunks { reference: None })
 }
 
 macro_rules! as_text {

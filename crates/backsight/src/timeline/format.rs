@@ -1,6 +1,6 @@
 //! The timeline's format: its tables, its number, and the way from older formats to this one.
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use rusqlite::{Connection, Transaction};
 
 use super::{broken, chain};
@@ -138,9 +138,9 @@ pub(super) fn check_schema(connection: &Connection, file: &std::path::Path) -> R
         if !is_ours(&sql) {
             let name = backsight_core::quote(name.as_bytes());
             let message = format!("`{}` holds `{name}`, which Backsight did not put there", file.display());
-            return Err(Error::new(Code::Damaged, message).with_hint(
-                "put the timeline back from a backup; or take over the rows alone with `backsight init --adopt`",
-            ));
+            return Err(Error::new(Code::Damaged, message)
+                .with_hint("put the timeline back from a backup")
+                .or("take over the rows alone", NextStep::AdoptStore { directory: None }));
         }
     }
     Ok(())

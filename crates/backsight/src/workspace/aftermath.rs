@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use backsight_core::{Code, Error, RelPath, Result, Seq};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, Seq};
 use backsight_files::{Change, Clearing, Restoration, Tree};
 
 use super::track::{EXTERNAL, touched};
@@ -179,20 +179,21 @@ fn written_note(path: &RelPath, seq: Seq) -> String {
 /// All files are in place, and the journal knows the row: only its place in the timeline is missing.
 fn not_recorded(error: Error) -> Error {
     let message = format!("the files are restored, but the step is not recorded yet: {}", error.message());
-    let hint = match error.code() {
-        Code::DiskFull => {
-            "free some space, or shrink the store with `backsight gc`; any `backsight` command then records it"
-        }
-        _ => "solve this and run any `backsight` command: it records the step",
+    let told = Error::new(error.code(), message);
+    let told = match error.code() {
+        Code::DiskFull => told
+            .with_hint("free some space, and whatever opens the workspace next records it")
+            .or("shrink the store first", NextStep::ShrinkStore),
+        _ => told.with_hint("solve this; whatever opens the workspace next records the step"),
     };
-    Error::new(error.code(), message).with_hint(hint).with_source(error)
+    told.with_source(error)
 }
 
 /// All is done and recorded, and the next command looks again at what was displaced.
 fn not_cleared(error: Error, seq: Seq) -> Error {
     let message =
         format!("the files are restored, as {seq}, but what was displaced is still there: {}", error.message());
-    let hint = "solve this and run any `backsight` command: it clears up";
+    let hint = "solve this; whatever opens the workspace next clears up";
     Error::new(error.code(), message).with_hint(hint).with_source(error)
 }
 
@@ -204,12 +205,16 @@ fn with_notes(error: Error, notes: Result<Vec<String>>) -> Error {
         Ok(notes) => notes,
         Err(problem) => {
             let message = format!("{}; what it displaced is still there: {}", error.message(), problem.message());
-            let hint = "solve this and run any `backsight` command: it clears up";
+            let hint = "solve this; whatever opens the workspace next clears up";
             return Error::new(problem.code(), message).with_hint(hint).with_source(problem);
         }
     };
-    let hint = error.hint().unwrap_or("try again").to_owned();
+    let told = Error::new(error.code(), format!("{}; {}", error.message(), notes.join("; ")));
+    let told = match error.advice() {
+        [] => told.with_hint("try again"),
+        advice => told.with_advice(advice),
+    };
     let mut details = error.details().clone();
     details["notes"] = serde_json::json!(notes);
-    Error::new(error.code(), format!("{}; {}", error.message(), notes.join("; "))).with_hint(hint).with_details(details)
+    told.with_details(details)
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use backsight_core::{Code, Error, RelPath, Result, Seq};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, Seq};
 use backsight_files::Checkout;
 
 use self::command::Run;
@@ -95,7 +95,8 @@ impl Workspace {
         if let Some(good) = good.filter(|good| *good >= bad) {
             let message = format!("the good step {good} does not come before the bad step {bad}");
             return Err(Error::new(Code::InvalidRange, message)
-                .with_hint("name an earlier step with `--good`, or a later one with `--bad`"));
+                .then("name an earlier step", NextStep::WithGood)
+                .or("a later one", NextStep::WithBad));
         }
         let mut steps = opened.timeline.between(good.unwrap_or(Seq(0)), bad)?;
         let all = steps.len();
@@ -105,7 +106,8 @@ impl Workspace {
         steps.dedup_by(|later, earlier| later.tree == earlier.tree);
         if steps.len() < 2 {
             let message = format!("there is no step between the good end and {bad} whose files are kept");
-            return Err(Error::new(Code::InvalidRange, message).with_hint("see what is kept with `backsight log`"));
+            return Err(Error::new(Code::InvalidRange, message)
+                .then("see what is kept", NextStep::SeeHistory { session: None, file: None }));
         }
         Ok(Range { steps, left_out })
     }
@@ -116,7 +118,8 @@ impl Workspace {
             if opened.files.find(&step.tree, None, share.path())?.is_some() {
                 let (path, step) = (share.path(), step.snapshot.sequence_number);
                 let message = format!("`{path}` is recorded in {step}, so every step has its own and it is not shared");
-                return Err(Error::new(Code::InvalidPath, message).with_hint("leave it out of `--share` and `--copy`"));
+                return Err(Error::new(Code::InvalidPath, message)
+                    .with_hint("leave it out of the directories that are shared or copied"));
             }
         }
         Ok(())
@@ -194,7 +197,8 @@ fn check(request: &Bisect) -> Result<()> {
     names::check_origin(&request.origin)?;
     if request.command.is_empty() && !request.has_page() {
         return Err(Error::new(Code::Usage, "there is no command and no page that tells good from bad")
-            .with_hint("give a command after `--`, such as `backsight bisect -- npm test`, or a page with `--page`"));
+            .then("give a command", NextStep::WithCommand)
+            .or("name a page", NextStep::WithPage));
     }
     if request.jobs > MOST_JOBS {
         let message = format!("`jobs` is {}, not a number from 1 to {MOST_JOBS}", request.jobs);
@@ -398,17 +402,16 @@ impl Work<'_> {
                 _ if *position == last => format!("the check passes at {step}, the bad end ({})", run.because),
                 _ => format!("the check fails at {step}, the good end, too ({})", run.because),
             };
-            let hint = match position {
-                0 => {
-                    "name a step where it works with `--good`; what no snapshot holds and the check needs is \
-                      shared with `--share DIR`"
-                }
-                _ => {
-                    "name a step where it fails with `--bad`; what is not recorded yet is recorded by `backsight track`"
-                }
-            };
             let details = serde_json::json!({ "step": step, "because": run.because, "output": output });
-            return Err(Error::new(Code::InvalidRange, message).with_hint(hint).with_details(details));
+            let refused = Error::new(Code::InvalidRange, message).with_details(details);
+            return Err(match position {
+                0 => refused
+                    .then("name a step where it works", NextStep::WithGood)
+                    .or("share what no snapshot holds and the check needs", NextStep::WithShare),
+                _ => refused
+                    .then("name a step where it fails", NextStep::WithBad)
+                    .or("record what is not recorded yet", NextStep::RecordFiles),
+            });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use backsight_core::{Code, Error, RelPath, Result, Seq};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, Seq};
 use backsight_files::{Capture, Patterns};
 
 use super::track::{EXTERNAL, Recording, other_calls};
@@ -130,7 +130,8 @@ impl Workspace {
                     backsight_core::quote(id.as_bytes())
                 ),
             )
-            .with_hint("begin one with `backsight begin`; those that are open are in `backsight status`")
+            .then("begin one", NextStep::BeginCall)
+            .or("see those that are open", NextStep::SeeStatus)
             .with_details(serde_json::json!({ "open_calls": open }))
         })
     }
@@ -143,7 +144,8 @@ impl Writing<'_> {
         if others.len() >= MOST_OPEN {
             let message = format!("{} tool calls are open, and no more are remembered", others.len());
             return Err(Error::new(Code::Busy, message)
-                .with_hint("see them with `backsight status`; end those that are over with `backsight abandon CALL`"));
+                .then("see them", NextStep::SeeStatus)
+                .or("end those that are over", NextStep::AbandonCall { call: None }));
         }
         let origin =
             Origin { declared: self.workspace.through_links(&request.origin.declared), ..request.origin.clone() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backsight_core::{Code, Error, RelPath, Result, SnapshotId, Timestamp};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, SnapshotId, Timestamp};
 use backsight_files::Node;
 
 use super::{Opened, Workspace, still_held};
@@ -21,7 +21,7 @@ impl Workspace {
             if opened.files.find(&step.tree, None, path)?.is_none() {
                 let seq = step.snapshot.sequence_number;
                 return Err(Error::new(Code::PathNotFound, format!("`{path}` is not in {seq}"))
-                    .with_hint(format!("list its files with `backsight ls {}`", seq.0)));
+                    .then("list its files", NextStep::ListFiles { reference: seq.0.to_string() }));
             }
         }
         let paths = (!files.is_empty()).then(|| files.to_vec());
@@ -77,7 +77,7 @@ impl Workspace {
 fn load(opened: &Opened, checkpoint: Checkpoint, creation_time_ms: u64) -> Result<CheckpointData> {
     let step = opened.timeline.by_seq(checkpoint.sequence_number)?.ok_or_else(|| {
         Error::new(Code::Damaged, format!("{}, which a file checkpoint names, is missing", checkpoint.sequence_number))
-            .with_hint("check the store with `backsight verify`")
+            .then("check the store", NextStep::VerifyStore)
     })?;
     still_held(&step)?;
     let mut data = CheckpointData {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use backsight_core::{Code, Error, RelPath, Result, Timestamp};
+use backsight_core::{Code, Error, NextStep, RelPath, Result, Timestamp};
 
 use super::diff::{Side, content};
 use super::{Opened, Workspace};
@@ -38,7 +38,7 @@ impl Workspace {
     /// let comment = workspace.comment(&wanted)?;
     /// assert_eq!(comment.code, "price = 1");
     /// let told = workspace.comments_for("s1")?;
-    /// assert!(told[0].for_agent().contains("why 1?") && workspace.comments_for("s1")?.is_empty());
+    /// assert!(told[0].text == "why 1?" && workspace.comments_for("s1")?.is_empty());
     /// assert_eq!(workspace.comments_told(&[told[0].id.clone()])?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -166,7 +166,7 @@ impl Workspace {
             let mut comment = found.ok_or_else(|| {
                 let id = backsight_core::quote(id.as_bytes());
                 Error::new(Code::RefNotFound, format!("no comment has the id `{id}`"))
-                    .with_hint("list them with `backsight comment list`")
+                    .then("list them", NextStep::ListComments)
             })?;
             change(&mut comment, self.settings.now());
             Ok((vec![comment], Vec::new()))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use backsight_core::{Code, Error, Result, Seq};
+use backsight_core::{Code, Error, NextStep, Result, Seq};
 
 use super::call::open_calls_in;
 use super::milestone::{milestone_of, milestones_in, place};
@@ -79,7 +79,7 @@ impl Workspace {
     pub fn reset_state_continuity(&self, reason: &str, origin: &Origin) -> Result<Reset> {
         if reason.trim().is_empty() {
             return Err(Error::new(Code::Usage, "a reset of continuity needs a reason: it is kept in the timeline")
-                .with_hint("`backsight continuity reset --reason \"restored from a backup\"`"));
+                .then("say why, such as \"restored from a backup\",", NextStep::AcceptState));
         }
         names::check_origin(origin)?;
         let writing = self.writing()?;
@@ -126,7 +126,7 @@ impl Workspace {
     pub fn note(&self, note: &request::Note) -> Result<Event> {
         if note.kind.lane() == RowLane::Files {
             return Err(Error::new(Code::Usage, format!("a row of kind `{}` cannot be noted", note.kind.as_str()))
-                .with_hint("it is recorded by the command of that name"));
+                .with_hint("it is recorded by the operation of that name"));
         }
         names::check_origin(&note.origin)?;
         let writing = self.writing()?;

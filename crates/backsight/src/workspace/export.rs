@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use backsight_core::{Code, Error, Result, Timestamp, quote};
+use backsight_core::{Code, Error, NextStep, Result, Timestamp, quote};
 use backsight_files::{GitExport, KeptReason, NewCommit, Onto, Person, export_commits};
 
 use super::milestone::{beginning, check_parents, ends, milestones_in};
@@ -109,7 +109,7 @@ fn held(opened: &Opened, range: &Range, squash: bool) -> Result<()> {
         };
     }
     let is_one = |error: Error| match range.steps.last().is_some_and(|last| last.snapshot.expired_at.is_none()) {
-        true => error.with_hint("write one commit for all of it: add `--squash`"),
+        true => error.then("write one commit for all of it", NextStep::WithSquash),
         false => error,
     };
     range.steps.iter().try_for_each(still_held).map_err(is_one)

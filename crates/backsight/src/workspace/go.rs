@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Coverage, Error, RelPath, Result, Seq};
+use backsight_core::{Advice, Code, Coverage, Error, NextStep, RelPath, Result, Seq};
 use backsight_files::{Bounds, Capture, Change, Node, Part, Plan, StepToUndo};
 
 use super::look::plain_change;
@@ -375,7 +375,7 @@ impl Workspace {
             match (intent.terms.on_conflict, path) {
                 (OnConflict::Refuse, _) if attempts < ATTEMPTS => {}
                 (OnConflict::Refuse, _) => {
-                    return Err(error.with_hint("try again, or leave it as it is with `--on-conflict skip`"));
+                    return Err(error.with_hint("try again").or("leave it as it is", NextStep::WithSkip));
                 }
                 (OnConflict::Skip | OnConflict::Merge, _) if *times < PATIENCE => {}
                 (OnConflict::Skip | OnConflict::Merge, Some(path)) if busy < MOST_BUSY => {
@@ -469,7 +469,8 @@ fn told_apart(reference: &str, named: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>
     if own.is_empty() {
         let message = format!("`{reference}` holds only what was changed outside, which a revert keeps");
         return Err(Error::new(Code::NothingToUndo, message)
-            .with_hint("take that back too with `backsight revert --with-others`, or name a step by its number"));
+            .then("take that back too", NextStep::WithOthers)
+            .or_hint("name a step by its number"));
     }
     Ok((own, of_others))
 }
@@ -528,7 +529,7 @@ fn step_at(opened: &Opened, seq: Seq) -> Result<Step> {
 fn check_count(available: usize, count: usize, verb: &str) -> Result<()> {
     if count == 0 {
         return Err(Error::new(Code::Usage, format!("{verb} of 0 steps means nothing"))
-            .with_hint(format!("say how many: `backsight {verb} 1`")));
+            .then("say how many", NextStep::WithCount));
     }
     if available >= count {
         return Ok(());
@@ -539,7 +540,7 @@ fn check_count(available: usize, count: usize, verb: &str) -> Result<()> {
         some => format!("there are only {some} steps to {verb}, not {count}"),
     };
     Err(Error::new(Code::NothingToUndo, message)
-        .with_hint("see what was done with `backsight log`")
+        .then("see what was done", NextStep::SeeHistory { session: None, file: None })
         .with_details(serde_json::json!({ "available": available, "asked": count })))
 }
 
@@ -582,7 +583,7 @@ fn check_selection(opened: &Opened, now: &Capture, target: &Step, paths: &[RelPa
         if !known {
             let seq = target.snapshot.sequence_number;
             return Err(Error::new(Code::PathNotFound, format!("`{path}` is neither in {seq} nor on disk"))
-                .with_hint(format!("list the files of the snapshot with `backsight ls {}`", seq.0)));
+                .then("list its files", NextStep::ListFiles { reference: seq.0.to_string() }));
         }
     }
     Ok(())
@@ -627,7 +628,7 @@ fn step_to_undo(kind: Kind, leg: &Leg) -> Result<StepToUndo> {
     let seq = step.snapshot.sequence_number;
     let before = step.before().ok_or_else(|| {
         Error::new(Code::NothingToUndo, format!("{seq} is the first snapshot: there is nothing before it"))
-            .with_hint("go to a state with `backsight restore REF`")
+            .then("go to a state", NextStep::RestoreState)
     })?;
     // A redo takes an undo back whole; what a tool declared limits only its own step.
     let is_whole = kind == Kind::Redo && matches!(leg, Leg::Back(_));
@@ -700,10 +701,9 @@ fn not_covered(left: &[backsight_files::Conflict]) -> Error {
         left.iter().map(|conflict| serde_json::json!({ "path": conflict.path, "reason": conflict.reason })).collect();
     let named = named.join(", ");
     Error::new(Code::NotCovered, format!("what is on disk at {named}{more} is in no snapshot and would be lost"))
-        .with_hint(
-            "leave these as they are with `--on-conflict skip`; or move them away, make them readable, or allow larger \
-             files (`backsight config set max_file_size 1GB`) so that they can be captured first",
-        )
+        .then("leave these as they are", NextStep::WithSkip)
+        .or_hint("move them away, or make them readable, so that they can be captured first")
+        .or("allow larger files", NextStep::configure("max_file_size", "1GB"))
         .with_details(serde_json::json!({ "paths": details }))
 }
 
@@ -722,16 +722,18 @@ fn conflicting(intent: &Intent<'_>, left: &[backsight_files::Conflict]) -> Error
         1 => Some("1 path may hold another's work".to_owned()),
         many => Some(format!("{many} paths may hold another's work")),
     };
-    let hint = match doubtful {
-        None => "leave these out with `--on-conflict skip`, or merge and mark what overlaps with `--on-conflict merge`",
-        Some(_) => {
-            "look at them with `backsight show REF --diff`; then leave them as they are with `--on-conflict skip`, or take \
-             them back with `--on-conflict merge`, which merges and marks what overlaps"
-        }
+    let (skip, merge) = (NextStep::WithSkip, NextStep::WithMerge);
+    let advice = match doubtful {
+        None => vec![Advice::step("leave these out", skip), Advice::step("merge and mark what overlaps", merge)],
+        Some(_) => vec![
+            Advice::step("look at them", NextStep::ShowChanges),
+            Advice::step("leave them as they are", skip),
+            Advice::step("take them back, merging and marking what overlaps,", merge),
+        ],
     };
     let what: Vec<String> = changed.into_iter().chain(doubtful).collect();
     Error::new(Code::Conflict, format!("{}; nothing was changed", what.join(", and ")))
-        .with_hint(hint)
+        .with_advice(advice)
         .with_details(serde_json::json!({ "conflicts": conflicts }))
 }
 

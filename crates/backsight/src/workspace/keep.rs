@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use backsight_core::{Code, ObjectId, RelPath, Result, Seq, shell_word};
+use backsight_core::{Advice, Code, NextStep, ObjectId, RelPath, Result, Seq, shell_word};
 use backsight_files::free_bytes;
 
 use super::milestone::{beginning, milestones_in};
@@ -267,7 +267,7 @@ impl Workspace {
         let store = match self.store() {
             Ok(store) => store,
             Err(error) => {
-                checks.push(check("store", CheckState::Problem, error.message(), error.hint()));
+                checks.push(check("store", CheckState::Problem, error.message(), error.advice()));
                 return Ok(checks);
             }
         };
@@ -276,26 +276,26 @@ impl Workspace {
                 "store",
                 CheckState::Warning,
                 "nothing is recorded here yet",
-                Some("record the first snapshot with `backsight track`"),
+                &[Advice::step("record the first snapshot", NextStep::RecordFiles)],
             ));
             return Ok(checks);
         };
         checks.push(check_permissions(&store.directory().path()));
         checks.push(match self.config() {
-            Ok(_) => check("settings", CheckState::Ok, "config.toml is valid", None),
-            Err(error) => check("settings", CheckState::Problem, error.message(), error.hint()),
+            Ok(_) => check("settings", CheckState::Ok, "config.toml is valid", &[]),
+            Err(error) => check("settings", CheckState::Problem, error.message(), error.advice()),
         });
         match self.opened() {
             Ok(opened) => self.check_store(opened, &mut checks)?,
-            Err(error) => checks.push(check("store", CheckState::Problem, error.message(), error.hint())),
+            Err(error) => checks.push(check("store", CheckState::Problem, error.message(), error.advice())),
         }
         Ok(checks)
     }
 
     fn check_root_choice(&self) -> Check {
         match place::check_root(&self.root, &self.settings) {
-            Ok(()) => check("workspace", CheckState::Ok, &format!("`{}`", self.root.display()), None),
-            Err(error) => check("workspace", CheckState::Warning, error.message(), error.hint()),
+            Ok(()) => check("workspace", CheckState::Ok, &format!("`{}`", self.root.display()), &[]),
+            Err(error) => check("workspace", CheckState::Warning, error.message(), error.advice()),
         }
     }
 
@@ -307,18 +307,22 @@ impl Workspace {
                 "space",
                 CheckState::Warning,
                 &message,
-                Some("free some space, or set a limit with `backsight config set disk_budget 2GB`"),
+                &[
+                    Advice::plain("free some space"),
+                    Advice::step("set a limit", NextStep::configure("disk_budget", "2GB")),
+                ],
             );
         }
-        check("space", CheckState::Ok, &message, None)
+        check("space", CheckState::Ok, &message, &[])
     }
 
     fn check_store(&self, opened: &Opened, checks: &mut Vec<Check>) -> Result<()> {
         let problems = opened.timeline.check()?;
         checks.push(match problems.first() {
-            None => check("timeline", CheckState::Ok, &counted(opened.timeline.count()?, "snapshot"), None),
+            None => check("timeline", CheckState::Ok, &counted(opened.timeline.count()?, "snapshot"), &[]),
             Some(problem) => {
-                check("timeline", CheckState::Problem, problem, Some("see what is affected with `backsight verify`"))
+                let see = Advice::step("see what is affected", NextStep::VerifyStore);
+                check("timeline", CheckState::Problem, problem, &[see])
             }
         });
         let room = opened.files.objects().room()?;
@@ -327,8 +331,9 @@ impl Workspace {
         let over = disk_budget > 0 && total > disk_budget;
         let (packs, single) = (counted(room.packs, "pack"), counted(room.loose_objects, "single object"));
         let message = format!("{} in {packs} and {single}", size(total));
-        let hint = over.then_some("the store is over its budget: `backsight gc`");
-        checks.push(check("room", if over { CheckState::Warning } else { CheckState::Ok }, &message, hint));
+        let shrink = over.then(|| Advice::step("the store is over its budget: shrink it", NextStep::ShrinkStore));
+        let state = if over { CheckState::Warning } else { CheckState::Ok };
+        checks.push(check("room", state, &message, shrink.as_slice()));
         Ok(())
     }
 }
@@ -360,25 +365,28 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn check(name: &str, state: CheckState, message: &str, hint: Option<&str>) -> Check {
-    Check { name: name.to_owned(), state, message: message.to_owned(), hint: hint.map(str::to_owned) }
+fn check(name: &str, state: CheckState, message: &str, advice: &[Advice]) -> Check {
+    Check { name: name.to_owned(), state, message: message.to_owned(), hint: None, advice: advice.to_vec() }
 }
 
 fn check_permissions(store: &Path) -> Check {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(store).map_or(0, |metadata| metadata.permissions().mode() & 0o777);
     if mode & 0o077 == 0 {
-        return check("permissions", CheckState::Ok, "only you can read the store", None);
+        return check("permissions", CheckState::Ok, "only you can read the store", &[]);
     }
-    let hint = format!("close it with `chmod 700 {}`", shell_word(store.as_os_str().as_encoded_bytes()));
-    check("permissions", CheckState::Warning, &format!("others can read the store (mode {mode:04o})"), Some(&hint))
+    let close = format!("close it with `chmod 700 {}`", shell_word(store.as_os_str().as_encoded_bytes()));
+    let message = format!("others can read the store (mode {mode:04o})");
+    check("permissions", CheckState::Warning, &message, &[Advice::plain(close)])
 }
 
 /// Words for damaged files whose every object is whole elsewhere.
 fn spare(files: &BTreeMap<String, String>) -> Vec<String> {
     files
         .iter()
-        .map(|(file, problem)| format!("`{file}` {problem}, but nothing in it is needed; `backsight gc` removes it"))
+        .map(|(file, problem)| {
+            format!("`{file}` {problem}, but nothing in it is needed: it goes when the store is shrunk")
+        })
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 mod trace;
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result, Seq};
 use backsight_diff::split_lines;
 use backsight_files::{Access, Change, Node, Tree};
 
@@ -50,7 +50,7 @@ impl Workspace {
         };
         if versions.is_empty() {
             return Err(Error::new(Code::PathNotFound, format!("no snapshot ever held `{path}`"))
-                .with_hint("list the files of the latest one with `backsight ls @`"));
+                .then("list the files of the latest one", NextStep::ListFiles { reference: "@".to_owned() }));
         }
         Ok(versions.into_iter().map(|version| version.described).collect())
     }
@@ -134,12 +134,12 @@ impl Workspace {
         let node = opened.files.find(side.tree(), side.capture(), path)?;
         let id = node.and_then(|node| node.blob()).ok_or_else(|| {
             Error::new(Code::PathNotFound, format!("`{path}` is not a file in {}", side.name()))
-                .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+                .then("list its files", NextStep::ListFiles { reference: side.spelling().to_string() })
         })?;
         let target = content(opened, &side, path, &id)?;
         if backsight_diff::is_binary(&target) {
             return Err(Error::new(Code::Usage, format!("`{path}` is binary: it has no lines to attribute"))
-                .with_hint(format!("see its versions with `backsight log --file {path}`")));
+                .then("see its versions", NextStep::SeeHistory { session: None, file: Some(path.to_string()) }));
         }
         let latest = opened.timeline.latest()?;
         let newest = match &side {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result};
 use backsight_files::{Capture, Change, Subjects, Unseen};
 
 use super::diff::content;
@@ -171,7 +171,8 @@ impl Workspace {
         objects.refresh()?;
         if !objects.contains(id)? {
             return Err(Error::new(Code::PathNotFound, format!("no blob `{id}` is stored here"))
-                .with_hint("blob ids are in `backsight ls REF --json` and in the conflicts of a refused revert"));
+                .then("find the id of a content", NextStep::ListFiles { reference: "@".to_owned() })
+                .or_hint("take it from the conflicts of a refused revert"));
         }
         objects.read_blob(id)
     }
@@ -233,11 +234,11 @@ impl Workspace {
             let side = self.side(opened, reference)?;
             let node = opened.files.find(side.tree(), side.capture(), path)?.ok_or_else(|| {
                 Error::new(Code::PathNotFound, format!("`{path}` is not in {}", side.name()))
-                    .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+                    .then("list its files", NextStep::ListFiles { reference: side.spelling().to_string() })
             })?;
             let id = node.blob().ok_or_else(|| {
                 Error::new(Code::PathNotFound, format!("`{path}` is a directory in {}", side.name()))
-                    .with_hint(format!("list its files with `backsight ls {}`", side.spelling()))
+                    .then("list its files", NextStep::ListFiles { reference: side.spelling().to_string() })
             })?;
             content(opened, &side, path, &id)
         })

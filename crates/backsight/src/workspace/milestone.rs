@@ -1,6 +1,6 @@
 //! Seed 004's milestones: gapless ranges of snapshots with a name. Making one adds a row and rewrites none.
 
-use backsight_core::{Code, Error, ObjectId, Result, Seq};
+use backsight_core::{Code, Error, NextStep, ObjectId, Result, Seq};
 use backsight_files::{StepToUndo, Tree};
 
 use super::diff::joined;
@@ -243,7 +243,7 @@ pub(super) fn place<'a>(opened: &Opened, last: Option<&'a Milestone>) -> Result<
 pub(super) fn milestone_of(event: &Event) -> Result<Milestone> {
     let milestone: Milestone = serde_json::from_value(event.details.clone()).map_err(|error| {
         Error::new(Code::Damaged, format!("the milestone {} cannot be read: {error}", event.sequence_number))
-            .with_hint("check the store with `backsight verify`")
+            .then("check the store", NextStep::VerifyStore)
     })?;
     Ok(Milestone { sequence_number: event.sequence_number, ..milestone })
 }
@@ -254,7 +254,7 @@ pub(super) fn ends(steps: &[Step]) -> Result<(Tree, Tree)> {
     match (steps.first(), steps.last()) {
         (Some(first), Some(last)) => Ok((beginning(first).0, last.tree)),
         _ => Err(Error::new(Code::InvalidRange, "the range holds no snapshot")
-            .with_hint("see what there is with `backsight log`")),
+            .then("see what there is", NextStep::SeeHistory { session: None, file: None })),
     }
 }
 
@@ -333,7 +333,7 @@ pub(super) fn check_parents(steps: &[Step]) -> Result<()> {
                 Code::BrokenParent,
                 format!("{after} does not continue {before}: the timeline was altered between them"),
             )
-            .with_hint("see everything that is wrong with `backsight continuity validate`")
+            .then("see everything that is wrong", NextStep::ValidateTimeline)
             .with_details(serde_json::json!({ "at": after, "expected": expected, "actual": actual })));
         }
     }

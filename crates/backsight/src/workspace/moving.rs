@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::{Code, Error, NextStep, Result, quote};
 use backsight_files::{AnchoredPath, WorkspaceLock};
 
 use super::Workspace;
@@ -27,7 +27,7 @@ impl Workspace {
     pub fn export_store(&self, file: &Path) -> Result<ExportedStore> {
         if self.store_path()?.is_none() {
             return Err(Error::new(Code::WorkspaceNotFound, "nothing is recorded here, so there is nothing to export")
-                .with_hint("record something first with `backsight track`"));
+                .then("record something first", NextStep::RecordFiles));
         }
         let name = quote(file.as_os_str().as_encoded_bytes());
         if fs::symlink_metadata(file).is_ok() {
@@ -61,7 +61,7 @@ impl Workspace {
         if place::is_taken(&self.root, &self.settings) {
             let message = format!("`{}` has a history already", self.root.display());
             return Err(Error::new(Code::Usage, message)
-                .with_hint("import it into a directory without one: `backsight -C DIR import FILE`"));
+                .then("import it into a directory without one", NextStep::ImportElsewhere));
         }
         crate::gate::check_free(&self.root)?;
         let name = quote(file.as_os_str().as_encoded_bytes());
@@ -211,7 +211,7 @@ fn check_objects(store: &AnchoredPath) -> Result<()> {
         if !is_right {
             let message = format!("`{}` in the store is damaged", quote(name.as_bytes()));
             return Err(Error::new(Code::Damaged, message)
-                .with_hint("see what else is with `backsight verify`; nothing was exported"));
+                .then("nothing was exported: see what else is damaged", NextStep::VerifyStore));
         }
     }
     Ok(())
@@ -244,8 +244,9 @@ fn open_plain(file: &Path) -> Result<File> {
     let name = quote(file.as_os_str().as_encoded_bytes());
     let failed = |error| Error::io(format!("read `{name}`"), error);
     if !fs::metadata(file).map_err(failed)?.is_file() {
-        return Err(Error::new(Code::Usage, format!("`{name}` is not a file"))
-            .with_hint("name a file that `backsight export` wrote"));
+        return Err(
+            Error::new(Code::Usage, format!("`{name}` is not a file")).with_hint("name a file that an export wrote")
+        );
     }
     File::open(file).map_err(failed)
 }

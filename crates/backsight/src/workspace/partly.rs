@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result, Seq};
 use backsight_diff::BinaryFiles;
 use backsight_files::{Bounds, Capture, Change, OnConflict as Policy, Part, StepToUndo, Unseen};
 
@@ -221,17 +221,16 @@ fn describe(what: &str, hunks: &[HunkChoice], paths: &[RelPath]) -> String {
 fn check_found(hunks: &[HunkChoice], found: &[usize], names: &str, reference: &str) -> Result<()> {
     let wrong = hunks.iter().zip(found).find(|(_, times)| **times != 1);
     let Some((choice, times)) = wrong else { return Ok(()) };
-    let (code, message, hint) = match times {
-        0 => (
-            Code::RefNotFound,
-            format!("no hunk of {names} is {}; nothing was changed", choice.id),
-            format!("list them with `backsight show {reference} --hunks`"),
-        ),
-        many => (
-            Code::RefAmbiguous,
-            format!("{many} hunks of {names} are {}; nothing was changed", choice.id),
-            "name the one step that is meant, or a path".to_owned(),
-        ),
+    let refused = match times {
+        0 => {
+            let message = format!("no hunk of {names} is {}; nothing was changed", choice.id);
+            let list = NextStep::ListHunks { reference: Some(reference.to_owned()) };
+            Error::new(Code::RefNotFound, message).then("list them", list)
+        }
+        many => {
+            let message = format!("{many} hunks of {names} are {}; nothing was changed", choice.id);
+            Error::new(Code::RefAmbiguous, message).with_hint("name the one step that is meant, or a path")
+        }
     };
-    Err(Error::new(code, message).with_hint(hint).with_details(serde_json::json!({ "hunk": choice.id })))
+    Err(refused.with_details(serde_json::json!({ "hunk": choice.id })))
 }

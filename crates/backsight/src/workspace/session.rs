@@ -7,7 +7,7 @@ mod track;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq, Timestamp, quote};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result, Seq, Timestamp, quote};
 
 use super::track::{EXTERNAL, Recording, other_calls};
 use super::writing::Writing;
@@ -483,7 +483,8 @@ fn not_found(id: &str, known: &[String]) -> Error {
         _ => format!("the sessions are {}", names.join(", ")),
     };
     Error::new(Code::SessionNotFound, format!("no session answers to `{shown}`: {which}"))
-        .with_hint("list them with `backsight session list`, start one with `backsight session start ID`")
+        .then("list them", NextStep::ListSessions)
+        .or("start one", NextStep::StartSession)
         .with_details(serde_json::json!({ "session": id }))
 }
 
@@ -511,7 +512,7 @@ fn missing(story: &Story, message: &str, part: Option<&str>, what: Missing) -> E
         }
     };
     Error::new(Code::MessageNotFound, text)
-        .with_hint(format!("see its messages with `backsight session show {id}`"))
+        .then("see its messages", NextStep::ShowSession { id: id.to_string() })
         .with_details(serde_json::json!({ "session": story.id, "messageID": message, "partID": part }))
 }
 

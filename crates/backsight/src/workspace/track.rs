@@ -584,6 +584,6 @@ fn add_foreign(files: &mut Vec<TouchedFile>, foreign: &[Change]) {
 fn missing(rows: Seq, named: Seq) -> Option<String> {
     let from = Seq(rows.0 + 1);
     (named > rows).then(|| {
-        format!("the rows from {from} to {named} are gone from the timeline; see what remains with `backsight verify`")
+        format!("the rows from {from} to {named} are gone from the timeline; verify the store to see what remains")
     })
 }

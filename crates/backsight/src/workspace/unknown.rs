@@ -249,7 +249,7 @@ impl Workspace {
             Decision::Refuse => Err(mismatch(&detected.unknown, "what follows")),
             Decision::List => {
                 let (left, them) = if detected.unknown.len() == 1 { ("it is", "it") } else { ("they are", "them") };
-                let message = format!("{count}, left as {left}: `backsight unknown handle integrate` records {them}");
+                let message = format!("{count}, left as {left}: the strategy `auto-integrate` records {them}");
                 Ok(HandleResult { modified_files, ..nothing(&message) })
             }
             Decision::Integrate => {

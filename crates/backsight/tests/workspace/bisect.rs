@@ -1,5 +1,6 @@
 //! Which step broke it: the search runs on copies, finds the first bad step whatever the history holds, and leaves nothing.
 
+use backsight_core::NextStep;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -186,7 +187,7 @@ fn caches_are_shared_and_what_is_written_to_a_link_is_told() {
         scene.write("a", text);
         scene.workspace.track().unwrap();
     }
-    assert!(bisect(&scene, "modules/link").unwrap_err().hint().unwrap().contains("--share DIR"));
+    assert!(bisect(&scene, "modules/link").unwrap_err().advises(&NextStep::WithShare));
     let with = |script: &str, share: &[&str], copy: &[&str]| Bisect {
         share: paths(share),
         copy: paths(copy),

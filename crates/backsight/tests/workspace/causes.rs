@@ -2,6 +2,7 @@
 //! in JavaScript and one in Python are edited by two agents and a person, fifty steps each time, one of which breaks it;
 //! the program is run, and what it says is what the answer has to explain.
 
+use backsight_core::{NextStep, Phrase, Voice};
 use std::process::Command;
 
 use backsight::browser::event::{Console, Event, Level, Speaker};
@@ -618,12 +619,21 @@ fn a_named_checkpoint_covers_the_files_and_keeps_them() {
     workspace.delete_checkpoint("before_refactor").unwrap();
 }
 
+/// An interface of which only this is known: how it is asked.
+struct Bare;
+
+impl Voice for Bare {
+    fn name(&self, step: &NextStep) -> Phrase {
+        Phrase { words: format!("{step:?}"), call: None }
+    }
+}
+
 #[test]
 fn a_session_is_told_once_what_others_changed_in_its_files_and_what_broke() {
     let scene = Scene::of(&["a.py", "b.py"]);
     let workspace = workspace(&scene);
     watch(&workspace, vec![said(&workspace, "Error: from before")]);
-    let news = |session: &str| workspace.news(session, session).unwrap();
+    let news = |session: &str| workspace.news(session, session, &Bare).unwrap();
     assert_eq!(news("ada"), None, "it begins to be told from then on");
     edit(&scene, &workspace, By::Agent("ada"), "a.py", "1\n");
     edit(&scene, &workspace, By::Agent("bob"), "b.py", "1\n");
@@ -638,7 +648,7 @@ fn a_session_is_told_once_what_others_changed_in_its_files_and_what_broke() {
     );
     let told = news("ada").unwrap();
     assert!(told.starts_with("new error in the app: "), "{told}");
-    assert!(told.contains(", likely because of #4 (Edit): a.py:2"), "{told}");
+    assert!(told.contains(", likely because of #4 (Edit): a.py:2") && told.ends_with("; see SeeAppChanges"), "{told}");
     assert!(backsight_core::estimate_tokens(&told) <= 120, "{told}");
     assert_eq!(news("ada"), None, "once");
 }

@@ -1,5 +1,6 @@
 //! The gate in front of every store, through the library: which store is believed, and what is said of any other.
 
+use backsight_core::NextStep;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -107,7 +108,8 @@ fn without_its_record_every_call_of_the_library_refuses_it() {
     for (number, outcome) in refused.into_iter().enumerate() {
         let error = outcome.expect_err(&format!("call {number}"));
         assert_eq!(why(&error), ("unborn".to_owned(), String::new()), "call {number}");
-        assert!(error.hint().unwrap().contains("init --adopt"), "{error}");
+        let directory = workspace.root().to_str().map(str::to_owned);
+        assert!(error.advises(&NextStep::AdoptStore { directory }), "{error:?}");
     }
 }
 

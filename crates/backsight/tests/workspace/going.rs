@@ -1,5 +1,6 @@
 //! What restore, revert, undo and redo do about what stands in their way, and how far they go.
 
+use backsight_core::NextStep;
 use std::fs;
 use std::io::Write;
 
@@ -35,7 +36,7 @@ fn a_restore_leaves_what_it_cannot_store_and_names_it() {
     let before = scene.disk();
     let error = scene.workspace.restore_with(&to_first(OnConflict::Refuse)).unwrap_err();
     assert_eq!(error.code(), Code::NotCovered);
-    assert!(error.hint().unwrap().contains("--on-conflict skip"), "{error:?}");
+    assert!(error.advises(&NextStep::WithSkip), "{error:?}");
     assert_eq!(scene.disk(), before);
     for on_conflict in [OnConflict::Skip, OnConflict::Merge] {
         let scene = outgrown();
@@ -86,7 +87,7 @@ fn one_busy_log_does_not_make_a_restore_impossible() {
     let scene = busy();
     let error = scene.workspace.restore_with(&to_first(OnConflict::Refuse)).unwrap_err();
     assert_eq!(error.code(), Code::Raced);
-    assert!(error.hint().unwrap().contains("--on-conflict skip"), "{error:?}");
+    assert!(error.advises(&NextStep::WithSkip), "{error:?}");
     assert_eq!(scene.text("a"), "1");
 
     let scene = busy();

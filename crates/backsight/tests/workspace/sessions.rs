@@ -8,6 +8,7 @@ use backsight::request::{
 };
 use backsight::seeds::Seed002 as _;
 use backsight::{Code, Error, Workspace};
+use backsight_core::NextStep;
 
 use crate::lab::{Findings, Scenario, Side, ensure, none, open};
 use crate::picture::Picture;
@@ -207,7 +208,8 @@ fn a_missing_before_is_refused_and_a_missing_after_is_told() {
     scene.write("a", "1\n");
     let error = scene.workspace.track_session(&track("s", "m1", Phase::After)).unwrap_err();
     assert_eq!(error.code(), Code::CallNotFound);
-    assert!(error.message().contains("has no `before`") && error.hint().unwrap().contains("--message m1"), "{error}");
+    let record = NextStep::RecordMessage { session: "s".to_owned(), message: "m1".to_owned() };
+    assert!(error.message().contains("has no `before`") && error.advises(&record), "{error}");
     assert_eq!(scene.story().len(), 1);
     scene.before("s", "m1");
     scene.write("a", "m1\n");

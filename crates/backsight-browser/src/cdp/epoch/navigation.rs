@@ -1,6 +1,6 @@
 //! Sends pages of a browser that was started here to addresses, and sees to it that they are watched before they go.
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ impl Epoch<'_> {
     pub(super) fn navigate(&mut self, page: Option<&str>, url: String, to: Option<Reply>) {
         if !self.base.launched {
             let error = Error::new(Code::Usage, "only a browser that was started here is navigated")
-                .with_hint("navigate it yourself, or start another with `backsight browser launch`");
+                .with_hint("navigate it yourself")
+                .or("start another", NextStep::LaunchBrowser);
             return answer(to, Err(error));
         }
         match (self.targets.page_at_hand(page), page) {

@@ -49,7 +49,13 @@ fn look(client: Client, places: &Places, workspace: &Workspace) -> Option<Seen> 
 
 fn others(is_none: bool, absent: &[&str]) -> Option<Check> {
     let names = enumerate(absent);
-    let check = |name: &str, state, message: String, hint| Check { name: name.to_owned(), state, message, hint };
+    let check = |name: &str, state, message: String, hint| Check {
+        name: name.to_owned(),
+        state,
+        message,
+        hint,
+        advice: Vec::new(),
+    };
     let none = "none is set up here, so what they do is not recorded".to_owned();
     let set_up = || Some(format!("set one up with `backsight install NAME`: {names}"));
     match (is_none, absent.is_empty()) {
@@ -90,6 +96,7 @@ impl Seen {
             state: if is_well { CheckState::Ok } else { CheckState::Warning },
             message: facts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             hint,
+            advice: Vec::new(),
         }
     }
 

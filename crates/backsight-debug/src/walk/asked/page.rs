@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, NextStep, Result};
 use serde_json::json;
 
 use super::tree::Tree;
@@ -76,7 +76,7 @@ impl<'a> Asked<'a> {
         let calls = quirks.is_command(expression);
         if self.plan.safety == Safety::Pure && (calls || !quirks.evaluates_purely) {
             return Err(Error::new(Code::AdapterFailed, "the expression may run the program's code")
-                .with_hint("allow that with `safety: \"adapter\"`"));
+                .then("allow that", NextStep::WithProgramsCode));
         }
         let arguments = json!({ "expression": expression, "frameId": self.frame.id, "context": "watch" });
         let body = self.engine.ask("evaluate", arguments, PATIENCE).await?;

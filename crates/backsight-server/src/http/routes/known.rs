@@ -2,7 +2,7 @@
 
 use backsight::Workspace;
 use backsight::report::{Checkpoint, CheckpointData};
-use backsight_core::{Code, Error, Result, SnapshotId, Timestamp};
+use backsight_core::{Code, Error, NextStep, Result, SnapshotId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,10 +75,10 @@ fn show(workspace: &Workspace, input: ShowInput) -> Result<CheckpointData> {
         Some(id) => {
             let id = backsight_core::quote(id.as_bytes());
             Error::new(Code::RefNotFound, format!("no note of known files answers to `{id}`"))
-                .with_hint("list them with `backsight known list`")
+                .then("list them", NextStep::ListKnown)
         }
         None => Error::new(Code::RefNotFound, "nothing is noted yet")
-            .with_hint("every snapshot makes a note: `backsight track`"),
+            .then("every snapshot makes a note: record one", NextStep::RecordFiles),
     })
 }
 

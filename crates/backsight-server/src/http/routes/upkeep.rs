@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Nothing, REFERENCE, WRITE};
+use crate::advice::Requests;
 use crate::http::endpoint::Endpoint;
 
 pub fn operations() -> Vec<Endpoint> {
@@ -94,6 +95,6 @@ struct Health {
 }
 
 fn doctor(workspace: &Workspace, _: Nothing) -> Result<Health> {
-    let checks = workspace.doctor()?;
+    let checks: Vec<Check> = workspace.doctor()?.into_iter().map(|check| check.said(&Requests)).collect();
     Ok(Health { healthy: checks.iter().all(|check| check.state != CheckState::Problem), checks })
 }

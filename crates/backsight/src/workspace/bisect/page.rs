@@ -10,7 +10,7 @@ use backsight_browser::event::Category;
 use backsight_browser::report::{Changes, Severity};
 use backsight_browser::symptom::Symptom;
 use backsight_browser::{Ask, Browser, LONGEST_WAIT, Wait};
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::{Code, Error, NextStep, Result, quote};
 
 use super::command::{Ran, Run};
 use super::serve::{self, Served, Serving};
@@ -173,8 +173,7 @@ fn symptom(workspace: &Workspace, absent: &str) -> Result<Symptom> {
     }
     let Some(browser) = workspace.browser_if_used() else {
         let message = format!("`{}` is an entry of a server's, and none runs here", quote(absent.as_bytes()));
-        return Err(Error::new(Code::RefNotFound, message)
-            .with_hint("give its symptom, which `backsight browser entry` shows while the server runs"));
+        return Err(Error::new(Code::RefNotFound, message).then("give its symptom: see it", NextStep::ShowEntry));
     };
     browser.entry(absent)?.shown_again().cloned()
 }

@@ -3,7 +3,7 @@
 use backsight_browser::Ask;
 use backsight_browser::Filter;
 use backsight_browser::report::Changes;
-use backsight_core::{RelPath, Result, Seq, one_line};
+use backsight_core::{NextStep, RelPath, Result, Seq, Voice, one_line};
 
 use super::{DiskLook, DiskNews, OnDisk, Opened, Place, Window, Workspace, forget_oldest};
 use crate::report::{Because, Certainty, EvidenceKind};
@@ -21,7 +21,7 @@ const ROOM: usize = 400;
 impl Workspace {
     /// What is new since `client`, which works in a session, was last told: files that it touched and others changed, and
     /// errors with the step that explains them. The first time there is nothing to tell: it begins to be told from then on.
-    pub fn news(&self, client: &str, session: &str) -> Result<Option<String>> {
+    pub fn news(&self, client: &str, session: &str, voice: &impl Voice) -> Result<Option<String>> {
         if self.store_path()?.is_none() {
             return Ok(None);
         }
@@ -42,16 +42,17 @@ impl Workspace {
             true => self.new_error(opened, &key, false)?,
             false => None,
         };
+        let error = error.map(|error| with_way(&error, voice));
         let told: Vec<String> = files.into_iter().chain(error).collect();
         Ok((!told.is_empty()).then(|| told.join("; ")))
     }
 
     /// What broke in the app since a client last looked, in one line; its place stays where it is.
-    pub fn app_news(&self, client: &str) -> Result<Option<String>> {
-        match self.store_path()? {
-            Some(_) => self.new_error(self.opened()?, client, true),
-            None => Ok(None),
+    pub fn app_news(&self, client: &str, voice: &impl Voice) -> Result<Option<String>> {
+        if self.store_path()?.is_none() {
+            return Ok(None);
         }
+        Ok(self.new_error(self.opened()?, client, true)?.map(|error| with_way(&error, voice)))
     }
 
     /// Where a client was last told, which is now.
@@ -116,8 +117,13 @@ impl Workspace {
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         let suspect = because.as_ref().map(suspected).unwrap_or_default();
         let what = one_line(&what).chars().take(MESSAGE).collect::<String>();
-        Ok(Some(format!("new error in the app: {what}{suspect}{more}; see get_changes_since")))
+        Ok(Some(format!("new error in the app: {what}{suspect}{more}")))
     }
+}
+
+/// An error with the way to see it in full.
+fn with_way(error: &str, voice: &impl Voice) -> String {
+    format!("{error}; see {}", voice.name(&NextStep::SeeAppChanges).words)
 }
 
 /// The first of what broke, and how much did.

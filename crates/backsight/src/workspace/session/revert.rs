@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use backsight_core::{Code, Error, Result, Seq, quote};
+use backsight_core::{Code, Error, NextStep, Result, Seq, quote};
 use backsight_files::{Capture, Change, Plan};
 
 use super::{Story, cause, missing, reason};
@@ -307,21 +307,24 @@ fn plan_diff(opened: &Opened, now: &Capture, plan: &Plan) -> Result<String> {
 
 fn nothing_to_unrevert(story: &Story, why: NoWayBack) -> Error {
     let id = quote(story.id.as_bytes());
-    let (hint, details) = match why {
+    let (purpose, step, details) = match why {
         NoWayBack::NeverReverted => (
-            format!("revert it with `backsight session revert {id} --message ID`"),
+            "revert it",
+            NextStep::RevertSession { id: story.id.clone() },
             serde_json::json!({ "session": story.id, "reason": cause(why) }),
         ),
         NoWayBack::TakenBack { revert, by } => (
-            format!("see what it did with `backsight log --session {id}`"),
+            "see what it did",
+            NextStep::SeeHistory { session: Some(story.id.clone()), file: None },
             serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
         ),
         NoWayBack::Closed { revert, by } => (
-            format!("what the revert displaced is kept: bring it back with `backsight revert {}`", revert.0),
+            "what the revert displaced is kept: bring it back",
+            NextStep::RevertStep { reference: revert.0.to_string() },
             serde_json::json!({ "session": story.id, "reason": cause(why), "revert": revert, "by": by }),
         ),
     };
     Error::new(Code::NothingToUnrevert, format!("session `{id}` cannot be unreverted: {}", reason(why)))
-        .with_hint(hint)
+        .then(purpose, step)
         .with_details(details)
 }

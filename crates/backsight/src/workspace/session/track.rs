@@ -1,7 +1,7 @@
 //! Recording around a message: `before` keeps what is there already apart, `after` makes what changed since the
 //! message's step. Both may be repeated; one without the other has a clear answer.
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::{Code, Error, NextStep, Result, quote};
 
 use super::{Story, is_of, spelling};
 use crate::convert::path_changes;
@@ -175,9 +175,8 @@ impl Writing<'_> {
 
 fn check(request: &request::SessionTrack) -> Result<()> {
     names::check_origin(&origin(request))?;
-    let needs = |what: String| {
-        Err(Error::new(Code::Usage, what).with_hint("name the message it is about, as in `--message m1`"))
-    };
+    let needs =
+        |what: String| Err(Error::new(Code::Usage, what).then("name the message it is about", NextStep::WithMessage));
     match (request.phase, &request.message, &request.part) {
         (_, Some(_), _) | (Phase::None, None, None) => Ok(()),
         (_, None, Some(_)) => needs("a part belongs to a message, and none is named".to_owned()),
@@ -211,8 +210,8 @@ fn unfinished(story: &Story, own: &Call) -> Vec<String> {
     let others = story.open.iter().filter(is_other).filter_map(|call| Some((call, call.origin.message.as_deref()?)));
     let line = |(call, message): (&Call, &str)| {
         format!(
-            "message `{}` began at {} and has not ended: what it wrote is recorded when it does, or give it up with \
-             `backsight abandon {}`",
+            "message `{}` began at {} and has not ended: what it wrote is recorded when it does, unless its call, `{}`, \
+             is given up",
             quote(message.as_bytes()),
             call.since,
             call.id
@@ -229,9 +228,11 @@ fn no_before(request: &request::SessionTrack) -> Error {
         Code::CallNotFound,
         format!("message `{message}`{part} of session `{session}` has no `before`, so nobody can tell what is its work; nothing was recorded"),
     )
-    .with_hint(format!(
-        "say `before` first; or, if everything that changed is its work, `backsight session track {session} --message {message}`"
-    ))
+    .with_hint("say `before` first")
+    .or(
+        "if everything that changed is its work, record it",
+        NextStep::RecordMessage { session: session.clone(), message: message.clone() },
+    )
     .with_details(serde_json::json!({
         "session": request.session, "messageID": request.message, "partID": request.part,
     }))
