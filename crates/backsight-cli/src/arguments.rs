@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use backsight::report::{Kind, OnConflict, Origin, Strategy};
-use backsight::request::{Undo, Unknown};
+use backsight::request::{Behalf, GoingTerms, StepCount, Unknown};
 use backsight::{PlanToken, Workspace};
 use backsight_core::{Code, Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -59,6 +59,11 @@ impl Going {
             Policy::Merge => OnConflict::Merge,
         }
     }
+
+    /// The rest of it.
+    pub fn terms(&self) -> GoingTerms {
+        GoingTerms { dry_run: self.dry_run, plan: self.plan.clone(), who: Behalf::default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -92,14 +97,8 @@ pub struct Steps {
 
 impl Steps {
     /// In the library's words.
-    pub fn request(&self) -> Undo {
-        Undo {
-            count: usize::from(self.count),
-            on_conflict: self.going.policy(),
-            dry_run: self.going.dry_run,
-            plan: self.going.plan.clone(),
-            origin: Origin::default(),
-        }
+    pub fn request(&self) -> StepCount {
+        StepCount { count: Some(self.count), on_conflict: self.going.policy(), terms: self.going.terms() }
     }
 }
 

@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// Has it carry out an operation. What is outside its limits is refused here and not sent.
-    pub fn perform<R: Route>(&self, request: &R) -> Result<R::Answer> {
+    pub fn perform<R: Route<Answer: DeserializeOwned>>(&self, request: &R) -> Result<R::Answer> {
         match Target::of(request)? {
             Target::Get(target) => self.answer(self.runtime.block_on(self.client.get(&target))?),
             Target::Post(path, body) => self.answer(self.runtime.block_on(self.client.post(&path, &body))?),

@@ -18,7 +18,7 @@ pub const MOST_ITEMS: usize = 1_000;
 /// A request. The type is the operation: nothing else is asked with it.
 pub trait Operation: Serialize + DeserializeOwned + JsonSchema {
     /// What it is answered with.
-    type Answer: Serialize + DeserializeOwned + JsonSchema;
+    type Answer: Serialize + JsonSchema;
     /// What it may do.
     const EFFECT: Effect;
     /// Whom it may have to wait for.

@@ -19,7 +19,10 @@ const READER: &str = "resources";
 
 impl Door {
     /// Carries out an operation of a live lane where the lane lives.
-    async fn perform<R: Route<Answer: Send> + Send + 'static>(&self, request: R) -> Result<R::Answer> {
+    async fn perform<R: Route<Answer: Send + DeserializeOwned> + Send + 'static>(
+        &self,
+        request: R,
+    ) -> Result<R::Answer> {
         let Some(server) = self.elsewhere() else {
             return self.local_waiting(R::WAITS, move |workspace| workspace.perform(request)).await;
         };

@@ -5,7 +5,6 @@ use std::time::Duration;
 use backsight::browser::event::Category;
 use backsight::browser::noise::NewRule;
 use backsight::browser::{Ask, Filter, LONGEST_WAIT, Wait};
-use backsight::request::BisectPage;
 use backsight_core::{Code, Error, Result};
 use serde_json::Value;
 
@@ -37,19 +36,6 @@ impl Question {
             wait: most.map(|most| Wait { most, quiet }),
             max_tokens: self.max_tokens,
         })
-    }
-}
-
-/// The page by which a search judges, with the error that must be absent from it.
-pub fn bisect_page(page: Option<String>, absent: Option<String>, wait_ms: Option<u64>) -> Result<Option<BisectPage>> {
-    let wait = patience("wait_ms", wait_ms)?;
-    match (page, absent) {
-        (Some(page), Some(absent)) => Ok(Some(BisectPage { page, absent, wait })),
-        (None, None) => Ok(None),
-        (Some(_), None) => Err(Error::new(Code::Usage, "`page` needs `absent`: the error that must not show on it")
-            .with_hint("give the id of its entry, such as c12 or n7")),
-        (None, Some(_)) => Err(Error::new(Code::Usage, "`absent` needs `page`: where the error must not show")
-            .with_hint("give the path that shows it, such as `/cart`")),
     }
 }
 

@@ -60,6 +60,7 @@ use std::sync::OnceLock;
 
 use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::Origin;
+use backsight::request::Behalf;
 use backsight::{Timestamp, Workspace};
 use backsight_core::{Code, Effect, Error, Operation, RelPath, Result, Waits};
 use schemars::JsonSchema;
@@ -97,12 +98,12 @@ fn defined() -> Vec<Tool> {
         Tool::of::<files_changes::FilesChanges>(),
         Tool::of::<files_diff::FilesDiff>(),
         Tool::of::<files_read::FilesRead>(),
-        Tool::of::<files_revert::FilesRevert>(),
-        Tool::of::<files_restore::FilesRestore>(),
-        Tool::of::<files_undo::FilesUndo>(),
-        Tool::of::<files_redo::FilesRedo>(),
+        Tool::asks::<files_revert::FilesRevert>(),
+        Tool::asks::<files_restore::FilesRestore>(),
+        Tool::asks::<files_undo::FilesUndo>(),
+        Tool::asks::<files_redo::FilesRedo>(),
         Tool::of::<history_query::HistoryQuery>(),
-        Tool::of::<bisect::BisectSteps>(),
+        Tool::asks::<bisect::BisectSteps>(),
         Tool::of::<milestone_create::MilestoneCreate>(),
         Tool::of::<milestone_list::MilestoneList>(),
         Tool::of::<review_comments::ReviewComments>(),
@@ -312,6 +313,13 @@ impl Call<'_> {
             part: who.part,
             declared: paths(&who.declare)?,
         })
+    }
+
+    /// The same of a request that says for whom it is, or does not.
+    fn on_behalf(&self, said: Behalf) -> Behalf {
+        let Behalf { tool, session, message, part } = said;
+        let own = Behalf::from(self.plain_origin(session));
+        Behalf { tool: tool.or(own.tool), message: message.or(own.message), part: part.or(own.part), ..own }
     }
 
     /// The same for a step that is recorded at once.

@@ -5,6 +5,11 @@ use backsight_core::{Code, Error, Result, quote};
 
 use crate::report::Origin;
 
+/// Names are fit to be shown and typed; the library has the last word, and counts bytes.
+pub const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?$";
+/// The same, or nothing, which is no name.
+pub const ID_OR_NONE: &str = r"^([^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?)?$";
+
 /// The longest id of a session, message or part, in bytes.
 pub const LONGEST_ID: usize = 200;
 /// The longest name of a tool or client, in bytes.

@@ -42,7 +42,7 @@ pub use hunks::{FileHunks, HunkLine, HunkLines, HunkPlace, Hunks};
 pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
-pub use reader::{RowLine, Seen, Viewed};
+pub use reader::{RowLine, RowPage, Seen, Viewed};
 pub use row::{Event, Kind, MayHold, Origin, Row, RowLane, Snapshot, SnapshotDetail};
 pub use search::{Searched, SearchedLine};
 pub use session::{

@@ -1,15 +1,25 @@
 //! What the library is asked. Every field has a default that does the ordinary thing.
 
+mod behalf;
 mod debug;
+mod going;
 mod path_text;
+mod reading;
+mod searching;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use backsight_core::{RelPath, Seq, Timestamp};
 pub use backsight_diff::BinaryFiles;
+pub use behalf::Behalf;
 pub use debug::ExportSnapshot;
+pub use going::{GoingTerms, RedoSteps, RestoreFiles, RevertSteps, StepCount, UndoSteps};
 pub use path_text::PathText;
+pub use reading::{LogFilters, ReadLog, ReadTimeline};
+#[cfg(feature = "browser")]
+pub use searching::PageJudge;
+pub use searching::SearchSteps;
 
 use crate::hunks::HunkChoice;
 use crate::plan_token::PlanToken;

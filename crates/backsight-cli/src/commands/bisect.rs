@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use backsight::CallSettings;
 use backsight::browser::entry::Entry;
 use backsight::report::{BisectRun, Bisected, FoundStep, Verdict as Judged};
-use backsight::request::{Bisect, BisectPage};
+use backsight::request::{Behalf, PageJudge, PathText, SearchSteps};
 use backsight_core::{Code, Error, RelPath, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -79,28 +78,31 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         paths::inside(&root, context.start(), typed)?
             .ok_or_else(|| Error::new(Code::Usage, "the workspace itself is not shared: its steps hold it"))
     };
-    let request = Bisect {
+    let inside_all = |typed: &[std::ffi::OsString]| -> Result<Vec<PathText>> {
+        typed.iter().map(|typed| Ok(PathText::from(&inside(typed)?))).collect()
+    };
+    let request = SearchSteps {
         good: args.good.clone(),
         bad: args.bad.clone(),
         command: args.command.clone(),
-        page: page(args, context)?,
-        directory: paths::inside(&root, context.start(), ".".as_ref())?,
-        share: args.share.iter().map(inside).collect::<Result<_>>()?,
-        copy: args.copy.iter().map(inside).collect::<Result<_>>()?,
-        jobs: usize::from(args.jobs),
-        timeout: args.timeout.map(Duration::from_secs),
-        origin: Default::default(),
+        judge: page(args, context)?,
+        directory: paths::inside(&root, context.start(), ".".as_ref())?.as_ref().map(PathText::from),
+        share: inside_all(&args.share)?,
+        copy: inside_all(&args.copy)?,
+        jobs: Some(args.jobs),
+        timeout_ms: args.timeout.map(|seconds| seconds * 1000),
+        who: Behalf::default(),
     };
     let handle = workspace.for_call(CallSettings { cancelled: Some(interrupted()?), ..CallSettings::default() });
-    let answer = handle.bisect(&request)?;
+    let answer = handle.perform(request)?;
     let readable = context.readable(&workspace, &answer)?;
     context.answer(&answer, |page| show(page, &readable, context))?;
     Ok(Verdict::no_if(answer.found.is_none()))
 }
 
 /// The page that tells. Entries live in the server, so it is asked by what the error is known.
-fn page(args: &Args, context: &Context) -> Result<Option<BisectPage>> {
-    let (Some(page), Some(absent)) = (&args.page, &args.absent) else { return Ok(None) };
+fn page(args: &Args, context: &Context) -> Result<PageJudge> {
+    let (Some(page), Some(absent)) = (&args.page, &args.absent) else { return Ok(PageJudge::default()) };
     let absent = match absent.contains(':') {
         true => absent.clone(),
         false => {
@@ -110,7 +112,8 @@ fn page(args: &Args, context: &Context) -> Result<Option<BisectPage>> {
             entry.shown_again()?.to_string()
         }
     };
-    Ok(Some(BisectPage { page: page.clone(), absent, wait: args.wait.map(Duration::from_secs) }))
+    let wait_ms = args.wait.map(|seconds| seconds * 1000);
+    Ok(PageJudge { page: Some(page.clone()), absent: Some(absent), wait_ms })
 }
 
 /// Whether the user wants it to end: the command is in a group of its own, so that what it started goes too.

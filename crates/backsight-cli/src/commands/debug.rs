@@ -14,6 +14,7 @@ use backsight::debug::request::limits::LONGEST_WAIT_MS;
 use backsight_core::{Code, Error, FEWEST_TOKENS, Result, quote};
 use backsight_server::Route;
 use clap::Subcommand;
+use serde::de::DeserializeOwned;
 
 use crate::commands::Verdict;
 use crate::context::Context;
@@ -131,7 +132,7 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Has the server carry out an operation; what is outside its limits is refused before one is looked for.
-    fn perform<R: Route>(&self, request: &R) -> Result<R::Answer> {
+    fn perform<R: Route<Answer: DeserializeOwned>>(&self, request: &R) -> Result<R::Answer> {
         request.check()?;
         self.lane.server("debugging")?.perform(request)
     }

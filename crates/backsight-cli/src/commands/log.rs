@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use backsight::Workspace;
 use backsight::report::{FileVersion, Kind, LogPage};
-use backsight::request::{Log, Order};
+use backsight::request::{LogFilters, PathText, ReadLog};
 use backsight_core::{Code, RelPath, Result, Seq, Timestamp};
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub struct Args {
     reverse: bool,
     /// At most this many; 0 means all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    limit: usize,
+    limit: u32,
     /// Continue where the last page ended
     #[arg(long)]
     cursor: Option<String>,
@@ -82,19 +82,18 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     let file = args.file.as_ref().map(|typed| context.paths(&workspace, std::slice::from_ref(typed))).transpose()?;
     let file = file.and_then(|paths| paths.into_iter().next());
-    let request = Log {
+    let filters = LogFilters {
         session: args.session.clone(),
         tool: args.tool.clone(),
         kind: args.kind,
-        file: file.clone(),
+        file: file.as_ref().map(PathText::from),
         since: args.since,
         until: args.until,
         text: args.text.clone(),
-        order: if args.reverse { Order::OldestFirst } else { Order::NewestFirst },
-        limit: args.limit,
+        oldest_first: args.reverse,
         cursor: args.cursor.clone(),
     };
-    let page = workspace.log(&request)?;
+    let page = workspace.perform(ReadLog { filters, limit: Some(args.limit) })?;
     let versions = match &file {
         Some(file) if !args.is_narrowed() && !page.rows.is_empty() => life_of(&workspace, file, args.reverse)?,
         _ => None,
@@ -152,7 +151,7 @@ fn life_of(workspace: &Workspace, file: &RelPath, oldest_first: bool) -> Result<
 
 fn show(page: &mut Page, logged: &Logged, touched: &BTreeMap<Seq, Vec<RelPath>>, (args, context): (&Args, &Context)) {
     if let Some(versions) = &logged.versions {
-        let shown = if args.limit == 0 { versions.len() } else { versions.len().min(args.limit) };
+        let shown = if args.limit == 0 { versions.len() } else { versions.len().min(args.limit as usize) };
         timeline::versions(&mut page.data, &versions[..shown], context.now);
         if shown < versions.len() {
             page.hint(format_args!("{} more: add `--limit 0` for all", versions.len() - shown));

@@ -1,5 +1,6 @@
 //! `backsight redo [N]`: brings back the steps that were undone last.
 
+use backsight::request::RedoSteps;
 use backsight_core::Result;
 
 use crate::arguments::Steps;
@@ -23,7 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let report = context.workspace()?.redo(&args.steps.request())?;
+    let report = context.workspace()?.perform(RedoSteps { steps: args.steps.request() })?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
     Ok(applied::verdict(&report))
 }

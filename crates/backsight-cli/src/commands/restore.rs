@@ -1,7 +1,6 @@
 //! `backsight restore REF`: takes the tree to a recorded state, exactly.
 
-use backsight::report::Origin;
-use backsight::request::Restore;
+use backsight::request::{PathText, RestoreFiles};
 use backsight_core::Result;
 
 use crate::arguments::{Going, Paths, examples_then_references, explain};
@@ -34,15 +33,9 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = Restore {
-        reference: args.reference.clone(),
-        paths: context.paths(&workspace, &args.only.paths)?,
-        on_conflict: args.going.policy(),
-        dry_run: args.going.dry_run,
-        plan: args.going.plan.clone(),
-        origin: Origin::default(),
-    };
-    let outcome = workspace.restore_with(&request);
+    let (reference, on_conflict, terms) = (args.reference.clone(), args.going.policy(), args.going.terms());
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let outcome = workspace.perform(RestoreFiles { reference, paths, on_conflict, terms });
     let report = outcome.map_err(|error| explain(error, context.start()))?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
     Ok(applied::verdict(&report))

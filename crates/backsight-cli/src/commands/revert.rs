@@ -1,8 +1,7 @@
 //! `backsight revert REF...`: undoes steps and keeps everyone else's edits.
 
 use backsight::HunkChoice;
-use backsight::report::Origin;
-use backsight::request::Revert;
+use backsight::request::{PathText, RevertSteps};
 use backsight_core::Result;
 
 use crate::arguments::{Going, Paths, examples_then_references, explain};
@@ -45,17 +44,15 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = Revert {
-        references: args.references.clone(),
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let outcome = workspace.perform(RevertSteps {
+        refs: args.references.clone(),
         with_others: args.with_others,
-        paths: context.paths(&workspace, &args.only.paths)?,
+        paths,
         hunks: args.hunks.clone(),
         on_conflict: args.going.policy(),
-        dry_run: args.going.dry_run,
-        plan: args.going.plan.clone(),
-        origin: Origin::default(),
-    };
-    let outcome = workspace.revert_steps(&request);
+        terms: args.going.terms(),
+    });
     let report = outcome.map_err(|error| explain(error, context.start()))?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
     Ok(applied::verdict(&report))

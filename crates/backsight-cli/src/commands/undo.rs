@@ -1,5 +1,6 @@
 //! `backsight undo [N]`: takes the newest steps back.
 
+use backsight::request::UndoSteps;
 use backsight_core::Result;
 
 use crate::arguments::Steps;
@@ -23,7 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let report = context.workspace()?.undo(&args.steps.request())?;
+    let report = context.workspace()?.perform(UndoSteps { steps: args.steps.request() })?;
     context.answer(&report, |page| applied::show(page, &report, &VERB))?;
     Ok(applied::verdict(&report))
 }

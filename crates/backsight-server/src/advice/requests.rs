@@ -108,6 +108,7 @@ fn sent(step: &NextStep) -> Sent {
         NextStep::WithMerge => ToFill("\"on_conflict\": \"merge\""),
         NextStep::WithForce => ToFill("\"force\": true"),
         NextStep::WithWait => ToFill("the same request again"),
+        NextStep::WithOthers => ToFill("\"with_others\": true"),
         NextStep::WithCount => ToFill("\"count\": 1"),
         NextStep::WithSquash => ToFill("\"squash\": true"),
         NextStep::WithEnd { .. } => ToFill("\"end\""),
@@ -132,7 +133,6 @@ fn sent(step: &NextStep) -> Sent {
         | NextStep::MakeUserStore
         | NextStep::AdoptStore { .. }
         | NextStep::ImportElsewhere
-        | NextStep::WithOthers
         | NextStep::WithDirectory => Nowhere,
     }
 }

@@ -71,7 +71,7 @@ impl Way {
         match path {
             "/api/debug/disconnect" => Way::Waiting(Waits::ForEnd),
             // The command that judges a step may take as long as any program.
-            "/api/bisect" | "/api/bisect/page" => Way::Waiting(Waits::ForDebugger),
+            "/api/bisect/page" => Way::Waiting(Waits::ForDebugger),
             "/api/changes" | "/api/since" => Way::Waiting(Waits::ForBrowser),
             _ if path.starts_with("/api/debug/") => Way::Waiting(Waits::ForDebugger),
             _ if path.starts_with("/api/browser/") => Way::Waiting(Waits::ForBrowser),

@@ -19,9 +19,10 @@ mod unknown;
 mod upkeep;
 mod views;
 
-use backsight::report::{Origin, Strategy};
+use backsight::names::ID;
+use backsight::report::Strategy;
 use backsight::request::{self, PathText};
-use backsight_core::{Code, Result};
+use backsight_core::Code;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -63,45 +64,9 @@ const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge, Code::Raced];
 /// Something is written.
 const WRITE: &[Code] = &[Code::DiskFull];
 
-/// Names are fit to be shown and typed; the library has the last word, and counts bytes.
-const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?$";
-/// The same, or nothing, which names nobody.
-const ID_OR_NONE: &str = r"^([^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?)?$";
-
 /// Nothing beside the address.
 #[derive(Deserialize, JsonSchema)]
 pub struct Nothing {}
-
-/// On whose behalf a step is recorded.
-#[derive(Deserialize, JsonSchema)]
-struct Who {
-    /// The tool that makes the change.
-    #[schemars(length(max = 100), regex(pattern = ID_OR_NONE))]
-    tool: Option<String>,
-    /// The agent conversation.
-    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
-    session: Option<String>,
-    /// The message within the session.
-    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
-    message: Option<String>,
-    /// The part within the message.
-    #[schemars(length(max = 200), regex(pattern = ID_OR_NONE))]
-    part: Option<String>,
-}
-
-impl Who {
-    fn origin(self, declared: &[PathText]) -> Result<Origin> {
-        // An empty name names nobody; a session without one could not be asked for.
-        let named = |name: Option<String>| name.filter(|name| !name.is_empty());
-        Ok(Origin {
-            tool: named(self.tool),
-            session: named(self.session),
-            message: named(self.message),
-            part: named(self.part),
-            declared: PathText::all(declared)?,
-        })
-    }
-}
 
 /// What to do about changes that are not the caller's.
 #[derive(Deserialize, JsonSchema)]

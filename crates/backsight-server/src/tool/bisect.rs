@@ -1,56 +1,31 @@
 //! Finds the step since which a command fails.
 
-use std::time::Duration;
-
 use backsight::report::{BisectRun, Bisected, FoundStep};
-use backsight::request::Bisect;
-use backsight_core::{Code, Error, Result};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use backsight::request::SearchSteps;
+use backsight_core::Result;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, Needs, one_or_many, paths};
-use crate::ask::bisect_page;
+use super::{Asking, Call, Group, Needs, Shown};
 use crate::reply::Draft;
 
 pub struct BisectSteps;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// recorded program and arguments; exit 0 good, 125 skip, else bad
-    #[serde(default, deserialize_with = "one_or_many")]
-    command: Vec<String>,
-    /// judge by this path in a headless browser instead; command, if any, serves it on {port}
-    page: Option<String>,
-    /// with page: entry that must not show, such as c12
-    absent: Option<String>,
-    /// default: the oldest step
-    good: Option<String>,
-    /// default: the latest
-    bad: Option<String>,
-    /// unrecorded directories it needs, such as node_modules
-    #[serde(default, deserialize_with = "one_or_many")]
-    share: Vec<String>,
-    #[schemars(skip)]
-    #[serde(default, deserialize_with = "one_or_many")]
-    copy: Vec<String>,
-    #[schemars(skip)]
-    jobs: Option<u8>,
-    #[schemars(skip)]
-    timeout_ms: Option<u64>,
-    #[schemars(skip)]
-    wait_ms: Option<u64>,
-    #[schemars(skip)]
-    session: Option<String>,
-}
-
-impl Definition for BisectSteps {
+impl Asking for BisectSteps {
     const NAME: &'static str = "bisect";
     const TITLE: &'static str = "Which step broke it";
     const DESCRIPTION: &'static str = "Bisect: find which edit, step or change broke a test, build, script or page. Runs \
         a command of the workspace, or opens a page, on copies of recorded steps, never on the workspace's files.";
-    const EFFECT: Effect = Effect::Runs;
+    const GROUP: Group = Group::Files;
+    const SHOWS_BUDGET: bool = true;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("command").saying("recorded program and arguments; exit 0 good, 125 skip, else bad").text(),
+        Shown::new("page")
+            .saying("judge by this path in a headless browser instead; command, if any, serves it on {port}"),
+        Shown::new("absent").saying("with page: entry that must not show, such as c12"),
+        Shown::new("good").saying("default: the oldest step"),
+        Shown::new("bad").saying("default: the latest"),
+        Shown::new("share").saying("unrecorded directories it needs, such as node_modules").text(),
+    ];
     /// It is callable at any time; what broke in the app is what leads to it.
     const NEEDS: Needs = Needs::App;
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
@@ -64,37 +39,13 @@ impl Definition for BisectSteps {
         ("output", "string"),
         ("notes", "array"),
     ];
-    type Arguments = Arguments;
+    type Request = SearchSteps;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let Arguments { command, page, absent, good, bad, share, copy, jobs, timeout_ms, wait_ms, session } = arguments;
-        let request = Bisect {
-            good,
-            bad,
-            command,
-            page: bisect_page(page, absent, wait_ms)?,
-            directory: None,
-            share: paths(&share)?,
-            copy: paths(&copy)?,
-            jobs: jobs.map_or(1, usize::from),
-            timeout: timeout_ms.map(Duration::from_millis),
-            origin: call.plain_origin(session),
-        };
-        let found = call.workspace.agent_bisect(&request).map_err(advised)?;
+    fn run(call: &Call<'_>, mut request: SearchSteps) -> Result<Draft> {
+        request.who = call.on_behalf(request.who);
+        let found = call.workspace.agent_bisect(&request.bisect()?)?;
         let found = call.workspace.shortened(found)?;
         Ok(drafted(&found))
-    }
-}
-
-/// What to do about a search that cannot begin, in terms of this tool.
-fn advised(error: Error) -> Error {
-    match error.code() {
-        Code::InvalidRange => error
-            .with_hint(
-                "the check must pass at good and fail at bad: name other steps, or share the directories it needs",
-            )
-            .with_next("history_query", json!({})),
-        _ => error,
     }
 }
 

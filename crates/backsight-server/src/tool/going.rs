@@ -1,16 +1,14 @@
 //! What the four tools that change files have in common: the plan, told in full, and the token that ties a
 //! confirmation to it.
 
-use backsight::PlanToken;
-use backsight::report::{Applied, OnConflict};
-use backsight::request::Undo;
+use backsight::operation::Perform;
+use backsight::report::Applied;
 use backsight_core::{Code, Error, Result};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::files_track::lists;
-use super::{Call, usage};
+use super::{Call, Shown};
 use crate::reply::Draft;
 use crate::words;
 
@@ -29,88 +27,41 @@ pub const OUTPUT: &[(&str, &str)] = &[
     ("warnings", "array"),
 ];
 
-/// What to do about overlapping edits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Policy {
-    /// Change nothing and name every conflict.
-    #[default]
-    Refuse,
-    /// Leave the conflicting files as they are.
-    Skip,
-    /// Merge, with conflict markers where it must be.
-    Merge,
-}
+/// What undo and redo show of their requests.
+pub const COUNTED: &[Shown] = &[
+    Shown::new("count").saying("default 1"),
+    Shown::new("on_conflict").saying("default refuse"),
+    Shown::new("dry_run").saying("only the plan; default false"),
+    Shown::new("plan").saying("the plan's token").text(),
+];
 
-impl Policy {
-    /// As an argument that has to be said: nothing where it is the default.
-    pub fn argument(self) -> Option<&'static str> {
-        match self {
-            Policy::Refuse => None,
-            Policy::Skip => Some("skip"),
-            Policy::Merge => Some("merge"),
-        }
+/// The arguments with which the same is asked again, without those that say which plan, and for whom unless that was said.
+pub fn again(request: &impl Serialize) -> Result<Value> {
+    let written = serde_json::to_value(request);
+    let mut again = written.map_err(|error| super::usage(format!("the request cannot be written: {error}")))?;
+    if let Some(fields) = again.as_object_mut() {
+        fields.retain(|name, value| match name.as_str() {
+            "dry_run" | "plan" => false,
+            "on_conflict" => *value != "refuse",
+            _ => true,
+        });
     }
+    Ok(said(again))
 }
 
-impl From<Policy> for OnConflict {
-    fn from(policy: Policy) -> OnConflict {
-        match policy {
-            Policy::Refuse => OnConflict::Refuse,
-            Policy::Skip => OnConflict::Skip,
-            Policy::Merge => OnConflict::Merge,
-        }
-    }
-}
-
-/// How far undo and redo go.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Steps {
-    /// default 1
-    count: Option<u16>,
-    /// default refuse
-    #[serde(default)]
-    on_conflict: Policy,
-    /// only the plan; default false
-    #[serde(default)]
-    dry_run: bool,
-    /// the plan's token
-    plan: Option<String>,
-}
-
-impl Steps {
-    /// Does it, by the library's function for it.
-    pub fn run(
-        self,
-        call: &Call<'_>,
-        (tool, verb): (&'static str, &str),
-        go: impl FnOnce(&Undo) -> Result<Applied>,
-    ) -> Result<Draft> {
-        let count = match self.count.unwrap_or(1) {
-            0 => return Err(usage("`count` is 0, not a number from 1".to_owned())),
-            count => usize::from(count),
-        };
-        let again = json!({ "count": self.count, "on_conflict": self.on_conflict.argument() });
-        let request = Undo {
-            count,
-            on_conflict: self.on_conflict.into(),
-            dry_run: self.dry_run,
-            plan: agreed(self.plan.as_deref())?,
-            origin: call.plain_origin(None),
-        };
-        let done = go(&request).map_err(|error| plan_again(error, tool, &again))?;
-        Ok(applied(&done, verb, tool, again))
-    }
-}
-
-/// The plan that the caller agreed to.
-pub fn agreed(plan: Option<&str>) -> Result<Option<PlanToken>> {
-    plan.map(str::parse).transpose()
+/// Carries out a way back: the plan, with the call that carries it out, or what became of it.
+pub fn done<R: Perform<Answer = Applied>>(
+    call: &Call<'_>,
+    request: R,
+    (tool, verb): (&'static str, &str),
+    again: Value,
+) -> Result<Draft> {
+    let done = call.workspace.perform(request).map_err(|error| plan_again(error, tool, &again))?;
+    Ok(applied(&done, verb, tool, again))
 }
 
 /// A refusal of a plan other than the one agreed to, with the call that gives the plan as it is now.
-pub fn plan_again(error: Error, tool: &'static str, again: &Value) -> Error {
+fn plan_again(error: Error, tool: &'static str, again: &Value) -> Error {
     if error.code() != Code::StateMismatch {
         return error;
     }
@@ -128,7 +79,7 @@ fn said(mut arguments: Value) -> Value {
 }
 
 /// A plan, with the call of `tool` that carries it out, or what became of it.
-pub fn applied(applied: &Applied, verb: &str, tool: &'static str, again: Value) -> Draft {
+fn applied(applied: &Applied, verb: &str, tool: &'static str, again: Value) -> Draft {
     let touched = applied.reverted.len() + applied.merged.len() + applied.conflicts.len();
     let paths = words::count(touched, "path");
     let summary = match (applied.changed, applied.dry_run, &applied.snapshot) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use backsight::CallSettings;
 use backsight::report::{BlameHunk, Conversation, Kind, LineOrigin, Origin, Row};
-use backsight::request::{Log, Order};
+use backsight::request::{LogFilters, Order, PathText, ReadLog};
 use backsight_core::{Result, Timestamp, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ pub struct Arguments {
     #[serde(default)]
     oldest_first: bool,
     /// default 50
-    limit: Option<usize>,
+    limit: Option<u32>,
     cursor: Option<String>,
 }
 
@@ -108,26 +108,26 @@ fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         "text": arguments.text, "since": arguments.since, "until": arguments.until, "limit": arguments.limit,
         "oldest_first": arguments.oldest_first.then_some(true),
     });
-    let request = Log {
+    let filters = LogFilters {
         session: arguments.session,
         tool: arguments.tool,
         kind: arguments.kind.as_deref().map(kind).transpose()?,
-        file: arguments.file.as_deref().map(path).transpose()?,
+        file: arguments.file.map(PathText),
         since: arguments.since.as_deref().map(time).transpose()?,
         until: arguments.until.as_deref().map(time).transpose()?,
         text: arguments.text,
-        order: if arguments.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
-        limit: arguments.limit.unwrap_or(50).clamp(1, 1000),
+        oldest_first: arguments.oldest_first,
         cursor: arguments.cursor,
     };
-    let page = call.workspace.log(&request)?;
+    let order = filters.order();
+    let page = call.workspace.perform(ReadLog { filters, limit: arguments.limit })?;
     let session = only_session(&page.rows);
     let about = session.map(|session| call.workspace.conversation(session)).transpose()?.unwrap_or_default();
     let has_session = session.is_some();
     let page = call.workspace.shortened(page)?;
     let session = only_session(&page.rows).filter(|_| has_session).map(str::to_owned);
     let rows = rows(&page.rows, session.as_deref(), call);
-    let cursors = page.rows.iter().map(|row| match request.order {
+    let cursors = page.rows.iter().map(|row| match order {
         Order::NewestFirst => format!("before-{}", row.sequence_number().0),
         Order::OldestFirst => format!("after-{}", row.sequence_number().0),
     });

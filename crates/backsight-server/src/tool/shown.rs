@@ -12,12 +12,14 @@ pub struct Shown {
     field: &'static str,
     words: &'static str,
     kind: Option<&'static str>,
+    /// What the tool takes when the caller does not say, where that is another value than the operation's own.
+    default: Option<bool>,
 }
 
 impl Shown {
     /// Under its own name, without words.
     pub const fn new(field: &'static str) -> Shown {
-        Shown { name: field, field, words: "", kind: None }
+        Shown { name: field, field, words: "", kind: None, default: None }
     }
 
     /// Under the tool's name for it.
@@ -28,6 +30,11 @@ impl Shown {
     /// In a few words.
     pub const fn saying(self, words: &'static str) -> Shown {
         Shown { words, ..self }
+    }
+
+    /// With this value when the caller does not say.
+    pub const fn unless_said(self, value: bool) -> Shown {
+        Shown { default: Some(value), ..self }
     }
 
     /// As a text, or a list of texts, whatever else it may be.
@@ -41,6 +48,7 @@ pub struct Field {
     name: String,
     field: String,
     is_required: bool,
+    default: Option<bool>,
     kinds: Kinds,
 }
 
@@ -97,6 +105,7 @@ pub fn fields(request: &Map<String, Value>, shown: &[Shown]) -> Vec<Field> {
         name: shown.iter().find(|one| one.field == field).map_or(field.as_str(), |one| one.name).to_owned(),
         field: field.clone(),
         is_required: required.contains(&field.as_str()),
+        default: shown.iter().find(|one| one.field == field).and_then(|one| one.default),
         kinds: Kinds::of(schema),
     };
     properties.map(field).collect()
@@ -117,7 +126,7 @@ pub fn request(tool: &str, fields: &[Field], mut arguments: Map<String, Value>) 
         match arguments.remove(&field.name) {
             Some(value) => drop(request.insert(field.field.clone(), field.kinds.read(value))),
             None if field.is_required => return Err(not_understood(format!("missing argument `{}`", field.name))),
-            None => {}
+            None => request.extend(field.default.map(|value| (field.field.clone(), json!(value)))),
         }
     }
     match arguments.keys().next() {

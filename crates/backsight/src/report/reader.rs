@@ -22,6 +22,16 @@ pub struct Viewed {
     pub blobs: Vec<ObjectId>,
 }
 
+/// A page of the timeline in short.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct RowPage {
+    /// In the order asked for; newest first unless told otherwise.
+    pub rows: Vec<RowLine>,
+    /// Pass as `cursor` for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
 /// A row in short.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct RowLine {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use backsight_core::{Code, Error, RelPath, Result};
+use backsight_core::{Code, Error, RelPath, Result, countable};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,21 @@ impl PathText {
             return Err(Error::new(Code::InvalidPath, "a path is empty").with_hint("leave it out to mean everything"));
         }
         self.0.strip_prefix("./").unwrap_or(&self.0).trim_end_matches('/').parse()
+    }
+
+    /// Without the root of the workspace, which is no limit: then none is left. Models write `.` where they mean everything.
+    pub fn without_root(texts: Vec<PathText>) -> Vec<PathText> {
+        if texts.iter().any(PathText::is_root) { Vec::new() } else { texts }
+    }
+
+    /// Refuses more of them than a request may name.
+    pub fn check_all(name: &str, texts: &[PathText]) -> Result<()> {
+        countable(name, texts.len())?;
+        texts.iter().filter(|text| !text.is_root()).try_for_each(|text| text.inside().map(drop))
+    }
+
+    fn is_root(&self) -> bool {
+        matches!(self.0.as_str(), "." | "./")
     }
 
     /// All of them.
@@ -61,5 +76,10 @@ mod tests {
         for wrong in ["", "../x", "/etc/passwd", ".git/config", "a/../b", "."] {
             assert_eq!(read(wrong).unwrap_err().code(), Code::InvalidPath, "{wrong}");
         }
+        let only =
+            |texts: &[&str]| PathText::only(&texts.iter().map(|text| PathText((*text).to_owned())).collect::<Vec<_>>());
+        assert_eq!(only(&["src", "."]).unwrap(), Vec::new(), "the root is no limit");
+        assert_eq!(only(&["src"]).unwrap().len(), 1);
+        assert_eq!(only(&["../x", "."]).unwrap_err().code(), Code::InvalidPath);
     }
 }

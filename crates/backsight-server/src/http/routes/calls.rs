@@ -2,12 +2,12 @@
 
 use backsight::Workspace;
 use backsight::report::{Begun, Call, Tracked};
-use backsight::request::{Begin, Finish, Track};
+use backsight::request::{Begin, Behalf, Finish, Track};
 use backsight_core::{Code, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LOOK, Nothing, PATH, PathText, Policy, WRITE, Who};
+use super::{LOOK, Nothing, PATH, PathText, Policy, WRITE};
 use crate::http::endpoint::Endpoint;
 
 const RECORD: &[Code] = &[Code::StateMismatch];
@@ -32,7 +32,7 @@ struct TrackInput {
     #[serde(default)]
     description: String,
     #[serde(flatten)]
-    who: Who,
+    who: Behalf,
     /// The paths the tool wrote: what else changed is not its own, and a revert leaves that alone.
     #[serde(default)]
     declare: Vec<PathText>,
@@ -52,7 +52,7 @@ fn track(workspace: &Workspace, input: TrackInput) -> Result<Tracked> {
 #[derive(Deserialize, JsonSchema)]
 struct BeginInput {
     #[serde(flatten)]
-    who: Who,
+    who: Behalf,
     /// The paths the tool will write, if it knows.
     #[serde(default)]
     declare: Vec<PathText>,

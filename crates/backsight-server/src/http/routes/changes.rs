@@ -1,19 +1,19 @@
 //! What changed in all lanes and because of what, and which step broke it.
 
-use std::time::Duration;
-
 use backsight::browser::Filter;
 use backsight::report::{AllChanges, Bisected};
-use backsight::request::Bisect;
+use backsight::request::{Behalf, PageJudge, SearchSteps};
 use backsight::{Topic, Workspace};
-use backsight_core::{Code, Result};
+use backsight_core::{Code, Operation, Result};
+use http::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::browser::{CHECKPOINT, client, usage};
-use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE, Who};
-use crate::ask::{Question, bisect_page};
+use super::{ID, LOOK, PATH, REFERENCE, WRITE};
+use crate::ask::Question;
 use crate::http::endpoint::Endpoint;
+use crate::http::route::Route;
 use crate::reply::FEWEST_TOKENS;
 
 /// How a search can fail: the ends are not what they are called, the command cannot be run or was ended.
@@ -30,14 +30,7 @@ pub fn operations() -> Vec<Endpoint> {
         )
         .fails(&[CHECKPOINT, &[Code::Cancelled], LOOK, WRITE])
         .quotes(),
-        Endpoint::post(
-            "/api/bisect",
-            "bisect",
-            "Find the step since which a command fails, or a page shows an error",
-            bisect,
-        )
-        .fails(&[REFERENCE, SEARCH, PATH, WRITE])
-        .quotes(),
+        Endpoint::of::<SearchSteps>(),
         Endpoint::post(
             "/api/bisect/page",
             "bisectPage",
@@ -86,40 +79,13 @@ fn changes(workspace: &Workspace, input: ChangesInput) -> Result<AllChanges> {
     workspace.changes(&client(asking)?, &include, &question.checked()?)
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct BisectInput {
-    /// A step at which it worked, as a reference; the oldest one that is kept when left out.
-    good: Option<String>,
-    /// A step at which it fails; the latest one when left out.
-    bad: Option<String>,
-    /// The program and its arguments: status 0 is good, 125 cannot be told, anything else is bad. With `page` it serves that
-    /// instead, on the port that it is given as `PORT` and in place of `{port}`.
-    #[serde(default)]
-    #[schemars(example = ["false"])]
-    command: Vec<String>,
-    /// The path of a page that tells instead, opened in a headless browser; without a command the files are served as they are.
-    page: Option<String>,
-    /// With `page`: the entry that makes a step bad when it shows, by its id or its symptom.
-    absent: Option<String>,
-    /// With `page`: how long it is watched at most; 5000 when left out.
-    #[schemars(range(max = 60_000))]
-    wait_ms: Option<u64>,
-    /// The directory below the root that it runs in.
-    directory: Option<PathText>,
-    /// Directories no snapshot holds that the command needs, as reflinks or hard links.
-    #[serde(default)]
-    share: Vec<PathText>,
-    /// The same as copies.
-    #[serde(default)]
-    copy: Vec<PathText>,
-    /// How many runs at a time; 1 when left out.
-    #[schemars(range(min = 1, max = 64))]
-    jobs: Option<u8>,
-    /// A run that takes longer is bad. With `page`: how long the server may take until it listens.
-    #[schemars(range(min = 1, max = 86_400_000))]
-    timeout_ms: Option<u64>,
-    #[serde(flatten)]
-    who: Who,
+impl Route for SearchSteps {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/api/bisect";
+    const ID: &'static str = "bisect";
+    const SUMMARY: &'static str = "Find the step since which a command fails, or a page shows an error";
+    const FAILS: &'static [&'static [Code]] = &[REFERENCE, SEARCH, PATH, WRITE];
+    const QUOTES: bool = true;
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -135,29 +101,14 @@ struct PageInput {
     /// A step at which it shows; the latest one when left out.
     bad: Option<String>,
     #[serde(flatten)]
-    who: Who,
+    who: Behalf,
 }
 
 /// What a person may start from the dashboard: a browser opens the page, and nothing else is run.
 fn by_page(workspace: &Workspace, input: PageInput) -> Result<Bisected> {
     let PageInput { page, absent, good, bad, who } = input;
-    let page = bisect_page(Some(page), Some(absent), None)?;
-    workspace.agent_bisect(&Bisect { good, bad, page, jobs: 1, origin: who.origin(&[])?, ..Bisect::default() })
-}
-
-fn bisect(workspace: &Workspace, input: BisectInput) -> Result<Bisected> {
-    let BisectInput { good, bad, command, page, absent, wait_ms, directory, share, copy, jobs, timeout_ms, who } =
-        input;
-    workspace.bisect(&Bisect {
-        good,
-        bad,
-        command,
-        page: bisect_page(page, absent, wait_ms)?,
-        directory: directory.map(|path| path.inside()).transpose()?,
-        share: PathText::all(&share)?,
-        copy: PathText::all(&copy)?,
-        jobs: jobs.map_or(1, usize::from),
-        timeout: timeout_ms.map(Duration::from_millis),
-        origin: who.origin(&[])?,
-    })
+    let judge = PageJudge { page: Some(page), absent: Some(absent), wait_ms: None };
+    let search = SearchSteps { good, bad, judge, who, ..SearchSteps::default() };
+    search.check()?;
+    workspace.agent_bisect(&search.bisect()?)
 }

@@ -2,11 +2,12 @@
 
 use backsight::Workspace;
 use backsight::report::{CurrentState, Reset, SyncReport};
+use backsight::request::Behalf;
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LOOK, Nothing, WRITE, Who};
+use super::{LOOK, Nothing, WRITE};
 use crate::http::endpoint::Endpoint;
 
 pub fn operations() -> Vec<Endpoint> {
@@ -49,7 +50,7 @@ struct ResetInput {
     #[schemars(regex(pattern = r"\S"))]
     reason: String,
     #[serde(flatten)]
-    who: Who,
+    who: Behalf,
 }
 
 fn reset(workspace: &Workspace, input: ResetInput) -> Result<Reset> {

@@ -1,24 +1,23 @@
 //! What was recorded: the timeline, one row of it, the life of a file, and who wrote its lines.
 
 use backsight::Workspace;
-use backsight::report::{Blame, Commits, FileVersion, Kind, LogPage, PathChange, Searched, SnapshotDetail};
-use backsight::request::{self, Log, Order};
+use backsight::report::{Blame, Commits, FileVersion, PathChange, Searched, SnapshotDetail};
+use backsight::request::{self, ReadLog};
 use backsight_core::{Code, Error, Result, Seq, Timestamp};
+use http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LOOK, PATH, PathText, REFERENCE, compare};
 use crate::http::endpoint::Endpoint;
+use crate::http::route::Route;
 
-/// As many rows as a page has when nobody says.
-const PAGE: u32 = 50;
-/// The same of commits.
+/// As many commits as a page has unless the caller says how many.
 const COMMITS: usize = 500;
 
 pub fn operations() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/api/log", "log", "What was recorded, newest first, page by page", log)
-            .fails(&[PATH, &[Code::RefAmbiguous]]),
+        Endpoint::of::<ReadLog>(),
         Endpoint::get("/api/commits", "commits", "The commits of the user's Git, read as they are", commits)
             .fails(&[&[Code::Damaged]]),
         Endpoint::get(
@@ -40,47 +39,12 @@ pub fn operations() -> Vec<Endpoint> {
     ]
 }
 
-/// Which rows: the same for the log and for the timeline in short.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct LogInput {
-    /// Only rows of this session.
-    session: Option<String>,
-    /// Only rows of this tool.
-    tool: Option<String>,
-    /// Only this kind of row.
-    kind: Option<Kind>,
-    /// Only steps that changed this path or something below it.
-    file: Option<PathText>,
-    /// Only at or after this time.
-    since: Option<Timestamp>,
-    /// Only at or before this time.
-    until: Option<Timestamp>,
-    /// Only rows whose description, tool or session holds this text, in letters of any case.
-    text: Option<String>,
-    /// The oldest row first.
-    #[serde(default)]
-    oldest_first: bool,
-    /// At most this many. Of the log: 50 unless told otherwise, 0 means all. Of the timeline in short: 500 unless told
-    /// otherwise, 1 to 5,000.
-    limit: Option<u32>,
-    /// The `next_cursor` of the page before, which must have been asked for in the same order.
-    #[schemars(regex(pattern = "^(before|after)-[0-9]{1,18}$"))]
-    cursor: Option<String>,
-}
-
-impl LogInput {
-    /// In the library's words; a page has `usual` rows when the caller does not say.
-    pub(super) fn request(self, usual: u32) -> Result<Log> {
-        let LogInput { session, tool, kind, file, since, until, text, oldest_first, limit, cursor } = self;
-        let file = file.map(|file| file.inside()).transpose()?;
-        let order = if oldest_first { Order::OldestFirst } else { Order::NewestFirst };
-        let limit = limit.unwrap_or(usual) as usize;
-        Ok(Log { session, tool, kind, file, since, until, text, order, limit, cursor })
-    }
-}
-
-fn log(workspace: &Workspace, input: LogInput) -> Result<LogPage> {
-    workspace.log(&input.request(PAGE)?)
+impl Route for ReadLog {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/api/log";
+    const ID: &'static str = "log";
+    const SUMMARY: &'static str = "What was recorded, newest first, page by page";
+    const FAILS: &'static [&'static [Code]] = &[PATH, &[Code::RefAmbiguous]];
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use backsight::Workspace;
 use backsight::report::{ExportedGit, Milestone, MilestoneDetail};
-use backsight::request::{ExportGit, NewMilestone};
+use backsight::request::{Behalf, ExportGit, NewMilestone};
 use backsight_core::{Code, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Nothing, PATH, PathText, REFERENCE, WRITE, Who};
+use super::{Nothing, PATH, PathText, REFERENCE, WRITE};
 use crate::http::endpoint::Endpoint;
 
 /// How a range can be none.
@@ -67,7 +67,7 @@ struct CreateInput {
     /// Up to this snapshot instead of the latest, as a reference; not together with `snapshots`.
     end: Option<String>,
     #[serde(flatten)]
-    who: Who,
+    who: Behalf,
 }
 
 fn create(workspace: &Workspace, input: CreateInput) -> Result<Milestone> {

@@ -3,20 +3,18 @@
 
 use backsight::browser::Ask;
 use backsight::report::{AllChanges, Hunks, Row, RowLine, Seen, Session, Snapshot, Status, Viewed};
-use backsight::request::{self, Log, Order};
+use backsight::request::{self, Log, Order, ReadTimeline};
 use backsight::{Workspace, names};
 use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::browser::CHECKPOINT;
-use super::history::LogInput;
 use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE};
 use crate::http::endpoint::Endpoint;
+use crate::http::route::Route;
 
-/// Rows of a page of the timeline when the caller does not say, and at most.
-const PAGE: u32 = 500;
-const LARGEST_PAGE: usize = 5_000;
 /// Rows and files since a person last looked that are listed.
 const ROWS: usize = 500;
 const FILES: usize = 500;
@@ -37,8 +35,7 @@ pub fn operations() -> Vec<Endpoint> {
             LOOK,
             WRITE,
         ]),
-        Endpoint::get("/api/timeline", "timeline", "The rows of the timeline in short, for long lists", timeline)
-            .fails(&[PATH, &[Code::RefAmbiguous]]),
+        Endpoint::of::<ReadTimeline>(),
         Endpoint::get(
             "/api/hunks",
             "hunks",
@@ -196,23 +193,12 @@ fn mark_seen(workspace: &Workspace, input: SeenInput) -> Result<Seen> {
     Ok(seen)
 }
 
-/// A page of the timeline in short.
-#[derive(JsonSchema, Serialize)]
-struct Timeline {
-    /// In the order asked for; newest first unless told otherwise.
-    rows: Vec<RowLine>,
-    /// Pass as `cursor` for the next page; absent on the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-}
-
-fn timeline(workspace: &Workspace, input: LogInput) -> Result<Timeline> {
-    let request = input.request(PAGE)?;
-    if !(1..=LARGEST_PAGE).contains(&request.limit) {
-        return Err(Error::new(Code::Usage, format!("`limit` is a number from 1 to {LARGEST_PAGE}")));
-    }
-    let page = workspace.log(&request)?;
-    Ok(Timeline { rows: page.rows.into_iter().map(RowLine::from).collect(), next_cursor: page.next_cursor })
+impl Route for ReadTimeline {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/api/timeline";
+    const ID: &'static str = "timeline";
+    const SUMMARY: &'static str = "The rows of the timeline in short, for long lists";
+    const FAILS: &'static [&'static [Code]] = &[PATH, &[Code::RefAmbiguous]];
 }
 
 #[derive(Deserialize, JsonSchema)]
