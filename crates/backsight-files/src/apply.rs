@@ -161,7 +161,7 @@ impl Applier<'_> {
             if place.is_dir() && Mount::of(&place) == own {
                 let shown = backsight_core::quote(&step.stage.directory);
                 let message = format!("`{shown}` is not mounted, and an interrupted restore has files there");
-                let hint = "mount it again and run any `backsight` command, which finishes the restore; where it is gone for \
+                let hint = "mount it again, and whatever opens the workspace next finishes the restore; where it is gone for \
                             good, remove its empty directory";
                 return Err(Error::new(Code::Io, message).with_hint(hint));
             }

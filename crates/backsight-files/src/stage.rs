@@ -156,7 +156,8 @@ fn check_writable(root: &OwnedFd, journal: &Journal) -> Result<()> {
         }
     };
     Err(Error::io(format!("change files in `{shown}`"), error.into())
-        .with_hint(format!("leave what is there as it is with `--on-conflict skip`, or {allow}"))
+        .then("leave what is there as it is", NextStep::WithSkip)
+        .or_hint(allow)
         .with_details(serde_json::json!({ "unwritable": unwritable })))
 }
 

@@ -79,7 +79,7 @@ mod tests {
             let steps = said().into_iter().filter(|(_, phrases)| phrases[index].words.starts_with("the command "));
             steps.map(|(step, _)| format!("{step:?}").split([' ', '{']).next().unwrap_or_default().to_owned()).collect()
         };
-        insta::assert_snapshot!(only(1).join(" "), @"ShrinkStore Configure PinSnapshot MakeStore MakeStoreIn MakeStoreAnywhere MakeUserStore AdoptStore ImportElsewhere ListComments AnswerComment ListSessions StartSession ShowSession RevertSession RecordMessage AbandonCall ListKnown WithOthers WithSquash WithDirectory");
+        insta::assert_snapshot!(only(1).join(" "), @"ShrinkStore Configure PinSnapshot MakeStore MakeStoreIn MakeStoreAnywhere MakeUserStore AdoptStore ImportElsewhere ListSessions StartSession ShowSession RevertSession RecordMessage AbandonCall ListKnown WithOthers WithSquash WithDirectory");
         insta::assert_snapshot!(only(2).join(" "), @"MakeStoreIn MakeStoreAnywhere MakeUserStore AdoptStore ImportElsewhere WithDirectory");
     }
 

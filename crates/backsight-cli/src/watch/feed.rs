@@ -9,6 +9,7 @@ use backsight::report::{Applied, HasIds, LogPage, OnConflict, Row};
 use backsight::request::{Log, Revert, Sessions, Undo};
 use backsight::{PlanToken, Settings, Workspace};
 use backsight_core::{Code, Error, Result, Seq, SnapshotId};
+use backsight_server::CommandLine;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::detail;
@@ -314,7 +315,8 @@ fn refusal(error: &Error) -> Refusal {
         _ => Vec::new(),
     };
     let conflicts = conflicts.iter().filter_map(line).collect();
-    Refusal { message: safe(error.message()), hint: error.hint().map(safe), conflicts }
+    let hint = error.hint_in(&CommandLine).map(|hint| safe(&hint));
+    Refusal { message: safe(error.message()), hint, conflicts }
 }
 
 #[cfg(test)]

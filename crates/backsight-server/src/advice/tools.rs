@@ -60,6 +60,8 @@ fn called(step: &NextStep) -> Call {
         NextStep::AcceptState => ToFill("workspace_reset"),
         NextStep::BeginCall => Whole("files_track", json!({ "phase": "begin" })),
         NextStep::CreateMilestone => ToFill("milestone_create"),
+        NextStep::ListComments => Whole("review_comments", json!({})),
+        NextStep::AnswerComment { .. } => ToFill("review_comments, its id as answer and your text"),
         NextStep::ListMilestones => Whole("milestone_list", json!({})),
         NextStep::SeeAppChanges => Whole("get_changes_since", json!({})),
         NextStep::ShowEntry => ToFill("browser_log entry"),
@@ -115,8 +117,6 @@ fn called(step: &NextStep) -> Call {
         | NextStep::MakeUserStore
         | NextStep::AdoptStore { .. }
         | NextStep::ImportElsewhere
-        | NextStep::ListComments
-        | NextStep::AnswerComment { .. }
         | NextStep::ListSessions
         | NextStep::StartSession
         | NextStep::ShowSession { .. }

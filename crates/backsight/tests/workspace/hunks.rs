@@ -200,7 +200,8 @@ fn a_hunk_that_is_not_there_or_there_twice_changes_nothing() {
     let hunk = ids(&scene, "@")[0];
     let unknown = revert(&scene, "@", &["h0000000000"]).unwrap_err();
     assert_eq!(unknown.code(), Code::RefNotFound);
-    assert!(unknown.hint().unwrap_or_default().contains("show @ --hunks"), "{unknown:?}");
+    let list = backsight_core::NextStep::ListHunks { reference: Some("@".to_owned()) };
+    assert!(unknown.advises(&list), "{unknown:?}");
     scene.write("file", "a\n");
     scene.workspace.track().unwrap();
     scene.write("file", "b\n");

@@ -161,7 +161,7 @@ fn a_directory_that_is_mounted_read_only_stops_no_other_command() {
     let _view = View::of(&scene.root.join("volume"), &scene.root.join("volume"));
     let error = scene.workspace.restore("1").unwrap_err();
     assert!(error.message().contains("change files in `volume`"), "{error:?}");
-    assert!(error.hint().unwrap().contains("--on-conflict skip"), "{error:?}");
+    assert!(error.advises(&backsight_core::NextStep::WithSkip), "{error:?}");
     let next = open(&scene.root);
     // The state before the restore was recorded, as ever.
     assert!(next.status().unwrap().clean);
