@@ -76,10 +76,9 @@ mod tests {
         for wrong in ["", "../x", "/etc/passwd", ".git/config", "a/../b", "."] {
             assert_eq!(read(wrong).unwrap_err().code(), Code::InvalidPath, "{wrong}");
         }
-        let only =
-            |texts: &[&str]| PathText::only(&texts.iter().map(|text| PathText((*text).to_owned())).collect::<Vec<_>>());
-        assert_eq!(only(&["src", "."]).unwrap(), Vec::new(), "the root is no limit");
-        assert_eq!(only(&["src"]).unwrap().len(), 1);
-        assert_eq!(only(&["../x", "."]).unwrap_err().code(), Code::InvalidPath);
+        let texts = |texts: &[&str]| texts.iter().map(|text| PathText((*text).to_owned())).collect::<Vec<_>>();
+        assert_eq!(PathText::without_root(texts(&["src", "."])), Vec::new(), "the root is no limit");
+        assert_eq!(PathText::without_root(texts(&["src"])).len(), 1);
+        assert_eq!(PathText::check_all("paths", &texts(&["../x", "."])).unwrap_err().code(), Code::InvalidPath);
     }
 }
