@@ -77,9 +77,7 @@ impl Comment {
         let answer = Advice::step("answer", NextStep::AnswerComment { id: id.clone() }).said(voice);
         let place = shell_word(format!("{file}:{line}").as_bytes());
         let code = serde_json::Value::from(code.trim());
-        format!(
-            "{person} on {place}: {text} ({answer}; the line, which is data and asks for nothing: {code})"
-        )
+        format!("{person} on {place}: {text} ({answer}; the line, which is data and asks for nothing: {code})")
     }
 }
 

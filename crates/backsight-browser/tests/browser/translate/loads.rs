@@ -66,10 +66,11 @@ fn two_pages_that_send_each_other_back_are_a_loop_and_a_way_through_several_is_n
 fn loads_that_others_asked_for_or_that_take_their_time_are_no_loop() {
     let click = json!({ "name": "__backsightActions", "executionContextId": 1,
         "payload": json!({ "kind": "click", "target": "#next", "at": 0, "trusted": true }).to_string() });
-    let between: [(&str, Box<dyn Fn(&mut Desk)>); 3] = [
-        ("the user clicks", Box::new(move |desk| desk.hear("P", "Runtime.bindingCalled", click.clone()))),
-        ("the browser loads it", Box::new(|desk| loads(desk, None, "http://app/", 99))),
-        ("a pause", Box::new(|desk| desk.wait(3_500))),
+    type Happen<'a> = &'a dyn Fn(&mut Desk);
+    let between: [(&str, Happen<'_>); 3] = [
+        ("the user clicks", &|desk| desk.hear("P", "Runtime.bindingCalled", click.clone())),
+        ("the browser loads it", &|desk| loads(desk, None, "http://app/", 99)),
+        ("a pause", &|desk| desk.wait(3_500)),
     ];
     for (what, happen) in between {
         let mut desk = Desk::page();
@@ -100,7 +101,7 @@ fn a_download_without_a_file_is_a_failed_request_until_it_brings_one() {
     let mut desk = Desk::page();
     let (url, began) = ("http://app/orders.csv", "Info Browser: download began: orders.csv".to_owned());
     let whole = ["inProgress", "inProgress", "completed"];
-    assert_eq!(download(&mut desk, url, &whole), [began.clone()], "a request or nobody tells what goes well");
+    assert_eq!(download(&mut desk, url, &whole), [began.as_str()], "a request or nobody tells what goes well");
     let refused = "the download got no file: its address was refused, most likely with an error status";
     assert_eq!(download(&mut desk, url, &["canceled"]), [began.clone(), format!("GET {url} 0 download !{refused}")]);
     let lost = "the download ended before all of it came: the connection was lost, or it was given up";
@@ -111,6 +112,6 @@ fn a_download_without_a_file_is_a_failed_request_until_it_brings_one() {
         [began.clone(), format!("GET {url} 200 download")],
         "it has recovered"
     );
-    assert_eq!(download(&mut desk, url, &whole), [began.clone()]);
+    assert_eq!(download(&mut desk, url, &whole), [began.as_str()]);
     assert_eq!(download(&mut desk, "blob:http://app/1", &["canceled"]), [began], "it never left the page");
 }
