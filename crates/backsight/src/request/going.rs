@@ -37,7 +37,7 @@ pub struct RestoreFiles {
 pub struct RevertSteps {
     /// Which steps, as references; `session:ID` and `message:ID` name all their steps. Or one range, `3..7`, `@..now`: what
     /// differs between two states, by any writer.
-    #[schemars(length(min = 1), example = ["@"])]
+    #[schemars(length(min = 1), example = newest_step())]
     pub refs: Vec<String>,
     /// Also what was found changed outside within a milestone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -190,4 +190,8 @@ impl Perform for RedoSteps {
     fn carry_out(self, workspace: &Workspace) -> Result<Applied> {
         workspace.redo(&self.steps.undo()?)
     }
+}
+
+fn newest_step() -> [&'static str; 1] {
+    ["@"]
 }

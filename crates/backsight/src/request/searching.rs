@@ -25,7 +25,7 @@ pub struct SearchSteps {
     /// The program and its arguments: status 0 is good, 125 cannot be told, anything else is bad. With `page` it serves that
     /// instead, on the port that it is given as `PORT` and in place of `{port}`.
     #[serde(default)]
-    #[schemars(example = ["false"])]
+    #[schemars(example = failing_command())]
     pub command: Vec<String>,
     /// What tells instead of the command's status.
     #[cfg(feature = "browser")]
@@ -129,4 +129,8 @@ impl Perform for SearchSteps {
     fn carry_out(self, workspace: &Workspace) -> Result<Bisected> {
         workspace.bisect(&self.bisect()?)
     }
+}
+
+fn failing_command() -> [&'static str; 1] {
+    ["false"]
 }

@@ -77,6 +77,6 @@ fn the_group_is_offered_alone_and_says_that_every_tool_takes_a_session() {
     assert!(instructions.contains("Every debug tool takes `session`"), "{instructions}");
     agent.notify("notifications/initialized", json!({}));
     let tools = agent.tools();
-    assert_eq!(tools.len(), 22);
+    assert_eq!(tools.len(), 24);
     assert!(agent.request("tools/call", json!({ "name": "files_track", "arguments": {} })).is_err());
 }
