@@ -77,7 +77,7 @@ fn a_request_before_the_handshake_is_refused_and_the_handshake_still_works() {
     let error = agent.request("tools/list", json!({})).unwrap_err();
     assert_eq!(error["code"], -32602);
     agent.open();
-    assert_eq!(agent.tools().len(), 46);
+    assert_eq!(agent.tools().len(), 49);
 }
 
 #[test]

@@ -78,7 +78,7 @@ const MORE: [(&str, &str); 96] = [
     ("get back the file I deleted", "files_restore files_read"),
     ("uncommitted changes", "workspace_status files_changes files_diff"),
     ("what did the previous session change", "history_query"),
-    ("find when a bug was introduced", "history_query"),
+    ("find when a bug was introduced", "history_query bisect"),
     ("did my edit break the page", "get_changes_since get_session_health"),
     ("javascript exceptions in the browser", "get_changes_since"),
     ("404 and 500 responses", "get_changes_since"),
