@@ -22,6 +22,8 @@ const flag = { type: 'boolean' };
 const { values } = parseArgs({ options: { program: text, tools: text, only: text, out: text, verbose: flag, because: flag } });
 const only = (values.only ?? APPS.join(',')).split(',').map((wanted) => wanted.split(':'));
 
+const known = readFileSync(join(folder, 'known.txt'), 'utf8');
+
 const rows = [];
 for (const name of APPS) {
   const named = only.filter(([app]) => app === name);
@@ -32,7 +34,7 @@ countTokens(rows, resolve(values.tools, 'node_modules'));
 const report = values.because ? `${table(rows)}\n${rates(rows)}` : table(rows);
 process.stdout.write(report);
 if (values.out) writeFileSync(values.out, report);
-const wrong = complaints(rows, readFileSync(join(folder, 'known.txt'), 'utf8'));
+const wrong = complaints(rows, known);
 for (const line of wrong) console.error(line);
 process.exitCode = wrong.length ? 1 : 0;
 
@@ -48,11 +50,20 @@ async function visit(name, isWanted) {
     if (!app.launches) scene.user = await User.start(stage.beside('profile'));
     await app.start(scene);
     await settle(scene);
-    for (const bug of app.bugs.filter(isWanted)) seen.push({ app: name, ...(await look(bug, app, scene)) });
+    for (const bug of app.bugs.filter(isWanted)) seen.push(await play(bug, app, name, scene));
   } finally {
     await scene.agent?.leave().catch(() => {});
     scene.user?.leave();
     stage.leave();
   }
   return seen;
+}
+
+/** Plays one bug; what did not hold is said and played once more, since browser and servers keep a time of their own. */
+async function play(bug, app, name, scene) {
+  const row = { app: name, ...(await look(bug, app, scene)) };
+  const wrong = complaints([row], known);
+  if (!wrong.length) return row;
+  console.error('flaky, played again:', ...wrong);
+  return { app: name, ...(await look(bug, app, scene)) };
 }

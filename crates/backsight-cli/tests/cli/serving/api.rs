@@ -28,7 +28,7 @@ const ELSEWHERE: [&str; 12] = [
 /// Commands that are no operation: they are about this process, this terminal or this machine. `call` runs a program,
 /// which a server does for nobody; over HTTP it is `begin` and `finish`. `run` reports to `/ingest/console`. `export`
 /// and `import` name a file of the user's anywhere. The commands below `debug` are compared in the module of that name.
-const ONLY_TYPED: [&str; 15] = [
+const ONLY_TYPED: [&str; 16] = [
     "agent-help",
     "call",
     "completions",
@@ -44,6 +44,7 @@ const ONLY_TYPED: [&str; 15] = [
     "report",
     "run",
     "serve",
+    "watch",
 ];
 
 /// Commands that need a server, or say something else in every process, so that there is nothing to compare with; the
