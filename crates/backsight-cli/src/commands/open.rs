@@ -121,7 +121,7 @@ fn opener(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
     ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(is_set).then_some("xdg-open")
 }
 
-/// The program with this name outside the workspace: whoever has `node_modules/.bin` on the search path did not choose one there.
+/// The program with this name outside the workspace: a user who has `node_modules/.bin` on the search path did not choose one there.
 fn found(name: &str, search: &[PathBuf]) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
     search.iter().map(|directory| directory.join(name)).find(is_program)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Uncovered};
+use backsight_core::{Code, Error, NextStep, ObjectId, RelPath, Result, Uncovered};
 use backsight_diff::{BinaryFiles, FileChange, FileSide, Options, generate_unified_diff, is_binary};
 use backsight_files::{Capture, Change, Node, Renames, Texts, Tree, Unseen, renames};
 
@@ -255,7 +255,7 @@ impl Workspace {
             if !is_in(&from)? && !is_in(&to)? && !is_unseen() {
                 let message = format!("`{path}` is neither in {} nor in {}", from.name(), to.name());
                 return Err(Error::new(Code::PathNotFound, message)
-                    .with_hint(format!("list the files with `backsight ls {}`", from.spelling())));
+                    .then("list the files", NextStep::ListFiles { reference: from.spelling() }));
             }
         }
         let selected = |path: &RelPath| paths.is_empty() || paths.iter().any(|selected| path.is_within(selected));
