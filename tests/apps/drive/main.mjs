@@ -50,20 +50,11 @@ async function visit(name, isWanted) {
     if (!app.launches) scene.user = await User.start(stage.beside('profile'));
     await app.start(scene);
     await settle(scene);
-    for (const bug of app.bugs.filter(isWanted)) seen.push(await play(bug, app, name, scene));
+    for (const bug of app.bugs.filter(isWanted)) seen.push({ app: name, ...(await look(bug, app, scene)) });
   } finally {
     await scene.agent?.leave().catch(() => {});
     scene.user?.leave();
     stage.leave();
   }
   return seen;
-}
-
-/** Plays one bug; what did not hold is said and played once more, since browser and servers keep a time of their own. */
-async function play(bug, app, name, scene) {
-  const row = { app: name, ...(await look(bug, app, scene)) };
-  const wrong = complaints([row], known);
-  if (!wrong.length) return row;
-  console.error('flaky, played again:', ...wrong);
-  return { app: name, ...(await look(bug, app, scene)) };
 }

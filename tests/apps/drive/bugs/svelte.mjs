@@ -152,7 +152,9 @@ const BUGS = [
     name: 'lost stream',
     kind: 'event stream that its server ends and refuses afterwards',
     plant: async (scene) => {
-      scene.stage.edit('app.py', '        while True:', '        for _ in range(1):');
+      // It ends at once: as long as it is open nothing is lost, and an answer in that time is rightly clean.
+      const lasting = '        while True:\n            yield "data: 1\\n\\n"\n            await asyncio.sleep(1)\n';
+      scene.stage.edit('app.py', lasting, '        yield "data: 1\\n\\n"\n');
       const refused = '    if STOCK.pop("cup", None) is None:\n        return PlainTextResponse("no more events", 503)\n';
       await server('    async def ticks():', `${refused}    async def ticks():`)(scene);
       starts("new EventSource('/api/events');")(scene);
