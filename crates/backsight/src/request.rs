@@ -176,6 +176,9 @@ pub struct Log {
     pub cursor: Option<String>,
 }
 
+/// As many letters as a text to look for in changed lines may have.
+pub const LONGEST_SEARCH: usize = 200;
+
 /// Words to look for in what steps changed.
 #[derive(Clone, Debug, Default)]
 pub struct Search {

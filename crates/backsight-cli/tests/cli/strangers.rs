@@ -61,6 +61,7 @@ fn lines() -> Vec<(&'static str, &'static str, String)> {
         ("open", "open --no-start"),
         ("comment", "comment list"),
         ("report", "report"),
+        ("watch", "watch --json"),
         ("completions", "completions bash"),
         ("man", "man"),
         ("agent-help", "agent-help"),

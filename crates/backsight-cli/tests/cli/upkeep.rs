@@ -141,6 +141,8 @@ fn doctor_checks_and_advises() {
             install it with `apt-get install delve golang-go`
     absent  debugger lldb-dap: not found; only binaries need it
             install it with `apt-get install lldb-22`
+    absent  debugger rdbg: not found; only programs in .rb need it
+            install it with `apt-get install ruby`
     ---- exit 0
     ");
 }

@@ -14,6 +14,7 @@ impl Voice for Tools {
             Call::Whole(tool, arguments) => {
                 whole(words(tool, &arguments), json!({ "tool": tool, "arguments": arguments }))
             }
+            Call::Begun(tool, arguments, rest) => part(format!("{} {rest}", words(tool, &arguments))),
             Call::ToFill(words) => part(words),
             Call::Nowhere => on_the_command_line(step),
         }
@@ -24,6 +25,8 @@ impl Voice for Tools {
 enum Call {
     /// A tool and its arguments.
     Whole(&'static str, Value),
+    /// A tool, the arguments that are known, and what the agent adds.
+    Begun(&'static str, Value, &'static str),
     /// A tool with something to fill in, or an argument of the same call.
     ToFill(&'static str),
     /// No tool does it.
@@ -40,7 +43,7 @@ fn words(tool: &str, arguments: &Value) -> String {
 }
 
 fn called(step: &NextStep) -> Call {
-    use Call::{Nowhere, ToFill, Whole};
+    use Call::{Begun, Nowhere, ToFill, Whole};
     match step {
         NextStep::SeeHistory { session, file } => {
             let named = [("session", session), ("file", file)];
@@ -61,7 +64,7 @@ fn called(step: &NextStep) -> Call {
         NextStep::BeginCall => Whole("files_track", json!({ "phase": "begin" })),
         NextStep::CreateMilestone => ToFill("milestone_create"),
         NextStep::ListComments => Whole("review_comments", json!({})),
-        NextStep::AnswerComment { .. } => ToFill("review_comments, its id as answer and your text"),
+        NextStep::AnswerComment { id } => Begun("review_comments", json!({ "answer": id }), "and your text"),
         NextStep::ListMilestones => Whole("milestone_list", json!({})),
         NextStep::SeeAppChanges => Whole("get_changes_since", json!({})),
         NextStep::ShowEntry => ToFill("browser_log entry"),

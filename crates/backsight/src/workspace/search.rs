@@ -35,9 +35,13 @@ impl Workspace {
         if wanted.trim().is_empty() {
             return Err(Error::new(Code::Usage, "there is nothing to look for: `text` is empty"));
         }
+        let (letters, most) = (request.text.chars().count(), request::LONGEST_SEARCH);
+        if letters > most {
+            return Err(Error::new(Code::Usage, format!("`text` has {letters} letters, and at most {most} are taken")));
+        }
         let mut found = Searched::default();
         let mut room = BYTES;
-        let mut cursor = request.before.map(|before| format!("before-{}", before.0));
+        let mut cursor = request.before.map(|before| format!("before-{}", before.0.min(i64::MAX.unsigned_abs())));
         loop {
             let page = self.log(&Log { limit: PAGE, cursor, ..Log::default() })?;
             for step in page.rows.iter().filter_map(Row::snapshot) {

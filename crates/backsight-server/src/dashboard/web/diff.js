@@ -171,14 +171,15 @@ function usePicks(rows, files, from) {
       return after;
     });
   };
-  /** With the keyboard: the next line that is not chosen, from the one chosen last or the first in view. */
-  const next = (here) => {
-    const start = last.current !== null && chosen.size ? last.current : here;
-    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !chosen.has(key)));
-    if (at < 0) return;
+  /** With the keyboard: the next line that is not chosen, from the one chosen last or the first in view. A key that is held
+   * comes again before the page is drawn, so what counts is what is chosen by then. */
+  const next = (here) => set((before) => {
+    const start = last.current !== null && before.size ? last.current : here;
+    const at = rows.findIndex((row, index) => index >= start && all(row).some((key) => !before.has(key)));
+    if (at < 0) return before;
     last.current = at;
-    set((before) => new Set([...before, ...all(rows[at])]));
-  };
+    return new Set([...before, ...all(rows[at])]);
+  });
   const clear = () => { last.current = null; set(new Set()); };
   const go = () => {
     const hunks = spelled(files, chosen);

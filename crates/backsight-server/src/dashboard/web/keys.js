@@ -1,5 +1,5 @@
 // The keyboard: each page says which keys it takes and what they do, and `?` lists them.
-import { signal, useEffect } from './vendor.js';
+import { signal, useLayoutEffect } from './vendor.js';
 
 /** What can be typed now, for the list of keys. */
 export const bound = signal([]);
@@ -8,7 +8,8 @@ const layers = [];
 
 /** Takes keys while a component is shown: `[['j', 'next row', handler], ...]`. */
 export function useKeys(keys, deps) {
-  useEffect(() => {
+  // At once: what is typed as soon as something is shown is meant for that.
+  useLayoutEffect(() => {
     const layer = keys.filter(Boolean);
     layers.push(layer);
     bound.value = layers.flat();

@@ -3,7 +3,7 @@
 use backsight::Workspace;
 use backsight::report::{Blame, Commits, FileVersion, PathChange, Searched, SnapshotDetail};
 use backsight::request::{self, ReadLog};
-use backsight_core::{Code, Error, Result, Seq, Timestamp};
+use backsight_core::{Code, Error, Result, Seq, Timestamp, within};
 use http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,9 @@ use crate::http::endpoint::Endpoint;
 use crate::http::route::Route;
 
 /// As many commits as a page has unless the caller says how many.
-const COMMITS: usize = 500;
+const COMMITS: u16 = 500;
+/// As many as it may have.
+const MOST_COMMITS: u16 = 5000;
 
 pub fn operations() -> Vec<Endpoint> {
     vec![
@@ -50,7 +52,7 @@ impl Route for ReadLog {
 #[derive(Deserialize, JsonSchema)]
 struct SearchInput {
     /// What a line must hold, in letters of any case.
-    #[schemars(length(min = 1, max = 200), example = &"total")]
+    #[schemars(length(max = request::LONGEST_SEARCH), regex(pattern = r"\S"), example = &"total")]
     text: String,
     /// Only steps before this one: the `next` of the answer before.
     before: Option<u64>,
@@ -67,13 +69,14 @@ struct CommitsInput {
     /// Only at or before this time.
     until: Option<Timestamp>,
     /// At most this many; 500 unless told otherwise.
-    #[schemars(range(min = 1, max = 5000))]
+    #[schemars(range(min = 1, max = MOST_COMMITS))]
     limit: Option<u16>,
 }
 
 fn commits(workspace: &Workspace, input: CommitsInput) -> Result<Commits> {
     let CommitsInput { since, until, limit } = input;
-    workspace.commits(&request::Commits { since, until, limit: limit.map_or(COMMITS, usize::from) })
+    let limit = within("limit", limit.unwrap_or(COMMITS), 1..=MOST_COMMITS)?;
+    workspace.commits(&request::Commits { since, until, limit: limit.into() })
 }
 
 #[derive(Deserialize, JsonSchema)]
