@@ -15,7 +15,6 @@ pub struct RunUntilChange {
     /// Which program, by the name of its session; the only one, or `main`, when left out.
     pub session: Option<String>,
     /// The value: an expression in the program's language that only reads, or a path such as `order.items[3]`.
-    #[schemars(regex(pattern = r"\S"))]
     pub expression: String,
     /// The thread; the one that paused the program when left out.
     pub thread: Option<i64>,
@@ -72,10 +71,8 @@ pub struct SetVariable {
     /// Which program, by the name of its session; the only one, or `main`, when left out.
     pub session: Option<String>,
     /// The variable, field or element, as the program's language writes it: `order.items[3]`.
-    #[schemars(regex(pattern = r"\S"))]
     pub path: String,
     /// Its new value: an expression in the program's language, which runs.
-    #[schemars(regex(pattern = r"\S"))]
     pub value: String,
     /// The thread; the one that paused the program when left out.
     pub thread: Option<i64>,
