@@ -1,5 +1,5 @@
-//! Reads single values from the user's Git configuration files: which file holds the global ignore rules, and how long
-//! object ids are. Nothing in these files is ever executed or written.
+//! Reads single values from the user's Git configuration files: which file holds the global ignore rules, how long
+//! object ids are, how files are converted. Nothing in these files is ever executed or written.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use backsight_core::quote;
 
 use crate::glob;
-use crate::ignore::path_of;
+use crate::ignore::{Surroundings, common_dir, path_of};
 use backsight_core::bounded;
 
 /// Included files may include others; deeper than Git itself goes.
@@ -16,6 +16,40 @@ const MAX_DEPTH: usize = 10;
 const MAX_FILES: usize = 100;
 /// The longest configuration file that is read.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// The files that Git reads for a repository, the one that counts most first.
+pub(crate) fn configuration_files(
+    surroundings: &Surroundings,
+    git_dir: Option<&Path>,
+    unread: &mut Vec<String>,
+) -> Vec<PathBuf> {
+    let of_repository = git_dir.map(|git_dir| common_dir(git_dir).join("config"));
+    // A work tree may have some of its own.
+    let of_work_tree = git_dir.zip(of_repository.as_ref()).filter(|(_, config)| {
+        let reading = Reading { home: None, git_dir };
+        reading.value(config, "extensions", "worktreeconfig", unread).is_some_and(|value| flag(&value))
+    });
+    let of_work_tree = of_work_tree.map(|(git_dir, _)| git_dir.join("config.worktree"));
+    let home = surroundings.home.as_ref().map(|home| home.join(".gitconfig"));
+    let config_home = surroundings.config_directory().map(|home| home.join("git/config"));
+    [of_work_tree, of_repository, home, config_home, Some(PathBuf::from("/etc/gitconfig"))]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// A value as yes or no. What is neither a word for it nor a number, Git refuses to work with: no.
+pub(crate) fn flag(value: &[u8]) -> bool {
+    let is_number = |text: &str| text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']).parse() != Ok(0);
+    match value.to_ascii_lowercase().as_slice() {
+        b"true" | b"yes" | b"on" => true,
+        b"false" | b"no" | b"off" | b"" => false,
+        other => {
+            other.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
+                && std::str::from_utf8(other).is_ok_and(is_number)
+        }
+    }
+}
 
 /// What a reading of configuration depends on.
 pub(crate) struct Reading<'a> {
@@ -202,7 +236,8 @@ fn header(text: &[u8]) -> (Arc<str>, Option<Arc<[u8]>>) {
 /// The value behind a key, and what follows its line: quotes, escapes, comments and continued lines as Git has them.
 fn value(text: &[u8]) -> (Vec<u8>, &[u8]) {
     let start = text.iter().take_while(|byte| **byte == b' ' || **byte == b'\t').count();
-    let Some(mut rest) = text[start..].strip_prefix(b"=") else { return (Vec::new(), after_line(text)) };
+    // A key alone means yes.
+    let Some(mut rest) = text[start..].strip_prefix(b"=") else { return (b"true".to_vec(), after_line(text)) };
     let mut value = Vec::new();
     // How much of the value must stay although it is white space: what stood in quotes or before more text.
     let (mut kept, mut quoted) = (0, false);
@@ -273,6 +308,19 @@ mod tests {
         assert_eq!(excludes("[core]\nexcludesfile = one\n[core]\nexcludesfile = two\r\n").as_deref(), Some("two"));
         assert_eq!(excludes("[core \"x\"]\n[core]\nbare\n").as_deref(), None);
         assert_eq!(excludes("[core").as_deref(), None);
+    }
+
+    #[test]
+    fn yes_and_no_are_said_in_many_ways() {
+        for yes in ["true", "YES", "on", "1", "-1", "2k"] {
+            assert!(flag(yes.as_bytes()), "{yes}");
+        }
+        for no in ["false", "No", "off", "", "0", "0k", "x"] {
+            assert!(!flag(no.as_bytes()), "{no}");
+        }
+        let values =
+            |text: &str| parse(text.as_bytes()).into_iter().map(|entry| flag(&entry.value)).collect::<Vec<_>>();
+        assert_eq!(values("[core]\n\tautocrlf\n\tfilemode =\n\tsymlinks = true # yes\n"), [true, false, true]);
     }
 
     #[test]

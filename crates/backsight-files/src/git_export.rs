@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use backsight_core::{Code, Error, ObjectId, Result, Timestamp, is_alias, quote};
 
 use crate::git_branch::BranchName;
-use crate::git_overlay::{KeptReason, Overlay, Taken};
+use crate::git_checkin::CheckIn;
+use crate::git_converted::Recipe;
+use crate::git_overlay::{KeptReason, Overlay, TakenObject};
 use crate::git_pack::{add_pack, append_blob};
 use crate::git_place::Placement;
 use crate::git_repository::GitRepository;
-use crate::ignore::join;
+use crate::ignore::{Surroundings, join};
 use crate::large_blob::LargeBlob;
 use crate::names::without_end;
 use crate::object::{ObjectKind, object_id};
@@ -76,6 +78,8 @@ pub struct GitExport<'a> {
     pub commits: &'a [NewCommit],
     /// A directory that all of the repository must be in, wherever its files point.
     pub within: Option<&'a Path>,
+    /// Where the user's Git configuration is found, which may say how files are converted.
+    pub surroundings: &'a Surroundings,
 }
 
 /// What was written, or would be.
@@ -95,7 +99,8 @@ pub struct Exported {
     pub objects_written: u64,
     /// The directory of the repository that the workspace's files are in; empty for its root.
     pub below: Vec<u8>,
-    /// Paths in the workspace that a snapshot could not see, so that its commit keeps what the one before it holds.
+    /// Paths in the workspace that a snapshot could not see, or that only a program could convert, so that its commit keeps
+    /// what the one before it holds.
     pub kept: Vec<(Vec<u8>, KeptReason)>,
     /// Where the repository really is, when that is not in the directory that was named.
     pub elsewhere: Option<PathBuf>,
@@ -115,10 +120,11 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
         Onto::Revision(text) => Some(repository.revision(text)?),
     };
     let place = Placement::of(export.workspace, &repository, onto.as_ref())?;
-    let mut overlay = Overlay::new(store, &repository, &place);
+    let check_in = CheckIn::of(&place.converting.git_dir, export.surroundings)?;
+    let mut overlay = Overlay::new(store, &repository, &place, export.workspace, check_in);
     let chain = Chain::new(export, onto, onto.map(|onto| repository.tree_of(&onto)).transpose()?, &mut overlay)?;
-    let Overlay { made, taken, kept, .. } = overlay;
-    let missing = Missing::find(store, &repository, &chain, made, taken)?;
+    let Overlay { made, converted, taken, kept, .. } = overlay;
+    let missing = Missing::find(store, &repository, &chain, CommitParts { made, converted: converted.recipes, taken })?;
     if dry_run {
         missing.objects.iter().try_for_each(|id| copy_object(store, id, None, &|error| store.failed("read", error)))?;
     } else {
@@ -131,7 +137,7 @@ pub fn export_commits(store: &ObjectStore, export: &GitExport<'_>, dry_run: bool
         onto,
         before: chain.before,
         commits: chain.commits,
-        objects_written: (missing.commits.len() + missing.trees.len() + missing.objects.len()) as u64,
+        objects_written: missing.len() as u64,
         below: place.below,
         kept: kept.into_iter().collect(),
         elsewhere: repository.elsewhere(),
@@ -228,47 +234,58 @@ struct Missing {
     commits: Vec<CommitObject>,
     /// Trees that are in no store.
     trees: Vec<(ObjectId, Vec<u8>)>,
+    /// Blobs that are made of the store's.
+    converted: Vec<(ObjectId, Recipe)>,
     /// Trees and blobs of the store.
     objects: Vec<ObjectId>,
+}
+
+/// What the commits are made of.
+struct CommitParts {
+    made: BTreeMap<ObjectId, Vec<u8>>,
+    converted: BTreeMap<ObjectId, Recipe>,
+    taken: HashMap<ObjectId, TakenObject>,
 }
 
 impl Missing {
     /// Looks at everything the commits have of snapshots. That the repository holds a tree does not say that it holds what
     /// the tree names: a partial clone may not, nor may one whose garbage is being collected. What a commit keeps of the
     /// one before it is the repository's own.
-    fn find(
-        store: &ObjectStore,
-        repository: &GitRepository,
-        chain: &Chain,
-        made: BTreeMap<ObjectId, Vec<u8>>,
-        taken: HashMap<ObjectId, Taken>,
-    ) -> Result<Self> {
+    fn find(store: &ObjectStore, repository: &GitRepository, chain: &Chain, parts: CommitParts) -> Result<Self> {
         let is_missing = |id: &ObjectId| !repository.objects.contains(id);
         let commits = chain.objects.iter().filter(|commit| is_missing(&commit.id)).cloned().collect();
-        let mut seen: HashSet<ObjectId> = made.keys().copied().collect();
-        let trees = made.into_iter().filter(|(id, _)| is_missing(id)).collect();
-        let mut missing = Missing { commits, trees, objects: Vec::new() };
-        let mut taken: Vec<(ObjectId, Taken)> = taken.into_iter().collect();
+        let mut seen: HashSet<ObjectId> = parts.made.keys().chain(parts.converted.keys()).copied().collect();
+        let trees = parts.made.into_iter().filter(|(id, _)| is_missing(id)).collect();
+        let converted = parts.converted.into_iter().filter(|(id, _)| is_missing(id)).collect();
+        let mut missing = Missing { commits, trees, converted, objects: Vec::new() };
+        let mut taken: Vec<(ObjectId, TakenObject)> = parts.taken.into_iter().collect();
         // The same export writes the same pack.
         taken.sort_unstable_by_key(|(id, _)| *id);
-        let mut pending: Vec<(ObjectId, Taken, usize)> = taken.into_iter().map(|(id, it)| (id, it, 0)).collect();
+        let mut pending: Vec<(ObjectId, TakenObject, usize)> = taken.into_iter().map(|(id, it)| (id, it, 0)).collect();
+        // Everything below a directory that is taken whole, though the directory be taken alone elsewhere.
+        let mut entered: HashSet<ObjectId> = HashSet::new();
         while let Some((id, it, depth)) = pending.pop() {
             check_depth(depth, &Contents { tree: Some(id), attributes: None })?;
-            if !seen.insert(id) {
-                continue;
-            }
-            if is_missing(&id) {
+            if seen.insert(id) && is_missing(&id) {
                 missing.objects.push(id);
             }
-            if !it.is_directory {
+            let TakenObject::Whole(path) = it else { continue };
+            if !entered.insert(id) {
                 continue;
             }
-            for entry in snapshot_entries(store, &id, &it.path)? {
-                let below = Taken { is_directory: entry.mode == 0o40000, path: join(&it.path, &entry.name) };
+            for entry in snapshot_entries(store, &id, &path)? {
+                let below = match entry.mode {
+                    0o40000 => TakenObject::Whole(join(&path, &entry.name)),
+                    _ => TakenObject::Alone,
+                };
                 pending.push((entry.id, below, depth + 1));
             }
         }
         Ok(missing)
+    }
+
+    fn len(&self) -> usize {
+        self.commits.len() + self.trees.len() + self.converted.len() + self.objects.len()
     }
 }
 
@@ -306,7 +323,7 @@ fn is_dot_git(name: &[u8]) -> bool {
 }
 
 fn write(store: &ObjectStore, repository: &GitRepository, missing: &Missing) -> Result<()> {
-    if missing.commits.is_empty() && missing.trees.is_empty() && missing.objects.is_empty() {
+    if missing.len() == 0 {
         return Ok(());
     }
     let failed = |error| repository.failed("write to", error);
@@ -317,6 +334,7 @@ fn write(store: &ObjectStore, repository: &GitRepository, missing: &Missing) -> 
         for (id, content) in &missing.trees {
             writer.append(&PackEntry::new(*id, ObjectKind::Tree, content)).map_err(failed)?;
         }
+        missing.converted.iter().try_for_each(|(id, recipe)| recipe.append(store, id, writer, &failed))?;
         missing.objects.iter().try_for_each(|id| copy_object(store, id, Some(&mut *writer), &failed))
     })
 }

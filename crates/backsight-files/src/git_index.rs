@@ -8,7 +8,7 @@ use crate::git_config::not_read;
 use backsight_core::bounded;
 
 /// The largest index that is read: some millions of files.
-const MAX_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_BYTES: u64 = 256 << 20;
 /// The longest path an index may hold, and the most bytes of all of them: a path may be spelled by how it differs from
 /// the one before, so that a small file can stand for very much.
 const MAX_PATH: usize = 1 << 16;
@@ -155,14 +155,17 @@ fn left_out_in(file: &Path, id_length: usize) -> Result<Option<Sparse>, String> 
 }
 
 /// An entry of an index.
-struct Listed<'a> {
-    path: &'a [u8],
+pub(crate) struct Listed<'a> {
+    pub(crate) path: &'a [u8],
+    /// The file as it was when it was added.
+    pub(crate) stat: &'a [u8],
+    pub(crate) id: &'a [u8],
     is_left_out: bool,
 }
 
 /// Hands over each entry in turn, in their order, until it is told to stop. Says where it stopped; nothing when the bytes
 /// end before, or are no index.
-fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool) -> Option<usize> {
+pub(crate) fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool) -> Option<usize> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
@@ -176,6 +179,7 @@ fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool
     let mut total = 0;
     for _ in 0..count {
         let flags_at = at + 40 + id_length;
+        let (stat, id) = bytes.get(at..flags_at)?.split_at(40);
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
         let is_extended = version >= 3 && flags & 0x4000 != 0;
         let name_at = flags_at + if is_extended { 4 } else { 2 };
@@ -196,7 +200,7 @@ fn walk(bytes: &[u8], id_length: usize, mut hand: impl FnMut(Listed<'_>) -> bool
         if previous.len() > MAX_PATH || total > MAX_PATHS {
             return None;
         }
-        if !hand(Listed { path: &previous, is_left_out }) {
+        if !hand(Listed { path: &previous, stat, id, is_left_out }) {
             break;
         }
     }
@@ -257,7 +261,7 @@ fn variable_width(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// The id in a `link` extension, unless it is the null id.
-fn shared_index(bytes: &[u8], mut at: usize, id_length: usize) -> Option<String> {
+pub(crate) fn shared_index(bytes: &[u8], mut at: usize, id_length: usize) -> Option<String> {
     let end = bytes.len().checked_sub(id_length)?;
     while at.saturating_add(8) <= end {
         let size = u32::from_be_bytes(bytes.get(at + 4..at + 8)?.try_into().ok()?) as usize;

@@ -1,21 +1,28 @@
-//! The trees of exported commits. A commit holds what its snapshot holds; where the snapshot could not look, or does not
-//! reach, it keeps what the commit before it holds. What was not seen is never proven absent, so it is never deleted.
+//! The trees of exported commits. A commit holds what its snapshot holds, as `git add` would have stored it; where the
+//! snapshot could not look or does not reach, and where only a program could convert a file, it keeps what the commit before
+//! it holds. What was not seen is never proven absent, so it is never deleted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use backsight_core::{Code, Error, ObjectId, Reason, Result, quote};
 
 use crate::blind::Blind;
+use crate::git_attributes::{AttributeFile, AttributeRules, Macros};
+use crate::git_checkin::{ATTRIBUTES, CheckIn, MAX_ATTRIBUTES, Treatment, parse, read_attributes_in, too_large};
+use crate::git_converted::Converted;
 use crate::git_export::{NewCommit, snapshot_entries};
 use crate::git_place::Placement;
 use crate::git_repository::GitRepository;
-use crate::ignore::join;
+use crate::ignore::{join, path_of};
 use crate::object::{ObjectKind, object_id};
 use crate::objects::ObjectStore;
 use crate::tree::{Contents, EMPTY_TREE, RawEntry, check_depth, encode_tree, is_safe_name, parse_tree};
 
 const DIRECTORY: u32 = 0o40000;
+const SYMLINK: u32 = 0o120000;
 /// The commit of another repository: a submodule.
 const GITLINK: u32 = 0o160000;
 
@@ -30,6 +37,19 @@ pub enum KeptReason {
     Submodule,
     /// Its name is one that no snapshot holds.
     ReservedName,
+    /// Git keeps the file converted, and Backsight does not know what into.
+    Converted(ConvertedBy),
+    /// The same of a new file: no commit holds it.
+    LeftOut(ConvertedBy),
+}
+
+/// What converts a file that Backsight does not convert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConvertedBy {
+    /// A program (`filter=...`), as of Git LFS or git-crypt. Backsight runs no program of a repository.
+    Filter,
+    /// `working-tree-encoding`.
+    Encoding,
 }
 
 impl fmt::Display for KeptReason {
@@ -39,7 +59,18 @@ impl fmt::Display for KeptReason {
             KeptReason::SparseCheckout => f.write_str("left out by the sparse checkout"),
             KeptReason::Submodule => f.write_str("submodule"),
             KeptReason::ReservedName => f.write_str("reserved name"),
+            KeptReason::Converted(converter) => converter.fmt(f),
+            KeptReason::LeftOut(converter) => write!(f, "new and left out: {converter}"),
         }
+    }
+}
+
+impl fmt::Display for ConvertedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ConvertedBy::Filter => "converted by a filter that Backsight does not run",
+            ConvertedBy::Encoding => "converted from an encoding that Backsight does not know",
+        })
     }
 }
 
@@ -48,22 +79,40 @@ pub(crate) struct Overlay<'a> {
     store: &'a ObjectStore,
     repository: &'a GitRepository,
     place: &'a Placement,
-    blind: Blind,
-    coverage: Option<ObjectId>,
-    /// What became of a directory, for the coverage above: most steps leave most directories alone.
-    known: HashMap<Directory, Option<ObjectId>>,
+    /// The workspace's directory.
+    root: &'a Path,
+    check_in: CheckIn,
+    seen: SnapshotSeen,
+    /// Of the snapshot that the commit before was composed of, if it is one of ours.
+    before: Option<SnapshotSeen>,
+    /// Files that only a program could convert and that the commit before does not hold.
+    left_out: BTreeSet<Vec<u8>>,
+    /// Files of attributes that were read.
+    files: HashMap<(ObjectId, bool), Arc<AttributeFile>>,
     /// Trees that neither the store nor the repository need hold.
     pub(crate) made: BTreeMap<ObjectId, Vec<u8>>,
-    /// Entries of snapshots that the commits hold as they are, each with one of its paths.
-    pub(crate) taken: HashMap<ObjectId, Taken>,
+    /// Files that are held in another form than the store's.
+    pub(crate) converted: Converted<'a>,
+    /// Entries of snapshots that the commits hold as they are.
+    pub(crate) taken: HashMap<ObjectId, TakenObject>,
     /// What any of the commits kept, by its path in the workspace.
     pub(crate) kept: BTreeMap<Vec<u8>, KeptReason>,
 }
 
+/// A snapshot and what it does not speak about.
+#[derive(Default)]
+struct SnapshotSeen {
+    tree: Option<ObjectId>,
+    coverage: Option<ObjectId>,
+    blind: Blind,
+}
+
 /// Something of a snapshot in a commit.
-pub(crate) struct Taken {
-    pub(crate) is_directory: bool,
-    pub(crate) path: Vec<u8>,
+pub(crate) enum TakenObject {
+    /// Nothing else comes with it.
+    Alone,
+    /// A directory at this path with everything in it.
+    Whole(Vec<u8>),
 }
 
 /// What a commit holds at a name of which the commit before it, the snapshot or both have something.
@@ -79,40 +128,69 @@ enum Verdict {
 /// A directory that is being composed.
 struct Level {
     path: Vec<u8>,
-    parent: Option<ObjectId>,
     snapshot: Option<ObjectId>,
-    todo: std::vec::IntoIter<Pair>,
+    rules: Arc<AttributeRules>,
+    todo: std::vec::IntoIter<NameSides>,
     entries: Vec<RawEntry>,
 }
 
-/// A path, and the trees that the commit before and the snapshot have there.
-type Directory = (Vec<u8>, Option<ObjectId>, Option<ObjectId>);
+/// One name in the commit before, in the snapshot that one was composed of, and in the snapshot of this one.
+#[derive(Default)]
+struct NameSides {
+    parent: Option<RawEntry>,
+    previous: Option<RawEntry>,
+    snapshot: Option<RawEntry>,
+}
 
-/// One name on both sides.
-type Pair = (Option<RawEntry>, Option<RawEntry>);
+/// The same of a directory.
+#[derive(Clone, Copy)]
+struct Trees {
+    parent: Option<ObjectId>,
+    previous: Option<ObjectId>,
+    snapshot: Option<ObjectId>,
+}
+
+impl NameSides {
+    fn trees(&self) -> Trees {
+        let tree =
+            |entry: &Option<RawEntry>| entry.as_ref().filter(|entry| entry.mode == DIRECTORY).map(|entry| entry.id);
+        Trees { parent: tree(&self.parent), previous: tree(&self.previous), snapshot: tree(&self.snapshot) }
+    }
+}
 
 impl<'a> Overlay<'a> {
-    pub(crate) fn new(store: &'a ObjectStore, repository: &'a GitRepository, place: &'a Placement) -> Self {
+    pub(crate) fn new(
+        store: &'a ObjectStore,
+        repository: &'a GitRepository,
+        place: &'a Placement,
+        root: &'a Path,
+        check_in: CheckIn,
+    ) -> Self {
         Overlay {
             store,
             repository,
             place,
-            blind: Blind::default(),
-            coverage: None,
-            known: HashMap::new(),
+            root,
+            check_in,
+            seen: SnapshotSeen::default(),
+            before: None,
+            left_out: BTreeSet::new(),
+            files: HashMap::new(),
             made: BTreeMap::new(),
+            converted: Converted::new(store, repository),
             taken: HashMap::new(),
             kept: BTreeMap::new(),
         }
     }
 
-    /// The tree of a commit that follows one with the tree `parent`.
+    /// The tree of a commit that follows one with the tree `parent`: the repository's, or the one composed last.
     pub(crate) fn compose(&mut self, parent: Option<ObjectId>, commit: &NewCommit) -> Result<ObjectId> {
-        if self.coverage != commit.coverage {
-            self.blind = Blind::load(self.store, commit.coverage.as_ref())?;
-            self.coverage = commit.coverage;
-            self.known.clear();
-        }
+        let blind = match commit.coverage == self.seen.coverage {
+            true => self.seen.blind.clone(),
+            false => Blind::load(self.store, commit.coverage.as_ref())?,
+        };
+        let tree = (commit.tree != EMPTY_TREE).then_some(commit.tree);
+        self.seen = SnapshotSeen { tree, coverage: commit.coverage, blind };
         let mut above: Vec<(Vec<u8>, Vec<RawEntry>)> = Vec::new();
         let mut at = parent;
         for name in self.place.below.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
@@ -124,13 +202,15 @@ impl<'a> Overlay<'a> {
             at = here.filter(|entry| entry.mode == DIRECTORY).map(|entry| entry.id);
             above.push((name.to_vec(), entries));
         }
-        let snapshot = (commit.tree != EMPTY_TREE).then_some(commit.tree);
-        let mut composed = self.merge(at, snapshot)?;
+        let rules = self.rules_above(&above)?;
+        let previous = self.before.as_ref().and_then(|before| before.tree);
+        let mut composed = self.merge(Trees { parent: at, previous, snapshot: tree }, rules)?;
         for (name, mut entries) in above.into_iter().rev() {
             entries.retain(|entry| entry.name != name);
             entries.extend(composed.map(|id| RawEntry { mode: DIRECTORY, name, id }));
             composed = self.make(entries, None)?;
         }
+        self.before = Some(std::mem::take(&mut self.seen));
         match composed {
             Some(tree) => Ok(tree),
             None => {
@@ -141,43 +221,40 @@ impl<'a> Overlay<'a> {
     }
 
     /// The workspace's directory: nothing when it holds nothing.
-    fn merge(&mut self, parent: Option<ObjectId>, snapshot: Option<ObjectId>) -> Result<Option<ObjectId>> {
+    fn merge(&mut self, trees: Trees, rules: Arc<AttributeRules>) -> Result<Option<ObjectId>> {
         let mut levels: Vec<Level> = Vec::new();
-        let mut done = self.enter(Vec::new(), parent, snapshot, &mut levels)?;
+        let mut done = self.enter(Vec::new(), trees, rules, &mut levels)?;
         while let Some(level) = levels.last_mut() {
             if let Some(finished) = done.take() {
                 // What was entered is the last name that was taken from the list.
                 level.entries.extend(finished);
             }
-            let Some((parent, snapshot)) = level.todo.next() else {
+            let Some(sides) = level.todo.next() else {
                 let Some(level) = levels.pop() else { break };
                 let name = level.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
-                let tree = self.make(level.entries, Some((level.snapshot, &level.path)))?;
-                self.known.insert((level.path, level.parent, level.snapshot), tree);
+                let tree = self.make(level.entries, level.snapshot)?;
                 if levels.is_empty() {
                     return Ok(tree);
                 }
                 done = Some(tree.map(|id| RawEntry { mode: DIRECTORY, name, id }));
                 continue;
             };
-            let name = parent.as_ref().or(snapshot.as_ref()).map(|entry| entry.name.clone()).unwrap_or_default();
-            let path = join(&level.path, &name);
-            match verdict(parent.as_ref(), snapshot.as_ref(), || unseen(&self.blind, self.place, &path)) {
+            let Some(entry) = sides.parent.as_ref().or(sides.snapshot.as_ref()) else { continue };
+            let (path, rules) = (join(&level.path, &entry.name), level.rules.clone());
+            let unseen = || unseen(&self.seen.blind, self.place, &path);
+            match verdict(sides.parent.as_ref(), sides.snapshot.as_ref(), unseen) {
                 Verdict::Take => {
-                    if let Some(entry) = snapshot {
-                        take(&mut self.taken, &entry, path);
-                        level.entries.push(entry);
+                    let entry = self.check_in(path, sides, &rules)?;
+                    if let Some(level) = levels.last_mut() {
+                        level.entries.extend(entry);
                     }
                 }
                 Verdict::Keep(reason) => {
                     self.kept.insert(path, reason);
-                    level.entries.extend(parent);
+                    level.entries.extend(sides.parent);
                 }
                 Verdict::Drop => {}
-                Verdict::Merge => {
-                    let (parent, snapshot) = (parent.map(|entry| entry.id), snapshot.map(|entry| entry.id));
-                    done = self.enter(path, parent, snapshot, &mut levels)?;
-                }
+                Verdict::Merge => done = self.enter(path, sides.trees(), rules, &mut levels)?,
             }
         }
         Ok(done.flatten().map(|entry| entry.id))
@@ -187,46 +264,181 @@ impl<'a> Overlay<'a> {
     fn enter(
         &mut self,
         path: Vec<u8>,
-        parent: Option<ObjectId>,
-        snapshot: Option<ObjectId>,
+        trees: Trees,
+        rules: Arc<AttributeRules>,
         levels: &mut Vec<Level>,
     ) -> Result<Option<Option<RawEntry>>> {
+        let Trees { parent, previous, snapshot } = trees;
         check_depth(levels.len(), &Contents { tree: parent.or(snapshot), attributes: None })?;
-        let entry = |id: ObjectId| {
-            let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
-            RawEntry { mode: DIRECTORY, name, id }
-        };
-        if let Some(tree) = snapshot.filter(|tree| parent.is_none() || parent == Some(*tree)) {
-            let entry = entry(tree);
-            take(&mut self.taken, &entry, path.clone());
-            return Ok(Some(Some(entry)));
+        let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
+        let entry = |id: ObjectId| RawEntry { mode: DIRECTORY, name, id };
+        if let Some(tree) = snapshot.filter(|tree| parent == Some(*tree)) {
+            self.taken.entry(tree).or_insert(TakenObject::Whole(path));
+            return Ok(Some(Some(entry(tree))));
         }
-        if let Some(known) = self.known.get(&(path.clone(), parent, snapshot)) {
-            return Ok(Some(known.map(entry)));
+        if let Some(parent) = parent.filter(|_| snapshot.is_some() && snapshot == previous && self.is_settled(&path)) {
+            return Ok(Some(Some(entry(parent))));
         }
         let before = parent.map_or_else(|| Ok(Vec::new()), |tree| self.parent_entries(&tree))?;
-        let after = snapshot.map_or_else(|| Ok(Vec::new()), |tree| snapshot_entries(self.store, &tree, &path))?;
-        let todo = pairs(before, after).into_iter();
-        levels.push(Level { path, parent, snapshot, todo, entries: Vec::new() });
+        let of_snapshot = |tree: Option<ObjectId>| {
+            tree.map_or_else(|| Ok(Vec::new()), |tree| snapshot_entries(self.store, &tree, &path))
+        };
+        let sides = sides(before, of_snapshot(previous)?, of_snapshot(snapshot)?);
+        let rules = match sides.get(ATTRIBUTES) {
+            Some(sides) => self.rules_in(&path, sides, rules)?,
+            None => self.rules_unseen(&path, rules)?,
+        };
+        let todo = sides.into_values().collect::<Vec<_>>().into_iter();
+        levels.push(Level { path, snapshot, rules, todo, entries: Vec::new() });
         Ok(None)
     }
 
+    /// Whether everything in a directory of which both snapshots hold the same is in the commit before as it will be in
+    /// this one.
+    fn is_settled(&self, path: &[u8]) -> bool {
+        let Some(before) = &self.before else { return false };
+        let touches = |blind: &Blind| path.is_empty() || blind.touches(path);
+        let is_seen_alike =
+            before.coverage == self.seen.coverage || !(touches(&before.blind) || touches(&self.seen.blind));
+        let prefix = if path.is_empty() { Vec::new() } else { [path, b"/"].concat() };
+        let first = self.left_out.range(prefix.clone()..).next();
+        is_seen_alike && !first.is_some_and(|left_out| left_out.starts_with(&prefix))
+    }
+
+    /// What the commit holds for a file of the snapshot; nothing when a new one cannot be converted.
+    fn check_in(&mut self, path: Vec<u8>, sides: NameSides, rules: &AttributeRules) -> Result<Option<RawEntry>> {
+        let NameSides { parent, previous, snapshot: Some(mut entry) } = sides else { return Ok(sides.parent) };
+        if entry.mode == SYMLINK {
+            self.taken.entry(entry.id).or_insert(TakenObject::Alone);
+            return Ok(Some(entry));
+        }
+        let unchanged = previous.as_ref().filter(|previous| is_regular(previous) && previous.id == entry.id);
+        let mode = |mode: u32| self.check_in.mode(parent.as_ref(), mode);
+        let is_unchanged = unchanged.is_some_and(|previous| mode(previous.mode) == mode(entry.mode));
+        let has_same_content = unchanged.is_some();
+        entry.mode = mode(entry.mode);
+        let kept = |parent: RawEntry| match is_regular(&parent) {
+            true => RawEntry { mode: entry.mode, ..parent },
+            false => parent,
+        };
+        let parent = match parent {
+            // Whatever the attributes say now: `git add` does not look into a file that did not change.
+            Some(parent) if is_unchanged => return Ok(Some(kept(parent))),
+            Some(parent) if parent.id == entry.id && previous.is_none() => {
+                self.taken.entry(entry.id).or_insert(TakenObject::Alone);
+                return Ok(Some(entry));
+            }
+            parent => parent,
+        };
+        let inside = join(&self.place.converting.below, &path);
+        let (converter, name) = match self.check_in.treatment(&inside, rules)? {
+            Treatment::Convert { line_endings, ident } => {
+                let before = parent.as_ref().filter(|parent| parent.mode != DIRECTORY && parent.mode != GITLINK);
+                let id = self.converted.blob(&entry.id, before.map(|parent| &parent.id), line_endings, ident)?;
+                if id == entry.id {
+                    self.taken.entry(id).or_insert(TakenObject::Alone);
+                }
+                self.left_out.remove(&path);
+                return Ok(Some(RawEntry { id, ..entry }));
+            }
+            Treatment::Filter { name } => (ConvertedBy::Filter, name),
+            Treatment::Encoding => (ConvertedBy::Encoding, Vec::new()),
+        };
+        let Some(parent) = parent else {
+            self.left_out.insert(path.clone());
+            self.kept.insert(path, KeptReason::LeftOut(converter));
+            return Ok(None);
+        };
+        let file = self.root.join(path_of(&path));
+        let is_untouched = is_regular(&parent)
+            && (has_same_content
+                || parent.id == entry.id
+                || self.check_in.vouches(&inside, &file, &parent.id, &entry.id)
+                || (name == b"lfs" && self.converted.is_pointed_to(&entry.id, &parent.id)?));
+        if !is_untouched {
+            self.kept.insert(path, KeptReason::Converted(converter));
+        }
+        Ok(Some(kept(parent)))
+    }
+
+    /// The attributes in force in the workspace's directory, but for its own: those of the directories above it.
+    fn rules_above(&mut self, above: &[(Vec<u8>, Vec<RawEntry>)]) -> Result<Arc<AttributeRules>> {
+        let mut rules = self.check_in.outermost();
+        let place = self.place;
+        let (mut base, mut names) = (Vec::new(), place.converting.below.split(|&byte| byte == b'/'));
+        for (at, directory) in place.converting.above.iter().enumerate() {
+            let macros = if at == 0 { Macros::Allowed } else { Macros::PassedOver };
+            let file = match read_attributes_in(directory)? {
+                Some(text) => Some(Arc::new(parse(&text, macros))),
+                // Left out of the work tree, it still counts.
+                None if place.below == place.converting.below => {
+                    let entry = above.get(at).and_then(|(_, entries)| entries.iter().find(|it| it.name == ATTRIBUTES));
+                    entry.filter(|entry| is_regular(entry)).map(|entry| self.file(entry, &base, macros)).transpose()?
+                }
+                None => None,
+            };
+            if let Some(file) = file {
+                rules = AttributeRules::over(Some(rules), &base, file);
+            }
+            base = join(&base, names.next().unwrap_or_default());
+        }
+        Ok(rules)
+    }
+
+    /// The attributes in force in a directory that holds a file of them, in the snapshot or in the commit before. As for
+    /// `git add`, one that was just deleted still counts: a secret is not written plainly because a line went with it.
+    fn rules_in(&mut self, path: &[u8], sides: &NameSides, rules: Arc<AttributeRules>) -> Result<Arc<AttributeRules>> {
+        let Some(entry) = [&sides.snapshot, &sides.parent].into_iter().flatten().find(|entry| is_regular(entry)) else {
+            return Ok(rules);
+        };
+        let base = join(&self.place.converting.below, path);
+        let macros = if base.is_empty() { Macros::Allowed } else { Macros::PassedOver };
+        let file = self.file(entry, path, macros)?;
+        Ok(if file.len() == 0 { rules } else { AttributeRules::over(Some(rules), &base, file) })
+    }
+
+    /// The same where no tree holds one. Git reads it in the work tree also where it is ignored; then it is in no snapshot.
+    fn rules_unseen(&mut self, path: &[u8], rules: Arc<AttributeRules>) -> Result<Arc<AttributeRules>> {
+        if self.seen.blind.reason(&join(path, ATTRIBUTES)).is_none() {
+            return Ok(rules);
+        }
+        let Some(text) = read_attributes_in(&self.root.join(path_of(path)))? else { return Ok(rules) };
+        let base = join(&self.place.converting.below, path);
+        let macros = if base.is_empty() { Macros::Allowed } else { Macros::PassedOver };
+        Ok(AttributeRules::over(Some(rules), &base, Arc::new(parse(&text, macros))))
+    }
+
+    /// A file of attributes in the directory `path`, of a snapshot or of the repository.
+    fn file(&mut self, entry: &RawEntry, path: &[u8], macros: Macros) -> Result<Arc<AttributeFile>> {
+        let key = (entry.id, macros == Macros::Allowed);
+        if let Some(known) = self.files.get(&key) {
+            return Ok(known.clone());
+        }
+        let content = match self.store.contains(&entry.id)? {
+            true => self.store.read_blob(&entry.id)?,
+            false => match self.converted.content(&entry.id)? {
+                Some(content) => content,
+                None => self.repository.read(&entry.id)?.1,
+            },
+        };
+        if content.len() as u64 > MAX_ATTRIBUTES {
+            return Err(too_large(&join(path, ATTRIBUTES)));
+        }
+        let file = Arc::new(parse(&content, macros));
+        self.files.insert(key, file.clone());
+        Ok(file)
+    }
+
     /// The tree of these entries. One that turns out to be the snapshot's own is in the store, and not held in memory.
-    fn make(
-        &mut self,
-        entries: Vec<RawEntry>,
-        snapshot: Option<(Option<ObjectId>, &[u8])>,
-    ) -> Result<Option<ObjectId>> {
+    fn make(&mut self, entries: Vec<RawEntry>, snapshot: Option<ObjectId>) -> Result<Option<ObjectId>> {
         if entries.is_empty() {
             return Ok(None);
         }
         let content = encode_tree(entries);
         let id = object_id(ObjectKind::Tree, &content)?;
-        match snapshot.filter(|(tree, _)| *tree == Some(id)) {
-            Some((_, path)) => {
-                self.taken.entry(id).or_insert(Taken { is_directory: true, path: path.to_vec() });
-            }
-            None => drop(self.made.insert(id, content)),
+        match snapshot == Some(id) {
+            true => drop(self.taken.entry(id).or_insert(TakenObject::Alone)),
+            false => drop(self.made.insert(id, content)),
         }
         Ok(Some(id))
     }
@@ -249,8 +461,8 @@ impl<'a> Overlay<'a> {
     }
 }
 
-fn take(taken: &mut HashMap<ObjectId, Taken>, entry: &RawEntry, path: Vec<u8>) {
-    taken.entry(entry.id).or_insert(Taken { is_directory: entry.mode == DIRECTORY, path });
+fn is_regular(entry: &RawEntry) -> bool {
+    entry.mode & 0o170000 == 0o100000
 }
 
 /// Why nothing is known of a path that the snapshot does not hold, if so.
@@ -265,12 +477,12 @@ fn verdict(
     unseen: impl FnOnce() -> Option<KeptReason>,
 ) -> Verdict {
     match (parent, snapshot) {
-        (None, _) => Verdict::Take,
-        (Some(parent), Some(snapshot)) => match (parent.mode, snapshot.mode) {
-            (DIRECTORY, DIRECTORY) => Verdict::Merge,
-            (GITLINK, DIRECTORY) => Verdict::Keep(KeptReason::Submodule),
-            _ => Verdict::Take,
-        },
+        (Some(parent), Some(snapshot)) if snapshot.mode == DIRECTORY && parent.mode == GITLINK => {
+            Verdict::Keep(KeptReason::Submodule)
+        }
+        (_, Some(snapshot)) if snapshot.mode == DIRECTORY => Verdict::Merge,
+        (_, Some(_)) => Verdict::Take,
+        (None, None) => Verdict::Drop,
         (Some(parent), None) => match unseen() {
             _ if parent.mode == GITLINK => Verdict::Keep(KeptReason::Submodule),
             _ if !is_safe_name(&parent.name) => Verdict::Keep(KeptReason::ReservedName),
@@ -281,18 +493,19 @@ fn verdict(
     }
 }
 
-/// Both sides by name.
-fn pairs(before: Vec<RawEntry>, after: Vec<RawEntry>) -> Vec<Pair> {
-    let mut pairs: BTreeMap<Vec<u8>, Pair> = BTreeMap::new();
-    for entry in before {
-        let name = entry.name.clone();
-        pairs.entry(name).or_default().0 = Some(entry);
-    }
-    for entry in after {
-        let name = entry.name.clone();
-        pairs.entry(name).or_default().1 = Some(entry);
-    }
-    pairs.into_values().collect()
+/// All sides by name.
+fn sides(parent: Vec<RawEntry>, previous: Vec<RawEntry>, snapshot: Vec<RawEntry>) -> BTreeMap<Vec<u8>, NameSides> {
+    let mut sides: BTreeMap<Vec<u8>, NameSides> = BTreeMap::new();
+    let mut add = |entries: Vec<RawEntry>, side: fn(&mut NameSides) -> &mut Option<RawEntry>| {
+        for entry in entries {
+            let name = entry.name.clone();
+            *side(sides.entry(name).or_default()) = Some(entry);
+        }
+    };
+    add(parent, |sides| &mut sides.parent);
+    add(previous, |sides| &mut sides.previous);
+    add(snapshot, |sides| &mut sides.snapshot);
+    sides
 }
 
 #[cfg(test)]
@@ -315,6 +528,9 @@ mod tests {
         assert_eq!(of(Some(file), None, None), Verdict::Drop);
         assert_eq!(of(Some(file), None, large), Verdict::Keep(KeptReason::NotSeen(Reason::TooLarge)));
         assert_eq!(of(Some(DIRECTORY), None, None), Verdict::Merge);
+        // A new directory may hold files that are converted.
+        assert_eq!(of(None, Some(DIRECTORY), None), Verdict::Merge);
+        assert_eq!(of(Some(file), Some(DIRECTORY), None), Verdict::Merge);
         assert_eq!(of(Some(DIRECTORY), Some(file), None), Verdict::Take);
         assert_eq!(of(Some(GITLINK), Some(DIRECTORY), None), Verdict::Keep(KeptReason::Submodule));
         assert_eq!(of(Some(GITLINK), None, None), Verdict::Keep(KeptReason::Submodule));

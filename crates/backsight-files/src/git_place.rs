@@ -15,6 +15,19 @@ pub(crate) struct Placement {
     pub(crate) below: Vec<u8>,
     /// What a sparse checkout leaves out, by its path in the workspace.
     pub(crate) left_out: LeftOut,
+    /// Whose attributes and configuration say how the files are converted: the repository in whose work tree they are, else
+    /// the one that is written to.
+    pub(crate) converting: Converting,
+}
+
+/// A repository that says how files are converted.
+#[derive(Debug)]
+pub(crate) struct Converting {
+    pub(crate) git_dir: PathBuf,
+    /// The workspace's directory in its work tree; empty when it is the top.
+    pub(crate) below: Vec<u8>,
+    /// The directories of the work tree above the workspace, the top first.
+    pub(crate) above: Vec<PathBuf>,
 }
 
 impl Placement {
@@ -41,6 +54,16 @@ impl Placement {
                     .with_hint("see what is wrong with it: `git status`")
             })?;
         }
-        Ok(Placement { below, left_out })
+        let own = around.iter().find(|(_, git_dir)| is_named(git_dir)).or(around.first());
+        let converting = match own {
+            None => Converting { git_dir: repository.git_dir().to_owned(), below: Vec::new(), above: Vec::new() },
+            Some((below, git_dir)) => {
+                let depth = below.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).count();
+                let mut above: Vec<PathBuf> = workspace.ancestors().skip(1).take(depth).map(Path::to_owned).collect();
+                above.reverse();
+                Converting { git_dir: git_dir.clone(), below: below.clone(), above }
+            }
+        };
+        Ok(Placement { below, left_out, converting })
     }
 }

@@ -96,6 +96,11 @@ impl GitRepository {
         shell_word(self.named.as_os_str().as_encoded_bytes())
     }
 
+    /// Where `HEAD` is.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
     /// Where objects and references are.
     pub(crate) fn common_dir(&self) -> &Path {
         &self.common_dir
@@ -192,7 +197,8 @@ impl GitRepository {
         Err(self.damaged(&id, "is at the end of too long a chain of tags"))
     }
 
-    fn read(&self, id: &ObjectId) -> Result<(ObjectKind, Vec<u8>)> {
+    /// The object, which must be there.
+    pub(crate) fn read(&self, id: &ObjectId) -> Result<(ObjectKind, Vec<u8>)> {
         self.objects.read(id)?.ok_or_else(|| self.damaged(id, "is missing"))
     }
 

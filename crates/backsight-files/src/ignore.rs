@@ -12,7 +12,7 @@ use backsight_core::{Code, Error, RelPath};
 use gix_glob::pattern::Mode;
 
 use crate::cache::FileIdentity;
-use crate::git_config::{Reading, not_read};
+use crate::git_config::{Reading, configuration_files, not_read};
 use crate::git_index::{self, TrackedPaths};
 use crate::glob;
 use backsight_core::bounded;
@@ -170,6 +170,13 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// `$XDG_CONFIG_HOME`, when set.
     pub config_home: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Where the user's programs keep their configuration.
+    pub(crate) fn config_directory(&self) -> Option<PathBuf> {
+        self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))
+    }
 }
 
 impl Rules {
@@ -487,18 +494,12 @@ pub(crate) fn path_of(bytes: &[u8]) -> &Path {
 
 /// The file `core.excludesFile` names, else Git's default place.
 fn global_excludes(surroundings: &Surroundings, git_dir: Option<&Path>, unread: &mut Vec<String>) -> Option<PathBuf> {
-    let config_home = surroundings.config_home.clone().or_else(|| Some(surroundings.home.as_ref()?.join(".config")));
-    let configs = [
-        git_dir.map(|git_dir| common_dir(git_dir).join("config")),
-        surroundings.home.as_ref().map(|home| home.join(".gitconfig")),
-        config_home.as_ref().map(|home| home.join("git/config")),
-        Some(PathBuf::from("/etc/gitconfig")),
-    ];
+    let configs = configuration_files(surroundings, git_dir, unread);
     let reading = Reading { home: surroundings.home.as_deref(), git_dir };
-    let named = configs.iter().flatten().find_map(|config| reading.value(config, "core", "excludesfile", unread));
+    let named = configs.iter().find_map(|config| reading.value(config, "core", "excludesfile", unread));
     match named {
         Some(value) => Some(reading.path(&value)),
-        None => Some(config_home?.join("git/ignore")),
+        None => Some(surroundings.config_directory()?.join("git/ignore")),
     }
 }
 

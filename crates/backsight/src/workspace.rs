@@ -452,11 +452,13 @@ impl Workspace {
             max_file_size: config.max_file_size,
             max_files: config.max_files,
             max_new_bytes: config.max_new_bytes,
-            surroundings: Surroundings {
-                home: self.settings.home.clone(),
-                config_home: self.settings.config_home.clone(),
-            },
+            surroundings: self.surroundings(),
         }
+    }
+
+    /// Where the user's own Git configuration is.
+    fn surroundings(&self) -> Surroundings {
+        Surroundings { home: self.settings.home.clone(), config_home: self.settings.config_home.clone() }
     }
 
     /// Runs something that looks at the files, on behalf of whoever made this handle.

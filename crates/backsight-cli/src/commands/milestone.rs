@@ -86,8 +86,9 @@ struct Show {
 /// The repository gains the commits and the branch. HEAD, the index, the work tree and every other branch stay as they
 /// are, and no hook runs. Where the workspace lies in the repository, its files lie in the commits, and the branch
 /// continues HEAD; elsewhere it starts with the files before the range. What a snapshot could not see (ignored, too large,
-/// unreadable, a submodule, left out by a sparse checkout) stays as the commit before has it, and is counted. The files are
-/// as they were on disk, without filters or line-ending conversion.
+/// unreadable, a submodule, left out by a sparse checkout) stays as the commit before has it, and is counted. The commits hold
+/// what `git add` would have stored: line endings and `$Id$` are converted as attributes and configuration say. No filter is
+/// run: what Git LFS, git-crypt or an encoding would convert stays as the commit before has it, and is named.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = examples_then_references!("\
 Examples:

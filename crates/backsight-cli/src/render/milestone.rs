@@ -157,7 +157,7 @@ pub fn exported(page: &mut Page, exported: &ExportedGit, squash: bool) {
         let more = exported.kept_total - names.len() as u64;
         names.extend((more > 0).then(|| format!("and {more} more")));
         let total = count(exported.kept_total, "path");
-        row("kept", format!("{total} that the snapshots could not see: {}", names.join(", ")));
+        row("kept", format!("{total}, as in the commit before: {}", names.join(", ")));
     }
     if exported.dry_run {
         return page.note("this was a dry run, nothing was written");

@@ -197,7 +197,7 @@ fn what_a_snapshot_could_not_see_stays_as_the_repository_has_it() {
         // The branch alone: Git forgets a tree of its sparse index when a file of it goes.
         fixture.git("fsck --strict --no-dangling steps");
         let seen = fixture.run("milestone export-git All --repo . --branch again");
-        assert!(seen.contains("that the snapshots could not see: "), "{seen}");
+        assert!(seen.contains(", as in the commit before: "), "{seen}");
     }
 }
 
@@ -329,4 +329,36 @@ fn a_repository_with_a_symlink_for_a_part_is_refused_by_name() {
         let message = refused["message"].as_str().unwrap();
         assert!(message.contains("is a symlink") && message.contains("real"), "{part}: {refused}");
     }
+}
+
+#[test]
+fn commits_hold_what_git_would_have_added_and_filters_are_named() {
+    let fixture = Fixture::new();
+    fixture.git("init -q -b main");
+    fixture.git("config core.autocrlf true");
+    fixture.git("config filter.up.clean 'tr a-z A-Z'");
+    fixture.write(".gitattributes", "*.bin filter=up\n*.key filter=git-crypt\n");
+    for (path, text) in [("f.txt", "one\r\n"), ("g.bin", "hello\n"), ("a", "1\n")] {
+        fixture.write(path, text);
+    }
+    fixture.git("add .");
+    fixture.git("commit -q -m first");
+    fixture.done("track");
+    fixture.write("a", "2\r\n");
+    fixture.write("g.bin", "changed\n");
+    fixture.write("new.key", "plain\n");
+    fixture.done("track");
+    fixture.done("milestone create M");
+    let exported = fixture.ok("milestone export-git M --repo . --branch steps");
+    assert_eq!(fixture.git("diff --name-status main steps"), "M\ta\n");
+    assert_eq!(fixture.git("show steps:a"), "2\n");
+    assert_eq!(
+        kept(&exported),
+        [
+            "g.bin: converted by a filter that Backsight does not run",
+            "new.key: new and left out: converted by a filter that Backsight does not run"
+        ]
+    );
+    let seen = fixture.run("milestone export-git M --repo . --branch again");
+    assert!(seen.contains("2 paths, as in the commit before: g.bin (converted by a filter"), "{seen}");
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use backsight_core::{Error, ObjectId, Timestamp};
 use backsight_files::{
     AnchoredPath, Caller, Disk, Exported, Files, GitExport, NewCommit, Onto, Person, ScanOptions, Seal, Subjects,
-    export_commits,
+    Surroundings, export_commits,
 };
 use tempfile::TempDir;
 
@@ -60,10 +60,16 @@ impl Lab {
 
     /// Records the workspace as it is.
     pub fn record(&self) -> ObjectId {
+        self.record_with_coverage().0
+    }
+
+    /// The same, with what was not seen.
+    pub fn record_with_coverage(&self) -> (ObjectId, Option<ObjectId>) {
         let (options, include) = (ScanOptions::default(), BTreeSet::new());
         let subjects = Subjects { options: &options, last: None, include: &include, thorough: false };
         let caller = Caller { progress: &|_| {}, cancelled: &|| false };
-        self.files.capture(&subjects, caller).unwrap().tree.id
+        let capture = self.files.capture(&subjects, caller).unwrap();
+        (capture.tree.id, capture.coverage_id)
     }
 
     /// Makes every object of the store a file of its own, so that each can be damaged by itself.
@@ -170,10 +176,17 @@ fn open(root: &Path, disk: Disk) -> Files {
     Files::open(root, &AnchoredPath::open_directory(&store).unwrap(), Seal::new([0; 64]), disk).unwrap()
 }
 
+/// No configuration of the user's.
+fn nowhere() -> &'static Surroundings {
+    const NOWHERE: &Surroundings = &Surroundings { home: None, config_home: None };
+    NOWHERE
+}
+
 /// An export onto `HEAD`.
 pub fn export_to<'a>(repository: &'a Path, branch: &'a str, commits: &'a [NewCommit]) -> GitExport<'a> {
     let workspace = repository.parent().unwrap_or(repository);
-    GitExport { workspace, repository, branch, onto: Onto::Head, before: None, commits, within: None }
+    let surroundings = nowhere();
+    GitExport { workspace, repository, branch, onto: Onto::Head, before: None, commits, within: None, surroundings }
 }
 
 pub fn commit(tree: ObjectId, message: &str) -> NewCommit {

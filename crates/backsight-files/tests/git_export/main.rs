@@ -6,6 +6,7 @@
 
 mod branches;
 mod commits;
+mod conversions;
 mod interruptions;
 mod lab;
 mod repositories;

@@ -90,7 +90,8 @@ pub struct ExportedGit {
     pub objects_written: u64,
     /// The directory of the repository that the files are in: where the workspace lies; empty for its root.
     pub below: String,
-    /// Paths that a snapshot could not see, so that the commits keep what the repository holds there.
+    /// Paths that a snapshot could not see, or that only a filter could convert, so that the commits keep what the repository
+    /// holds there.
     pub kept_total: u64,
     /// The first of them.
     pub kept: Vec<KeptPath>,
@@ -100,11 +101,11 @@ pub struct ExportedGit {
     pub written_to: Option<String>,
 }
 
-/// A path that exported commits keep as the commit before them has it.
+/// A path that exported commits keep as the commit before them has it: a new file that is named here is in none of them.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct KeptPath {
     /// Where, in the workspace. A directory stands for everything below it.
     pub path: String,
-    /// Why the snapshots do not speak about it.
+    /// Why the snapshots do not speak about it, or what converts it that Backsight does not run.
     pub reason: String,
 }

@@ -32,6 +32,7 @@ impl Workspace {
         check_parents(&range.steps)?;
         held(opened, &range, request.squash)?;
         let (before, commits) = commits(&range, request.squash)?;
+        let surroundings = self.surroundings();
         let export = GitExport {
             workspace: &self.root,
             repository: &request.repository,
@@ -40,6 +41,7 @@ impl Workspace {
             before,
             commits: &commits,
             within: request.stay_inside.then_some(self.root.as_path()),
+            surroundings: &surroundings,
         };
         let exported = export_commits(opened.files.objects(), &export, request.dry_run)?;
         Ok(ExportedGit {
