@@ -7,11 +7,12 @@
 `COPY` is a scratch copy of the repository (`git archive HEAD | tar x -C COPY`), never the repository itself. `weave` compiles
 the copy until every mutant that does not compile is left out, and writes the list to COPY/mutants.json. Then build the tests
 there (`cargo test --no-run -p CRATE --test NAME`) and `run`. CARGO_TARGET_DIR may be shared with the repository.
-Every test is run by itself, the quickest first, until one fails. What is known of each mutant is kept in COPY/judged.json: a
+Every test is run by itself, the likeliest to fail first, until one does. What is known of each mutant is kept in COPY/judged.json: a
 run that is cut short goes on from there when it is started again, with the same tests or with more.
 Standard library only.
 """
 
+import collections
 import json
 import os
 import re
@@ -28,7 +29,6 @@ pub fn mutant() -> u32 {
 OPERATORS = {" == ": " != ", " != ": " == ", " && ": " || ", " || ": " && ", " < ": " >= ", " > ": " <= ",
              " <= ": " > ", " >= ": " < ", " + ": " - ", " - ": " + ", " & ": " | "}
 VALUES = {"()": ["()"], "bool": ["true", "false"], "u16": ["0", "0o777"], "u64": ["0", "1"], "String": ["String::new()"]}
-SECONDS = 120
 
 
 def blanked(text):
@@ -154,45 +154,58 @@ def weave(copy, files):
     print(f"{len(every)} mutants, {len(dropped)} that do not compile")
 
 
-def fails(copy, binary, number, test):
-    command = ["timeout", "-k", "1", str(SECONDS), os.path.abspath(binary), "--exact", test]
+def fails(copy, binary, number, test, seconds):
+    command = ["timeout", "-k", "1", str(seconds), os.path.abspath(binary), "--exact", test]
     ended = subprocess.run(command, env=dict(os.environ, MUTANT=str(number)), cwd=copy, capture_output=True)
     return ended.returncode != 0
 
 
-def by_cost(copy, binary, filters):
-    """The tests, the quickest first, by the processor time they take without a mutant."""
+def kept(copy, name):
+    """What an earlier run wrote to a file of the copy."""
+    path = os.path.join(copy, name)
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        return json.load(file)
+
+
+def keep(copy, name, value):
+    with open(os.path.join(copy, name), "w") as file:
+        json.dump(value, file)
+
+
+def costs_of(copy, binary, filters):
+    """The processor time of each test without a mutant."""
     listed = subprocess.run([os.path.abspath(binary), "--list", *filters], cwd=copy, capture_output=True, text=True)
-    costs = {}
+    costs = kept(copy, "costs.json")
     for test in re.findall(r"^(\S+): test$", listed.stdout, re.M):
+        if test in costs:
+            continue
         before = os.times()
-        if fails(copy, binary, 0, test):
+        if fails(copy, binary, 0, test, 120):
             sys.exit(f"`{test}` fails without a mutant")
         after = os.times()
         costs[test] = sum(after[2:4]) - sum(before[2:4])
-    return sorted(costs, key=costs.get)
+        keep(copy, "costs.json", costs)
+    return costs
 
 
 def run(copy, binary, filters):
-    kept = os.path.join(copy, "judged.json")
-    judged = {}
-    if os.path.exists(kept):
-        with open(kept) as file:
-            judged = json.load(file)
-    with open(os.path.join(copy, "mutants.json")) as file:
-        mutants = json.load(file)
-    tests = by_cost(copy, binary, filters)
+    judged, mutants = kept(copy, "judged.json"), kept(copy, "mutants.json")
+    costs = costs_of(copy, binary, filters)
     for number, words in mutants:
         known = judged.setdefault(str(number), {"words": words, "killed_by": None, "survived": []})
-        for test in tests:
+        # What kills one mutant kills its neighbours, so the test that killed most goes first, and then the quickest.
+        kills = collections.Counter(other["killed_by"] for other in judged.values())
+        for test in sorted(costs, key=lambda test: (-kills[test] / (costs[test] + 0.1), costs[test])):
             if known["killed_by"] or test in known["survived"]:
                 continue
-            if fails(copy, binary, number, test):
+            # One that does not end is killed too; other work on the machine makes no difference of twenty times.
+            if fails(copy, binary, number, test, 10 + 20 * costs[test]):
                 known["killed_by"] = test
             else:
                 known["survived"].append(test)
-        with open(kept, "w") as file:
-            json.dump(judged, file)
+        keep(copy, "judged.json", judged)
     survivors = [(number, known["words"]) for number, known in judged.items() if not known["killed_by"]]
     for number, words in survivors:
         print(f"survives: {number} {words}")
