@@ -10,7 +10,7 @@ use backsight_core::{Code, Error, NextStep, Result, Seq, quote};
 use backsight_files::{AnchoredPath, WorkspaceLock};
 use rustix::fs::{FileType, Stat};
 
-use crate::gate;
+use crate::gate::{self, OwnStore};
 use crate::place;
 use crate::report::Adopted;
 use crate::settings::Settings;
@@ -50,6 +50,9 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
         let message = format!("the store in `{}` is yours already", quote(own.directory().display().as_bytes()));
         return Err(Error::new(Code::Usage, message).with_hint("there is nothing to adopt: go on working"));
     }
+    if let Some(theirs) = gate::belongs_elsewhere(root, settings) {
+        return copy_along(&theirs, root, settings);
+    }
     let store = place::candidates(root, settings).into_iter().find(|store| store.symlink_metadata().is_ok());
     let Some(store) = store else {
         return Err(Error::new(Code::WorkspaceNotFound, format!("there is no store in `{}`", root.display()))
@@ -63,7 +66,7 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
     aside.make_directories().map_err(failed)?;
     // A process of another machine or user may be at work in it.
     let _lock = lock(&theirs, settings)?;
-    let making = place::make_directory(&aside.anchored().map_err(failed)?, "", &store, settings)?;
+    let making = place::make_directory(&aside.anchored().map_err(failed)?, "", (root, &store), settings)?;
     let taken = take_over(&theirs, &making.directory, &store);
     let (files, bytes, rows) = match taken {
         Ok(taken) => taken,
@@ -84,6 +87,35 @@ pub(crate) fn adopt(root: &Path, settings: &Settings) -> Result<Adopted> {
         object_files: files,
         object_bytes: bytes,
         set_aside: making.path.display(),
+        is_left_in_place: false,
+    })
+}
+
+/// Gives the directory at `root` a copy of the history of one that had its path. That one may only have been moved: its store
+/// stays as it is. A restore that was interrupted there is not carried out here.
+fn copy_along(theirs: &OwnStore, root: &Path, settings: &Settings) -> Result<Adopted> {
+    let store = place::free_outside(root, settings)?;
+    let failed = |error| Error::io(format!("make the store in `{}`", store.display()), error);
+    let own = place::open_own_directory(root, &store)?;
+    gate::check_empty(&own, &store)?;
+    let _lock = lock(theirs.directory(), settings)?;
+    let making = place::make_directory(&own, place::MAKING, (root, &store), settings)?;
+    let taken = take_over(theirs.directory(), &making.directory, &store)
+        .and_then(|taken| making.path.rename(&own.join(place::STORE)).map(|()| taken).map_err(failed));
+    let (files, bytes, rows) = match taken {
+        Ok(taken) => taken,
+        Err(error) => {
+            let _ = std::fs::remove_dir_all(making.path.path());
+            return Err(error);
+        }
+    };
+    Ok(Adopted {
+        store: quote(store.as_os_str().as_encoded_bytes()),
+        rows,
+        object_files: files,
+        object_bytes: bytes,
+        set_aside: theirs.directory().display(),
+        is_left_in_place: true,
     })
 }
 

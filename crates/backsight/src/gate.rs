@@ -12,7 +12,7 @@ use backsight_core::{Advice, Code, Error, NextStep, Result, quote, shell_word};
 use backsight_files::{AnchoredPath, OWN_DIRECTORY, Seal, TrackedPath, device_of, mode_of};
 use rustix::fs::{FileType, Stat};
 
-use crate::identity::{self, Born};
+use crate::identity::{self, Belongs, Born};
 use crate::place;
 use crate::settings::Settings;
 
@@ -100,6 +100,18 @@ fn standing(root: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
     Ok(None)
 }
 
+/// The store that stands for the path of `root` and belongs to another directory that was there, if it is this user's.
+pub(crate) fn belongs_elsewhere(root: &Path, settings: &Settings) -> Option<OwnStore> {
+    for store in place::candidates(root, settings) {
+        match inspect(root, &store, settings) {
+            Ok(None) => {}
+            Ok(Some((found, Belongs::Elsewhere(_)))) => return Some(found),
+            Ok(Some((_, Belongs::Here))) | Err(_) => return None,
+        }
+    }
+    None
+}
+
 fn gone(root: &Path) -> Error {
     let own = root.join(OWN_DIRECTORY);
     let message = format!("the history that was in `{}` is gone", quote(own.as_os_str().as_bytes()));
@@ -108,7 +120,16 @@ fn gone(root: &Path) -> Error {
         .or("begin a new one", NextStep::MakeStoreIn { directory: root.display().to_string() })
 }
 
+/// The store at a place, which must be of this very directory.
 fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStore>> {
+    match inspect(root, store, settings)? {
+        Some((_, Belongs::Elsewhere(was))) => Err(Refusal::Elsewhere { was, root: root.to_owned() }.into_error(store)),
+        Some((found, Belongs::Here)) => Ok(Some(found)),
+        None => Ok(None),
+    }
+}
+
+fn inspect(root: &Path, store: &Path, settings: &Settings) -> Result<Option<(OwnStore, Belongs)>> {
     let own = place::own_directory(root, store);
     let Some(opened) = open(&own)? else { return Ok(None) };
     check(&opened, store)?;
@@ -141,7 +162,13 @@ fn look(root: &Path, store: &Path, settings: &Settings) -> Result<Option<OwnStor
     check_below(&opened, store)?;
     match backsight_files::tracked_by_git(root, OWN_DIRECTORY) {
         Some(tracked) => Err(Refusal::Tracked(tracked).into_error(store)),
-        None => Ok(Some(OwnStore { directory, seal, access })),
+        None => {
+            let belongs = match store.starts_with(root) {
+                true => Belongs::Here,
+                false => identity::belongs(&directory, root, settings)?,
+            };
+            Ok(Some((OwnStore { directory, seal, access }, belongs)))
+        }
     }
 }
 
@@ -268,6 +295,11 @@ enum Refusal {
     NoRecords,
     /// It is a copy of one of this user's, or was moved by copying.
     Copied(PathBuf),
+    /// It is this user's, and of another directory than the one that has its path now.
+    Elsewhere {
+        was: PathBuf,
+        root: PathBuf,
+    },
     /// Something stands where a store would be made.
     Shipped(PathBuf),
     /// The user's Git tracks what stands here, so that a pull writes into the store.
@@ -290,7 +322,11 @@ impl Refusal {
         let (reason, problem) = (self.reason(), self.problem());
         let advice = self.advice(own);
         let path = match self {
-            Refusal::Unborn | Refusal::NoRecords | Refusal::Copied(_) | Refusal::Tracked(_) => None,
+            Refusal::Unborn
+            | Refusal::NoRecords
+            | Refusal::Copied(_)
+            | Refusal::Tracked(_)
+            | Refusal::Elsewhere { .. } => None,
             Refusal::Shipped(path)
             | Refusal::Foreign(path)
             | Refusal::Owner(path, _)
@@ -310,6 +346,7 @@ impl Refusal {
             Refusal::Unborn => "unborn",
             Refusal::NoRecords => "no_records",
             Refusal::Copied(_) => "copied",
+            Refusal::Elsewhere { .. } => "elsewhere",
             Refusal::Shipped(_) => "shipped",
             Refusal::Tracked(_) => "tracked",
             Refusal::Foreign(_) => "foreign",
@@ -334,6 +371,16 @@ impl Refusal {
             Refusal::Copied(from) => {
                 let from = quote(from.as_os_str().as_bytes());
                 format!("is a copy: the one you made was in `{from}`, on this or another disk")
+            }
+            Refusal::Elsewhere { was, root } if was == root => {
+                let root = quote(root.as_os_str().as_bytes());
+                format!(
+                    "is of another directory that was `{root}`: the one there now was put in its place or made anew"
+                )
+            }
+            Refusal::Elsewhere { was, root } => {
+                let (was, root) = (quote(was.as_os_str().as_bytes()), quote(root.as_os_str().as_bytes()));
+                format!("is of another directory than `{root}`, one that was `{was}` when it was last used")
             }
             Refusal::Shipped(_) => {
                 "cannot be made: something that Backsight did not put there stands beside it".to_owned()
@@ -369,6 +416,17 @@ impl Refusal {
                 Advice::step("use its history, keeping snapshots and dropping whatever could act,", adopt()),
                 Advice::plain(format!("put it aside with `mv {0} {0}.theirs`", word(own))),
             ],
+            Refusal::Elsewhere { root, .. } => {
+                let here = root.to_str().map(str::to_owned);
+                let anew = here.clone().map_or(NextStep::MakeStore, |directory| NextStep::MakeStoreIn { directory });
+                vec![
+                    Advice::step(
+                        "if these are the same files, restored from a backup or copied, go on with a copy of its history",
+                        NextStep::AdoptStore { directory: here },
+                    ),
+                    Advice::step("if it is another project, begin a history of its own", anew),
+                ]
+            }
             Refusal::NoRecords => plain("set HOME or XDG_STATE_HOME, as they are in your own terminal".to_owned()),
             Refusal::Shipped(path) => plain(format!("look at it, and remove it with `rm -r -- {}`", word(path))),
             Refusal::Tracked(tracked) => {

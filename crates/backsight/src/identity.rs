@@ -1,5 +1,6 @@
 //! Where a store was born: a random id in the store, and under that id a record in the user's own state directory with the
-//! store's key and its inode. What comes with a clone or an archive has no record; a copy of a store has another inode.
+//! store's key and its inode. What comes with a clone or an archive has no record; a copy of a store has another inode. For
+//! a store outside its workspace the record also says which directory that is: not a path, which may lead to another one.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -43,16 +44,23 @@ struct Record {
     inode: u64,
     /// The store's key in hexadecimal digits.
     key: String,
+    /// Whose store it is, for one that lies outside its workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workspace: Option<Home>,
 }
 
-/// What the user's state directory knows about a workspace: that it has a store in itself. Git takes what is ignored for
-/// expendable, and removes the whole store for a file of that name in a commit.
-#[derive(Serialize, Deserialize, PartialEq, Eq)]
+/// The directory of a workspace, as the user's state directory knows it. For a store outside it says whose that is. For one
+/// inside it says that there was one: Git takes what is ignored for expendable, and removes the whole store for a file of
+/// that name in a commit.
+#[derive(Serialize, Deserialize)]
 struct Home {
     root: PathBuf,
     inode: u64,
     /// When the workspace's directory was made, in nanoseconds, where the file system knows: an inode is used again.
     born: Option<u128>,
+    /// Numbers of devices change when a machine starts: this one counts only where no time of birth is known.
+    #[serde(default)]
+    device: Option<u64>,
 }
 
 impl Home {
@@ -60,7 +68,31 @@ impl Home {
         let found = std::fs::symlink_metadata(root).ok()?;
         let born = found.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         let root = PathBuf::from(root.to_string_lossy().into_owned());
-        Some(Home { root, inode: found.ino(), born: born.map(|since| since.as_nanos()) })
+        Some(Home { root, inode: found.ino(), born: born.map(|since| since.as_nanos()), device: Some(found.dev()) })
+    }
+
+    /// Whether this is the same directory, wherever it was moved to.
+    fn is(&self, now: &Home) -> bool {
+        self.inode == now.inode
+            && match (self.born, now.born) {
+                (Some(then), Some(now_born)) => then == now_born && !self.is_cloned_as(now),
+                // The inode may be another directory's by now, so the path must speak for it too.
+                _ => self.device == now.device && self.root == now.root,
+            }
+    }
+
+    /// Whether the directory still stands where it was, so that the other is of a clone of its whole file system.
+    fn is_cloned_as(&self, now: &Home) -> bool {
+        let stands = |there: Home| (there.inode, there.born) == (self.inode, self.born) && there.device != now.device;
+        self.root != now.root && Home::of(&self.root).is_some_and(stands)
+    }
+
+    /// The file that leads from the directory to its store, below a directory of records.
+    fn pointer(&self, records: &AnchoredPath) -> AnchoredPath {
+        records.join(match (self.born, self.device) {
+            (Some(born), _) => format!("{POINTERS}{}-{born}", self.inode),
+            (None, device) => format!("{POINTERS}{}-on-{}", self.inode, device.unwrap_or_default()),
+        })
     }
 
     /// Its file, below a directory of records.
@@ -72,6 +104,59 @@ impl Home {
 
 /// What the names of files about workspaces begin with; those about stores are ids.
 const HOMES: &str = "home-";
+/// The same of files that lead from workspaces to stores outside them.
+const POINTERS: &str = "of-";
+
+/// Whether a store outside its workspace is the one of the directory at `root`.
+pub(crate) enum Belongs {
+    Here,
+    /// To a directory that was last seen at this path.
+    Elsewhere(PathBuf),
+}
+
+/// Looks up whose store this is. A workspace that was moved is told by its directory, and its new path is noted.
+pub(crate) fn belongs(store: &AnchoredPath, root: &Path, settings: &Settings) -> Result<Belongs> {
+    let id = store.join(FILE).read(MAX_SIZE).ok().and_then(id_in);
+    let (Some(id), Some(home)) = (id, Home::of(root)) else { return Ok(Belongs::Elsewhere(root.to_owned())) };
+    for directory in directories(settings) {
+        let (Some(record), Some(records)) = (record_of(&directory, &id)?, open_records(&directory)?) else { continue };
+        match &record.workspace {
+            Some(known) if !known.is(&home) => return Ok(Belongs::Elsewhere(known.root.clone())),
+            Some(known) if known.root == home.root => {}
+            // What cannot be noted now is noted another time: the directory itself is what counts.
+            _ => drop(bind(&records, &id, Record { workspace: Some(home), ..record })),
+        }
+        return Ok(Belongs::Here);
+    }
+    Ok(Belongs::Here)
+}
+
+/// The stores outside that were last bound to the directory at `root`, wherever it was then.
+pub(crate) fn bound(root: &Path, settings: &Settings) -> Vec<PathBuf> {
+    let Some(home) = Home::of(root) else { return Vec::new() };
+    let of = |directory: PathBuf| {
+        let text = home.pointer(&open_records(&directory).ok()??).read(MAX_SIZE).ok()?;
+        serde_json::from_slice::<PathBuf>(&text).ok()
+    };
+    directories(settings).into_iter().filter_map(of).collect()
+}
+
+/// Writes the record of a store, and where it lies for its workspace to find it.
+fn bind(records: &AnchoredPath, id: &str, record: Record) -> Result<()> {
+    write_over(records, &records.join(id), &record)?;
+    match &record.workspace {
+        Some(home) => write_over(records, &home.pointer(records), &record.store),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file whole, in place of another.
+fn write_over(records: &AnchoredPath, file: &AnchoredPath, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_vec(value).map_err(|error| Error::new(Code::Io, error.to_string()))?;
+    let temporary = records.join(format!("new-{}", digits(&random::<8>()?)));
+    write_new(&temporary, &text)?;
+    temporary.rename(file).map_err(|error| Error::io(format!("write `{}`", file.display()), error))
+}
 
 /// Whether a store stood in the workspace at `root` and is gone.
 pub(crate) fn is_gone(root: &Path, settings: &Settings) -> Result<bool> {
@@ -79,7 +164,7 @@ pub(crate) fn is_gone(root: &Path, settings: &Settings) -> Result<bool> {
     for directory in directories(settings) {
         let Some(records) = open_records(&directory)? else { continue };
         let known = home.file(&records)?.read(MAX_SIZE).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        if known.is_some_and(|known: Home| known == home) {
+        if known.is_some_and(|known: Home| known.root == home.root && known.is(&home)) {
             return Ok(true);
         }
     }
@@ -153,15 +238,14 @@ fn record_of(directory: &Path, id: &str) -> Result<Option<Record>> {
     }
 }
 
-/// Gives the new directory `making` an identity; its place will be `store`.
-pub(crate) fn give(making: &AnchoredPath, store: &Path, settings: &Settings) -> Result<()> {
+/// Gives the new directory `making` an identity; its place will be `store`, for the workspace at `root`.
+pub(crate) fn give(making: &AnchoredPath, store: &Path, root: &Path, settings: &Settings) -> Result<()> {
     let records = make_records(settings)?;
     let (id, key) = (random::<16>()?, random::<64>()?);
     let stat = making.stat().map_err(|error| Error::io(format!("look at `{}`", making.display()), error))?;
+    let workspace = if store.starts_with(root) { None } else { Home::of(root) };
     let store = PathBuf::from(store.to_string_lossy().into_owned());
-    let record = Record { store, inode: stat.st_ino, key: digits(&key) };
-    let text = serde_json::to_vec(&record).map_err(|error| Error::new(Code::Io, error.to_string()))?;
-    write_new(&records.join(digits(&id)), &text)?;
+    bind(&records, &digits(&id), Record { store, inode: stat.st_ino, key: digits(&key), workspace })?;
     write_new(&making.join(FILE), format!("{}\n", digits(&id)).as_bytes())
 }
 
@@ -266,13 +350,31 @@ mod tests {
         let id = "0123456789abcdef0123456789abcdef";
         write_new(&store.join(FILE), id.as_bytes()).unwrap();
         let mut stat = store.stat().unwrap();
-        let record = Record { store: directory.path().to_owned(), inode: stat.st_ino, key: String::new() };
+        let record =
+            Record { store: directory.path().to_owned(), inode: stat.st_ino, key: String::new(), workspace: None };
         assert!(!is_elsewhere(&record, id, &stat));
         stat.st_dev += 1;
         assert!(is_elsewhere(&record, id, &stat));
         // Moved away, or replaced by another store since.
         assert!(!is_elsewhere(&record, "fedcba9876543210fedcba9876543210", &stat));
         assert!(!is_elsewhere(&Record { store: directory.path().join("gone"), ..record }, id, &stat));
+    }
+
+    #[test]
+    fn a_directory_is_known_by_more_than_its_inode() {
+        let place = tempfile::tempdir().unwrap();
+        let known = || Home::of(place.path()).unwrap();
+        assert!(known().is(&known()));
+        assert!(!known().is(&Home { born: Some(1), ..known() }), "the inode is used again");
+        let gone = place.path().join("gone");
+        let moved = Home { root: gone.clone(), ..known() };
+        assert!(moved.is(&known()));
+        assert!(moved.is(&Home { device: Some(0), ..known() }), "numbers of devices change");
+        assert!(!known().is(&Home { root: gone, device: Some(0), ..known() }), "of a clone of the whole file system");
+        let old = |root: &Path| Home { root: root.to_owned(), born: None, ..known() };
+        assert!(old(place.path()).is(&old(place.path())));
+        assert!(!old(&moved.root).is(&old(place.path())), "where no birth is known the path counts");
+        assert!(!old(place.path()).is(&Home { device: Some(0), ..old(place.path()) }));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::identity;
 use crate::request::StorePlace;
 use crate::settings::Settings;
 
+/// How many stores there may be of directories that had one path after each other.
+const MAX_NUMBER: u32 = 100;
 /// The name of a store in the directory that holds it.
 pub(crate) const STORE: &str = "store";
 /// Begins the name of a store that is being made.
@@ -19,11 +21,28 @@ pub(crate) const MAKING: &str = "making-";
 /// Where an adoption leaves what it did not take over.
 pub(crate) const SET_ASIDE: &str = "set-aside";
 
-/// The places where the store of a workspace may be: inside it, else in one of the user's state directories. A client may
-/// know another of them than the terminal in which the store was made.
+/// The places where the store of a workspace may be: inside it, else in one of the user's state directories, for this
+/// directory or for one that had its path. A client may know another of them than the terminal in which the store was made.
 pub(crate) fn candidates(root: &Path, settings: &Settings) -> Vec<PathBuf> {
-    let outside = settings.state_directories().into_iter().filter_map(|state| outside(root, &state));
-    std::iter::once(inside(root)).chain(outside).collect()
+    let mut found = vec![inside(root)];
+    found.extend(identity::bound(root, settings));
+    found.extend(settings.state_directories().into_iter().filter_map(|state| outside(root, &state)));
+    found
+}
+
+/// Where a new store outside the workspace goes: the path that it would have may be that of a store of another directory.
+pub(crate) fn free_outside(root: &Path, settings: &Settings) -> Result<PathBuf> {
+    let store = settings.state_directory().and_then(|state| outside(root, &state)).ok_or_else(no_home)?;
+    let own = own_directory(root, &store);
+    let numbered = |number: u32| match number {
+        1 => own.clone(),
+        _ => own.with_file_name(format!("{}-{number}", own.file_name().unwrap_or_default().to_string_lossy())),
+    };
+    let free = (1..=MAX_NUMBER).map(numbered).find(|own| own.join(STORE).symlink_metadata().is_err());
+    free.map(|own| own.join(STORE)).ok_or_else(|| {
+        Error::new(Code::Io, format!("there are {MAX_NUMBER} stores beside `{}`", own.display()))
+            .with_hint("remove those whose workspaces are gone")
+    })
 }
 
 /// Whether something stands where the workspace's store would be, ours or not. One that may not be looked at counts:
@@ -80,13 +99,20 @@ pub(crate) fn own_directory(root: &Path, store: &Path) -> PathBuf {
     }
 }
 
-/// The workspace's store, made if there is none. Says whether it was made.
-pub(crate) fn make(root: &Path, place: StorePlace, settings: &Settings) -> Result<(OwnStore, bool)> {
-    let (store, made) = match gate::find(root, settings)? {
+/// The workspace's store: the one that is known, or a new one. Says whether it was made.
+pub(crate) fn make(
+    root: &Path,
+    place: StorePlace,
+    known: Option<OwnStore>,
+    settings: &Settings,
+) -> Result<(OwnStore, bool)> {
+    let (store, made) = match known {
         Some(store) => (store, false),
         None => {
             let wanted = match place {
                 StorePlace::Workspace => inside(root),
+                // Only then: of two processes that make one at once the second must find the first one's.
+                StorePlace::User if gate::belongs_elsewhere(root, settings).is_some() => free_outside(root, settings)?,
                 StorePlace::User => {
                     settings.state_directory().and_then(|state| outside(root, &state)).ok_or_else(no_home)?
                 }
@@ -122,7 +148,7 @@ fn no_home() -> Error {
 fn create(root: &Path, store: &Path, settings: &Settings) -> Result<()> {
     let own = open_own_directory(root, store)?;
     gate::check_empty(&own, store)?;
-    let making = make_directory(&own, MAKING, store, settings)?;
+    let making = make_directory(&own, MAKING, (root, store), settings)?;
     match making.path.rename(&own.join(STORE)) {
         // A directory with something in it is never replaced.
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {
@@ -150,8 +176,13 @@ pub(crate) struct Making {
     pub(crate) path: AnchoredPath,
 }
 
-/// Begins a store: a new directory below `own` with an identity, whose name begins with `prefix`.
-pub(crate) fn make_directory(own: &AnchoredPath, prefix: &str, store: &Path, settings: &Settings) -> Result<Making> {
+/// Begins a store of the workspace at `root`: a new directory below `own` with an identity, whose name begins with `prefix`.
+pub(crate) fn make_directory(
+    own: &AnchoredPath,
+    prefix: &str,
+    (root, store): (&Path, &Path),
+    settings: &Settings,
+) -> Result<Making> {
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|error| Error::new(Code::Io, format!("cannot draw a random name: {error}")))?;
@@ -159,7 +190,7 @@ pub(crate) fn make_directory(own: &AnchoredPath, prefix: &str, store: &Path, set
     let failed = |error| Error::io(format!("create `{}`", path.display()), error);
     path.make_directories().map_err(failed)?;
     let directory = path.anchored().map_err(failed)?;
-    identity::give(&directory, store, settings)?;
+    identity::give(&directory, store, root, settings)?;
     Ok(Making { directory, path })
 }
 

@@ -523,6 +523,8 @@ pub struct Adopted {
     pub object_bytes: u64,
     /// Where the old store is now: with its settings, journal, keys and whatever else was not taken over.
     pub set_aside: String,
+    /// True when that is where it was: it is the history of another directory, which may only have been moved.
+    pub is_left_in_place: bool,
 }
 
 /// The answer to `export`.

@@ -265,6 +265,8 @@ pub struct Init {
     pub store: StorePlace,
     /// Track the directory even though it is a home directory or the root of the file system.
     pub any_root: bool,
+    /// Begin a new history where the one for the directory's path is of another directory that was there. That one stays.
+    pub anew: bool,
 }
 
 /// Where the store lives.

@@ -257,10 +257,12 @@ impl Workspace {
         if self.store().is_err_and(|error| error.code() == Code::Damaged) {
             identity::forget(&self.root, &self.settings)?;
         }
-        if self.store()?.is_none() && !request.any_root {
+        let is_anew = request.anew && gate::belongs_elsewhere(&self.root, &self.settings).is_some();
+        let known = if is_anew { None } else { self.store()? };
+        if known.is_none() && !request.any_root {
             place::check_root(&self.root, &self.settings)?;
         }
-        let (store, made) = place::make(&self.root, request.store, &self.settings)?;
+        let (store, made) = place::make(&self.root, request.store, known, &self.settings)?;
         if request.any_root {
             write_config(&store, &[("any_root", "true".to_owned())])?;
         }

@@ -32,8 +32,8 @@ pub struct Args {
     /// Track this directory even if it is a home directory or the root of the file system
     #[arg(long)]
     any_root: bool,
-    /// Take over the history of a store that you did not make here: snapshots and rows are kept, and whatever could act
-    /// (settings, journal, keys, open calls) is put aside
+    /// Take over the history of a store that you did not make here, or that is of another directory which had this path:
+    /// snapshots and rows are kept, and whatever could act (settings, journal, keys, open calls) is put aside
     #[arg(long, conflicts_with_all = ["store", "any_root"])]
     adopt: bool,
 }
@@ -56,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     };
     let outer = context.root();
     let workspace = context.workspace_at(args.target.as_deref())?;
-    let created = workspace.init(&Init { store, any_root: args.any_root })?;
+    let created = workspace.init(&Init { store, any_root: args.any_root, anew: true })?;
     let root = quote(workspace.root().as_os_str().as_bytes());
     let place = workspace.store_path()?.map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
     context.answer(&json!({ "created": created, "root": root, "store": place }), |page| {
@@ -82,7 +82,13 @@ fn adopt(context: &Context) -> Result<Verdict> {
         let rows = count(adopted.rows, "row");
         let files = count(adopted.object_files, "file");
         page.data.line(format_args!("Taken over: {rows} of the timeline, {files} with snapshots"));
-        page.data.line(format_args!("Put aside:  {}", quote(adopted.set_aside.as_bytes())));
+        let old = quote(adopted.set_aside.as_bytes());
+        if adopted.is_left_in_place {
+            page.data.line(format_args!("Left alone: {old}"));
+            page.note("it is the history of the directory that was here before; its settings, open calls and comments were not copied");
+            return page.hint("check the history with `backsight verify`");
+        }
+        page.data.line(format_args!("Put aside:  {old}"));
         page.note("its settings, open calls, comments, checkpoints, noise rules, baselines and keys were not taken over: they are put aside");
         page.hint("check the history with `backsight verify`; remove what was put aside when you do not need it");
     })?;

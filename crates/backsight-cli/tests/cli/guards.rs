@@ -199,3 +199,43 @@ fn a_store_outside_the_tree_leaves_the_tree_alone() {
     fixture.ok("undo");
     assert_eq!(fixture.read("a"), "2\n");
 }
+
+/// The history of one project is never carried out on the files of another that has its path.
+#[test]
+fn a_store_outside_the_tree_follows_its_directory_and_no_other() {
+    let fixture = Fixture::new();
+    fixture.write("w/a", "1\n");
+    fixture.write("other/a", "precious, of another project\n");
+    fixture.done("-C w init --store user .");
+    fixture.done("-C w track");
+    fixture.write("w/a", "2\n");
+    fixture.done("-C w track");
+    std::fs::rename(fixture.root().join("w"), fixture.root().join("moved")).unwrap();
+    std::fs::rename(fixture.root().join("other"), fixture.root().join("w")).unwrap();
+    fixture.done("-C moved undo");
+    assert_eq!(fixture.read("moved/a"), "1\n");
+    for line in [
+        "status",
+        "log",
+        "track",
+        "undo",
+        "undo --on-conflict skip",
+        "restore 1",
+        "revert 2",
+        "diff",
+        "verify",
+        "gc",
+        "begin",
+        "config",
+        "serve --port 0",
+    ] {
+        fixture.ask(&format!("-C w {line}")).fails("STORE_NOT_OURS", 3);
+    }
+    assert_eq!(fixture.read("w/a"), "precious, of another project\n");
+    let said = fixture.run("-C w status");
+    assert!(said.contains("is of another directory than") && said.contains("init --adopt"), "{said}");
+    fixture.done("-C w init --store user .");
+    fixture.done("-C w track");
+    assert_eq!(fixture.ok("-C w log")["rows"].as_array().map(Vec::len), Some(1));
+    assert_eq!(fixture.ok("-C moved log")["rows"].as_array().map(Vec::len), Some(3));
+}

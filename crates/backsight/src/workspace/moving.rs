@@ -71,7 +71,7 @@ impl Workspace {
         crate::gate::check_empty(&own, &store)?;
         let failed = |error| Error::io(format!("import `{name}` into `{}`", store.display()), error);
         self.remove_abandoned(&own).map_err(failed)?;
-        let making = place::make_directory(&own, place::MAKING, &store, &self.settings)?;
+        let making = place::make_directory(&own, place::MAKING, (&self.root, &store), &self.settings)?;
         let taken = self.fill(&mut reader, &making.directory).and_then(|taken| {
             making.path.rename(&own.join(place::STORE)).map_err(failed)?;
             Ok(taken)

@@ -11,9 +11,9 @@ use backsight::{Code, Disk, Error, Settings, Workspace};
 use crate::lab::{Lab, settings};
 
 /// A user with a home directory of their own, so that no other test knows their stores.
-struct User {
-    lab: Lab,
-    root: PathBuf,
+pub struct User {
+    pub lab: Lab,
+    pub root: PathBuf,
 }
 
 impl User {
@@ -25,32 +25,35 @@ impl User {
     }
 
     /// One who recorded a step.
-    fn with_store(place: StorePlace) -> User {
+    pub fn with_store(place: StorePlace) -> User {
         let user = User::new();
         assert!(user.open().init(&Init { store: place, ..Init::default() }).unwrap());
         user.open().track().unwrap();
         user
     }
 
-    fn records(&self) -> PathBuf {
+    pub fn records(&self) -> PathBuf {
         self.lab.path().join("state/backsight/stores")
     }
 
-    fn open(&self) -> Workspace {
+    pub fn open(&self) -> Workspace {
         self.open_at(&self.root)
     }
 
-    fn open_at(&self, root: &Path) -> Workspace {
-        let state = Some(self.lab.path().join("state"));
-        Workspace::open_with(root, Settings { state_home: state, ..settings(Disk::new()) }).unwrap()
+    pub fn open_at(&self, root: &Path) -> Workspace {
+        Workspace::open_with(root, self.settings()).unwrap()
     }
 
-    fn own(&self, name: &str) -> PathBuf {
+    pub fn settings(&self) -> Settings {
+        Settings { state_home: Some(self.lab.path().join("state")), ..settings(Disk::new()) }
+    }
+
+    pub fn own(&self, name: &str) -> PathBuf {
         self.root.join(".backsight").join(name)
     }
 
     /// Why its store is refused, and about which path.
-    fn refusal(&self) -> (String, String) {
+    pub fn refusal(&self) -> (String, String) {
         why(&self.open().track().unwrap_err())
     }
 
@@ -59,7 +62,7 @@ impl User {
     }
 }
 
-fn why(error: &Error) -> (String, String) {
+pub fn why(error: &Error) -> (String, String) {
     assert_eq!(error.code(), Code::StoreNotOurs, "{error}");
     assert!(error.hint().is_some_and(|hint| !hint.is_empty()), "{error}");
     assert!(error.message().contains("nothing of it was used"), "{error}");

@@ -42,6 +42,7 @@ mod migration;
 mod milestones;
 mod mount_point;
 mod open_files;
+mod outside;
 mod picture;
 mod plans;
 mod racing;

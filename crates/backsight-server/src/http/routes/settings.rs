@@ -105,7 +105,7 @@ fn init(workspace: &Workspace, input: InitInput) -> Result<SetUp> {
         Place::Workspace => StorePlace::Workspace,
         Place::User => StorePlace::User,
     };
-    let created = workspace.init(&Init { store, any_root: input.any_root })?;
+    let created = workspace.init(&Init { store, any_root: input.any_root, anew: false })?;
     let store = workspace.store_path()?.map(|store| shown(&store)).unwrap_or_default();
     Ok(SetUp { created, root: shown(workspace.root()), store })
 }
