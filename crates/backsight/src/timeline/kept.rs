@@ -98,6 +98,25 @@ impl Timeline {
         Ok(answer)
     }
 
+    /// The same of one text, by its name. `change` is handed what is kept now; nothing leaves it as it is.
+    pub(crate) fn keep_one_by(
+        &self,
+        kind: KeptKind,
+        at: Timestamp,
+        name: &str,
+        change: impl FnOnce(Option<String>) -> Option<String>,
+    ) -> Result<()> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
+        if let Some(body) = change(one(&transaction, kind, name)?) {
+            write(&transaction, kind, at, &[Item { name: name.to_owned(), body }], &[])?;
+        }
+        transaction.commit().map_err(broken)?;
+        drop(connection);
+        self.fold_if_large();
+        Ok(())
+    }
+
     /// Keeps a text unless one of that name is kept already; the one that is kept then.
     pub(crate) fn keep_first(&self, kind: KeptKind, at: Timestamp, item: &Item) -> Result<String> {
         let connection = self.lock();
@@ -109,14 +128,18 @@ impl Timeline {
 
     /// One text, by its name.
     pub(crate) fn kept_as(&self, kind: KeptKind, name: &str) -> Result<Option<String>> {
-        let sql = "SELECT body FROM kept WHERE kind = ?1 AND name = ?2";
-        self.lock().query_row(sql, params![kind.as_str(), name], |row| row.get(0)).optional().map_err(broken)
+        one(&self.lock(), kind, name)
     }
 
     /// Everything of a kind, oldest first.
     pub(crate) fn kept(&self, kind: KeptKind) -> Result<Vec<Item>> {
         items(&self.lock(), kind)
     }
+}
+
+fn one(connection: &Connection, kind: KeptKind, name: &str) -> Result<Option<String>> {
+    let sql = "SELECT body FROM kept WHERE kind = ?1 AND name = ?2";
+    connection.query_row(sql, params![kind.as_str(), name], |row| row.get(0)).optional().map_err(broken)
 }
 
 fn items(connection: &Connection, kind: KeptKind) -> Result<Vec<Item>> {

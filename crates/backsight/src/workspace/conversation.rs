@@ -38,21 +38,21 @@ impl Workspace {
     pub fn note_conversation(&self, session: &str, client: &str, prompt: Option<&str>) -> Result<()> {
         names::check_id("session", session)?;
         let opened = self.made()?;
-        let known = of(opened, session)?;
-        let said = Conversation {
-            client: names::is_name(client).then(|| client.to_owned()).or_else(|| known.client.clone()),
-            title: match (&known.title, prompt) {
-                (None, Some(prompt)) => title(prompt, self.salt()?),
-                (title, _) => title.clone(),
-            },
+        let words = prompt.map(|prompt| self.salt().map(|salt| title(prompt, salt))).transpose()?.flatten();
+        let client = names::is_name(client).then(|| client.to_owned());
+        let said = |known: &Conversation| Conversation {
+            client: client.clone().or_else(|| known.client.clone()),
+            title: known.title.clone().or_else(|| words.clone()),
         };
-        if said == known {
+        let known = of(opened, session)?;
+        if said(&known) == known {
             return Ok(());
         }
         self.keep_salt(opened)?;
-        let body = serde_json::to_string(&said).unwrap_or_default();
-        let item = Item { name: session.to_owned(), body };
-        opened.timeline.keep(KeptKind::Conversation, self.settings.now(), &[item], &[])
+        // Hooks of one session run beside each other: what another one noted since is kept.
+        opened.timeline.keep_one_by(KeptKind::Conversation, self.settings.now(), session, |body| {
+            serde_json::to_string(&said(&read(body))).ok()
+        })
     }
 
     /// Remembers the first words of the prompt that a message of a session began with.
@@ -93,8 +93,11 @@ pub(super) fn known(opened: &Opened, session: &str) -> Result<Conversation> {
 
 /// What its client said; what cannot be read is nothing.
 fn of(opened: &Opened, session: &str) -> Result<Conversation> {
-    let body = opened.timeline.kept_as(KeptKind::Conversation, session)?;
-    Ok(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+    Ok(read(opened.timeline.kept_as(KeptKind::Conversation, session)?))
+}
+
+fn read(body: Option<String>) -> Conversation {
+    body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default()
 }
 
 /// The first words of a prompt on one line, without its secrets; none when it has no words.

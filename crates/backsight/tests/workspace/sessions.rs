@@ -734,3 +734,31 @@ fn a_revert_of_a_file_that_another_turn_is_writing_keeps_its_bytes_and_says_whos
     assert!(warnings[0].starts_with("message `t1` of session `two` is at work on `shared`"), "{warnings:?}");
     assert_eq!(scene.text("shared") + "\n", lines(&[(8, "two")]));
 }
+
+/// Hooks are processes of their own, and a client starts several at once.
+#[test]
+fn what_hooks_of_one_session_note_at_once_is_all_kept() {
+    let lab = crate::lab::Lab::new();
+    let root = lab.empty();
+    let open = || backsight::Workspace::open_with(&root, crate::lab::settings(backsight::Disk::new())).unwrap();
+    open().track().unwrap();
+    for round in 0..30 {
+        let session = format!("s{round}");
+        let (session, start) = (&session, &std::sync::Barrier::new(6));
+        std::thread::scope(|scope| {
+            for at in 0..6 {
+                let workspace = open();
+                scope.spawn(move || {
+                    let prompt = (at == 0).then_some("the first words");
+                    workspace.conversation(session).unwrap();
+                    start.wait();
+                    let client = if at % 2 == 0 { "codex" } else { "not a name\n" };
+                    workspace.note_conversation(session, client, prompt).unwrap();
+                });
+            }
+        });
+        let known = open().conversation(session).unwrap();
+        assert_eq!(known.title.as_deref(), Some("the first words"), "round {round}");
+        assert_eq!(known.client.as_deref(), Some("codex"), "round {round}");
+    }
+}
