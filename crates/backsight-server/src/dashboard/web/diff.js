@@ -43,8 +43,8 @@ function Code({ line }) {
 const TONES = { '+': 'is-plus', '-': 'is-minus', ' ': '' };
 
 /** The sign of a line; one that can be taken back by itself is chosen with it. */
-function Sign({ line, of, acts, at }) {
-  if (!of || !acts.pick) return html`<span class="side">${line?.side ?? ''}</span>`;
+function Sign({ line, of, acts, at, plain }) {
+  if (!of || !acts.pick || plain) return html`<span class="side">${line?.side ?? ''}</span>`;
   const isChosen = acts.chosen.has(of.join(':'));
   return html`<button class="side pick" tabIndex="-1" aria-pressed=${isChosen} aria-label=${`${isChosen ? 'Leave out' : 'Choose'} this line`} title="Choose this line; with Shift all up to it" onClick=${(event) => acts.pick(at, of, event.shiftKey)}>${line.side}</button>`;
 }
@@ -58,8 +58,8 @@ function Row({ row, at, acts, current, plain }) {
   const isChosen = (of) => (of && acts.chosen.has(of.join(':')) ? 'is-picked' : '');
   switch (row.type) {
     case 'comment': return html`<${Comment} comment=${row.comment} />`;
-    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]} ${isChosen(row.of)}`}><${By} by=${acts.by?.(row.index, row.fresh)} /><span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${tell(row.line, row.fresh)}>${row.fresh ?? ''}</span><${Sign} line=${row.line} of=${row.of} acts=${acts} at=${at} />${code(row.line)}</div>`;
-    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'} ${isChosen(half?.of)}`}>${right ? html`<${By} by=${half && acts.by?.(row.index, half.number)} />` : null}<span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? tell(half.line, half.number) : undefined}>${half?.number ?? ''}</span><${Sign} line=${half?.line} of=${half?.of} acts=${acts} at=${at} />${half && code(half.line)}</div>`)}</div>`;
+    case 'line': return html`<div class=${`code-row ${TONES[row.line.side]} ${isChosen(row.of)}`}><${By} by=${acts.by?.(row.index, row.fresh)} /><span class="gutter">${row.old ?? ''}</span><span class="gutter is-fresh" onClick=${tell(row.line, row.fresh)}>${row.fresh ?? ''}</span><${Sign} line=${row.line} of=${row.of} acts=${acts} at=${at} plain=${plain} />${code(row.line)}</div>`;
+    case 'pair': return html`<div class="code-row is-pair">${[row.left, row.right].map((half, right) => html`<div class=${`half ${half ? TONES[half.line.side] : 'is-none'} ${isChosen(half?.of)}`}>${right ? html`<${By} by=${half && acts.by?.(row.index, half.number)} />` : null}<span class=${`gutter ${right ? 'is-fresh' : ''}`} onClick=${right && half ? tell(half.line, half.number) : undefined}>${half?.number ?? ''}</span><${Sign} line=${half?.line} of=${half?.of} acts=${acts} at=${at} plain=${plain} />${half && code(half.line)}</div>`)}</div>`;
     case 'hunk': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /><span class="hunk-place">−${row.hunk.old_start} +${row.hunk.new_start}</span><span class="hunk-section">${row.hunk.section ?? ''}</span>${acts.by && html`<span class="hunk-by">${acts.writers(row.index, row.hunk)}</span>`}
       ${acts.takeHunk && row.hunk.hunks?.length > 0 && html`<button class="small" onClick=${() => acts.takeHunk(row)}>Take back …<span class="visually-hidden"> this hunk</span></button>`}</div>`;
     case 'gap': return html`<div class="hunk-row"><${More} row=${row} acts=${acts} /></div>`;

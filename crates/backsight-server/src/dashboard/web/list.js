@@ -4,6 +4,9 @@ import { html } from './parts.js';
 
 /** Rows beyond the edges that exist all the same. */
 const BEYOND = 12;
+/** Rows that one frame draws with all they have. The others are there at once without what only a reader needs, and get it
+ * in the frames that follow: no frame takes long, however far a person scrolls. */
+const WHOLE = 12;
 
 /** Where each row begins; one more than there are rows. */
 export function offsets(count, height) {
@@ -32,25 +35,17 @@ export function List({ count, height, row, kind, onTop, control, label, role, se
   const scroller = useRef(null);
   const [range, setRange] = useState([0, 60]);
   const waiting = useRef(0);
-  /** While whole screens fly by, rows are drawn without what only a reader needs. */
-  const [rough, setRough] = useState(false);
-  const settling = useRef(0);
-  const drawnLast = useRef([0, 60]);
+  const [, drawAgain] = useState(0);
 
   const measure = () => {
     waiting.current = 0;
     const box = scroller.current;
     if (!box) return;
-    if (wide) for (const [name, value] of [['--seen', box.clientWidth], ['--sideways', box.scrollLeft]]) box.style.setProperty(name, `${value}px`);
+    // Only when it is another: each time the styles of every row are found again.
+    if (wide) for (const [name, value] of [['--seen', `${box.clientWidth}px`], ['--sideways', `${box.scrollLeft}px`]]) if (box.style.getPropertyValue(name) !== value) box.style.setProperty(name, value);
     const first = at(tops, box.scrollTop);
     const last = at(tops, box.scrollTop + box.clientHeight);
     const next = [Math.max(0, first - BEYOND), Math.min(count, last + 1 + BEYOND)];
-    if (Math.abs(next[0] - drawnLast.current[0]) > (next[1] - next[0]) / 2) {
-      setRough(true);
-      clearTimeout(settling.current);
-      settling.current = setTimeout(() => setRough(false), 90);
-    }
-    drawnLast.current = next;
     setRange((before) => (before[0] === next[0] && before[1] === next[1] ? before : next));
     onTop?.(first);
   };
@@ -59,7 +54,7 @@ export function List({ count, height, row, kind, onTop, control, label, role, se
   useEffect(() => {
     const watcher = new ResizeObserver(soon);
     watcher.observe(scroller.current);
-    return () => { watcher.disconnect(); cancelAnimationFrame(waiting.current); waiting.current = 0; clearTimeout(settling.current); setRough(false); };
+    return () => { watcher.disconnect(); cancelAnimationFrame(waiting.current); waiting.current = 0; };
   }, [tops]);
 
   if (control) {
@@ -81,17 +76,28 @@ export function List({ count, height, row, kind, onTop, control, label, role, se
   const [first, last] = [Math.min(range[0], count), Math.min(range[1], count)];
   // A row that was drawn and has not changed is not drawn again: only what comes into view costs anything.
   const drawn = useMemo(() => new Map(), [row, tops]);
-  const rows = [];
-  for (let index = first; index < last; index++) {
-    let known = drawn.get(index);
-    if (!known || (known.rough && !rough)) {
-      known = html`<div key=${index} class=${kind ? `row-place of-${kind(index)}` : 'row-place'} role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index, rough)}</div>`;
-      known.rough = rough;
-      drawn.set(index, known);
-    }
-    rows.push(known);
-  }
   for (const index of drawn.keys()) if (index < first || index >= last) drawn.delete(index);
+  let [left, isRough] = [WHOLE, false];
+  const draw = (index) => {
+    const known = drawn.get(index);
+    if (!known || (known.rough && left > 0)) {
+      const rough = left-- <= 0;
+      const fresh = html`<div key=${index} class=${kind ? `row-place of-${kind(index)}` : 'row-place'} role=${role === 'listbox' ? 'presentation' : undefined} style=${{ top: `${tops[index]}px`, height: `${tops[index + 1] - tops[index]}px` }}>${row(index, rough)}</div>`;
+      fresh.rough = rough;
+      drawn.set(index, fresh);
+    }
+    isRough ||= drawn.get(index).rough;
+  };
+  // What is seen comes before what is beyond the upper edge.
+  const seen = Math.min(first === 0 ? 0 : first + BEYOND, last);
+  for (let index = seen; index < last; index++) draw(index);
+  for (let index = first; index < seen; index++) draw(index);
+  const rows = Array.from({ length: last - first }, (_, place) => drawn.get(first + place));
+  useEffect(() => {
+    if (!isRough) return undefined;
+    const frame = requestAnimationFrame(() => drawAgain((count) => count + 1));
+    return () => cancelAnimationFrame(frame);
+  });
   return html`<div ref=${scroller} class=${`list ${wide ? 'is-wide' : ''}`} tabIndex="0" role=${role ?? 'region'} aria-label=${label}
     aria-activedescendant=${role === 'listbox' && selected >= first && selected < last ? `row-${selected}` : undefined} onScroll=${soon} onKeyDown=${onKey}>
     ${header}
