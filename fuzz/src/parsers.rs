@@ -21,6 +21,8 @@ pub const ALL: &[(&str, Parser)] = &[
     ("packed_refs", |bytes| done(files::packed_refs(bytes))),
     ("git_config", |bytes| done(files::git_config(bytes))),
     ("git_index", |bytes| done(files::git_index(bytes))),
+    ("git_attributes", |bytes| with_two(bytes, |lines, path| done(files::git_attributes(lines, path)))),
+    ("git_commit", |bytes| done(files::git_commit(bytes))),
     ("ignore_patterns", |bytes| {
         with_two(bytes, |lines, path| done(files::patterns(&String::from_utf8_lossy(lines), path)));
     }),

@@ -4,17 +4,19 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
-use backsight_core::RelPath;
+use backsight_core::{ObjectId, RelPath};
 
 use crate::anchored::AnchoredPath;
 use crate::blind::Blind;
 use crate::cache::Cache;
+use crate::git_attributes::{AttributeFile, AttributeRules, AttributeState, Macros, PatternEffort};
 use crate::journal::Journal;
 use crate::objects::parse_loose;
 use crate::pack::{Index, Pack, apply_delta};
 use crate::tree::{Attributes, parse_tree};
-use crate::{Patterns, git_config, git_index, git_repository};
+use crate::{Patterns, git_config, git_index, git_log, git_repository};
 
 /// An entry of the journal; how many paths it is about.
 pub fn journal(bytes: &[u8]) -> Option<usize> {
@@ -66,6 +68,18 @@ pub fn git_config(bytes: &[u8]) -> usize {
 /// The index of a work tree; how many paths it tracks.
 pub fn git_index(bytes: &[u8]) -> Option<usize> {
     git_index::parse(bytes, 20).map(|parsed| parsed.paths.len())
+}
+
+/// The lines of a `.gitattributes` and a path; whether they say anything about its line endings.
+pub fn git_attributes(lines: &[u8], path: &[u8]) -> bool {
+    let rules = AttributeRules::over(None, b"", Arc::new(AttributeFile::parse(lines, Macros::Allowed)));
+    let found = rules.at(path, &AttributeFile::default(), &mut PatternEffort::default());
+    *found.get("text") != AttributeState::Unset
+}
+
+/// A commit; how many parents it has.
+pub fn git_commit(content: &[u8]) -> Option<usize> {
+    git_log::parse(ObjectId::from_hex(&"0".repeat(40))?, content).map(|commit| commit.parents.len())
 }
 
 /// The stat cache without its checksum, which a fuzzer would never guess.

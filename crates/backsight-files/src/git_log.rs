@@ -88,7 +88,7 @@ fn commit_at(repository: &GitRepository, id: &ObjectId) -> Result<Option<GitComm
 }
 
 /// A commit as Git writes it; nothing when it is none.
-fn parse(id: ObjectId, content: &[u8]) -> Option<GitCommit> {
+pub(crate) fn parse(id: ObjectId, content: &[u8]) -> Option<GitCommit> {
     let end = content.windows(2).position(|pair| pair == b"\n\n").unwrap_or(content.len());
     let (head, message) = (&content[..end], content.get(end + 2..).unwrap_or_default());
     let field = |name: &[u8]| head.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
