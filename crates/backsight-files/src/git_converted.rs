@@ -8,6 +8,7 @@ use backsight_core::{Error, ObjectId, Result};
 
 use crate::git_checkin::{Digesting, LineEndings, MAX_POINTER, is_lfs_pointer_to};
 use crate::git_convert::{Conversion, Converter, TextCounts};
+use crate::git_objects::MAX_OBJECT;
 use crate::git_pack::append_blob;
 use crate::git_repository::GitRepository;
 use crate::large_blob::LargeBlob;
@@ -77,8 +78,8 @@ impl<'a> Converted<'a> {
 
     /// Whether a file of the snapshot is what a pointer of Git LFS in the commit before stands for.
     pub(crate) fn is_pointed_to(&self, source: &ObjectId, parent: &ObjectId) -> Result<bool> {
-        let pointer = match self.repository.objects.read(parent) {
-            Ok(Some((ObjectKind::Blob, content))) if content.len() <= MAX_POINTER => content,
+        let pointer = match self.repository.objects.read(parent, MAX_POINTER as u64) {
+            Ok(Some((ObjectKind::Blob, content))) => content,
             _ => return Ok(false),
         };
         let mut digesting = Digesting::default();
@@ -106,7 +107,7 @@ impl<'a> Converted<'a> {
         }
         match self.store.contains(id)? {
             true => self.counts(id),
-            false => self.repository.read(id).map(|(_, content)| TextCounts::of(&content)),
+            false => self.repository.read(id, MAX_OBJECT).map(|(_, content)| TextCounts::of(&content)),
         }
     }
 

@@ -4,8 +4,9 @@
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::Path;
 
-use backsight_core::{Code, ObjectId, Result, Timestamp};
+use backsight_core::{Code, Error, ObjectId, Result, Timestamp};
 
+use crate::git_objects::MAX_COMMIT;
 use crate::git_repository::GitRepository;
 use crate::object::ObjectKind;
 
@@ -49,6 +50,11 @@ pub fn git_commits(directory: &Path, since: Timestamp, until: Timestamp, limit: 
         Err(error) if error.code() == Code::RepositoryNotFound => return Ok(GitCommits::default()),
         other => other?,
     };
+    // A `.git` file leads wherever its writer wants.
+    if let Some((place, owner)) = repository.of_another_user() {
+        let message = format!("the repository of `{}` is in `{}`, of user {owner}", named.display(), place.display());
+        return Err(Error::new(Code::GitRefused, message).with_hint("work as that user, or clone the repository"));
+    }
     let mut found = GitCommits { is_there: true, ..GitCommits::default() };
     let mut waiting: BinaryHeap<(i64, ObjectId)> = BinaryHeap::new();
     let mut held: HashMap<ObjectId, GitCommit> = HashMap::new();
@@ -81,7 +87,7 @@ pub fn git_commits(directory: &Path, since: Timestamp, until: Timestamp, limit: 
 }
 
 fn commit_at(repository: &GitRepository, id: &ObjectId) -> Result<Option<GitCommit>> {
-    match repository.objects.read(id)? {
+    match repository.objects.read(id, MAX_COMMIT)? {
         Some((ObjectKind::Commit, content)) => Ok(parse(*id, &content)),
         _ => Ok(None),
     }

@@ -10,7 +10,7 @@ use backsight_core::{Code, Error, ObjectId, Result};
 use crate::anchored::AnchoredPath;
 use crate::ignore::path_of;
 use crate::object::{Flaw, ObjectKind};
-use crate::objects::{Copy, checked, parse_loose};
+use crate::objects::{Copy, checked, parse_loose_within};
 use crate::pack::Pack;
 use backsight_core::bounded;
 
@@ -22,8 +22,12 @@ const MAX_PLACES: usize = 100;
 const MAX_ALTERNATES: u64 = 1 << 20;
 /// How many bytes the indexes of all packs may take.
 const MAX_INDEXES: u64 = 2 << 30;
-/// The largest commit or tag that is read, as stored.
-const MAX_STORED: u64 = 64 << 20;
+/// The largest loose object that is read, as stored.
+const MAX_STORED: u64 = 256 << 20;
+/// The largest commit or tag that is read.
+pub(crate) const MAX_COMMIT: u64 = 16 << 20;
+/// The largest tree or file.
+pub(crate) const MAX_OBJECT: u64 = 1 << 30;
 
 /// The objects one repository can see.
 #[derive(Debug)]
@@ -79,11 +83,12 @@ impl GitObjects {
             || self.places.iter().any(is_loose)
     }
 
-    /// The object, if a copy is there that hashes to its id.
-    pub(crate) fn read(&self, id: &ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>> {
+    /// The object, if a copy is there that hashes to its id. One of more than `limit` bytes is refused before it is
+    /// inflated: some kilobytes may claim to be gigabytes, and be it.
+    pub(crate) fn read(&self, id: &ObjectId, limit: u64) -> Result<Option<(ObjectKind, Vec<u8>)>> {
         let mut damage = None;
         for place in &self.places {
-            for copy in place.copies(id)? {
+            for copy in place.copies(id, limit)? {
                 match copy {
                     Ok(found) => return Ok(Some(found)),
                     Err(Flaw::Damage(problem)) => damage = Some((place, problem)),
@@ -107,13 +112,14 @@ impl Place {
         self.directory.join(&hex[..2]).join(&hex[2..])
     }
 
-    fn copies(&self, id: &ObjectId) -> Result<Vec<Copy>> {
-        let packed = self.packs.iter().filter_map(|pack| pack.read(id));
+    fn copies(&self, id: &ObjectId, limit: u64) -> Result<Vec<Copy>> {
+        let packed = self.packs.iter().filter_map(|pack| pack.read_within(id, limit));
         let mut copies: Vec<_> =
             packed.map(|read| read.and_then(|found| checked(id, found.kind, found.content))).collect();
         match bounded::read(&self.loose_path(id), MAX_STORED) {
             Ok(bytes) => copies.push(
-                parse_loose(&bytes[..], bytes.len() as u64).and_then(|(kind, content)| checked(id, kind, content)),
+                parse_loose_within(&bytes[..], bytes.len() as u64, limit)
+                    .and_then(|(kind, content)| checked(id, kind, content)),
             ),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(format!("read object {id} in `{}`", self.directory.display()), error)),

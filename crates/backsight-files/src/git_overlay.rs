@@ -418,7 +418,7 @@ impl<'a> Overlay<'a> {
             true => self.store.read_blob(&entry.id)?,
             false => match self.converted.content(&entry.id)? {
                 Some(content) => content,
-                None => self.repository.read(&entry.id)?.1,
+                None => self.repository.read(&entry.id, MAX_ATTRIBUTES)?.1,
             },
         };
         if content.len() as u64 > MAX_ATTRIBUTES {

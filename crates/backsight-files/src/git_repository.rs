@@ -3,12 +3,13 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use backsight_core::{Code, Error, ObjectId, Result, shell_word};
 
 use crate::git_config;
-use crate::git_objects::GitObjects;
+use crate::git_objects::{GitObjects, MAX_COMMIT, MAX_OBJECT};
 use crate::ignore::{common_dir, path_of};
 use crate::object::ObjectKind;
 use crate::tree::parse_tree;
@@ -78,6 +79,16 @@ impl GitRepository {
             stay_within(named, objects.places(), within)?;
         }
         Ok(GitRepository { named: named.to_owned(), git_dir, common_dir, objects })
+    }
+
+    /// Which of the directories that it reads, wherever files of it point, is neither this user's nor of who owns the
+    /// work tree, and whose it is.
+    pub(crate) fn of_another_user(&self) -> Option<(PathBuf, u32)> {
+        let owner = |path: &Path| fs::metadata(path).ok().map(|found| found.uid());
+        let (own, beside) = (rustix::process::geteuid().as_raw(), owner(&self.named));
+        let places = [self.git_dir.as_path(), &self.common_dir].into_iter().chain(self.objects.places());
+        let of = |path: &Path| Some((path.to_owned(), owner(path)?));
+        places.filter_map(of).find(|(_, owner)| *owner != own && Some(*owner) != beside)
     }
 
     /// Where it is written to, when that is not in what the user named: a linked work tree or a submodule.
@@ -154,7 +165,7 @@ impl GitRepository {
 
     /// The commit's tree.
     pub(crate) fn tree_of(&self, commit: &ObjectId) -> Result<ObjectId> {
-        let (_, content) = self.read(commit)?;
+        let (_, content) = self.read(commit, MAX_COMMIT)?;
         header_id(&content, b"tree ").ok_or_else(|| self.damaged(commit, "has no tree"))
     }
 
@@ -173,7 +184,7 @@ impl GitRepository {
 
     /// The content of a tree.
     pub(crate) fn read_tree(&self, id: &ObjectId) -> Result<Vec<u8>> {
-        match self.read(id)? {
+        match self.read(id, MAX_OBJECT)? {
             (ObjectKind::Tree, content) => Ok(content),
             (kind, _) => Err(self.damaged(id, &format!("is a {} where a tree was expected", kind.as_str()))),
         }
@@ -183,7 +194,7 @@ impl GitRepository {
     fn peel(&self, id: &ObjectId, text: &str) -> Result<ObjectId> {
         let mut id = *id;
         for _ in 0..MAX_INDIRECTIONS {
-            match self.read(&id)? {
+            match self.read(&id, MAX_COMMIT)? {
                 (ObjectKind::Commit, _) => return Ok(id),
                 (ObjectKind::Tag, content) => {
                     id = header_id(&content, b"object ").ok_or_else(|| self.damaged(&id, "names nothing"))?;
@@ -198,8 +209,8 @@ impl GitRepository {
     }
 
     /// The object, which must be there.
-    pub(crate) fn read(&self, id: &ObjectId) -> Result<(ObjectKind, Vec<u8>)> {
-        self.objects.read(id)?.ok_or_else(|| self.damaged(id, "is missing"))
+    pub(crate) fn read(&self, id: &ObjectId, limit: u64) -> Result<(ObjectKind, Vec<u8>)> {
+        self.objects.read(id, limit)?.ok_or_else(|| self.damaged(id, "is missing"))
     }
 
     pub(crate) fn damaged(&self, what: &dyn std::fmt::Display, problem: &str) -> Error {

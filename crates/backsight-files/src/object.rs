@@ -107,6 +107,15 @@ pub(crate) fn check_size(kind: ObjectKind, size: u64, stored: u64) -> Result<(),
     Ok(())
 }
 
+/// Refuses to read what is larger than the caller wants, which says nothing against the object.
+pub(crate) fn check_limit(size: u64, limit: u64) -> Result<(), Flaw> {
+    if size <= limit {
+        return Ok(());
+    }
+    let message = format!("it holds {size} bytes, where {limit} are the most that is read");
+    Err(Flaw::Trouble(io::Error::new(io::ErrorKind::FileTooLarge, message)))
+}
+
 /// Why a copy of an object cannot be had.
 #[derive(Debug)]
 pub(crate) enum Flaw {

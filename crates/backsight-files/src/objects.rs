@@ -485,9 +485,15 @@ pub(crate) fn checked(id: &ObjectId, kind: ObjectKind, content: Vec<u8>) -> Copy
 
 /// A loose object from its `stored` bytes. No more is inflated than its header says.
 pub(crate) fn parse_loose(input: impl Read, stored: u64) -> Copy {
+    parse_loose_within(input, stored, u64::MAX)
+}
+
+/// The same, of at most `limit` bytes: what is larger is not inflated.
+pub(crate) fn parse_loose_within(input: impl Read, stored: u64, limit: u64) -> Copy {
     let mut decoder = ZlibDecoder::new(io::BufReader::new(input));
     let (kind, size) = loose_header(&mut decoder)?;
     object::check_size(kind, size, stored)?;
+    object::check_limit(size, limit)?;
     object::read_exactly(decoder, size).map(|content| (kind, content))
 }
 

@@ -152,8 +152,13 @@ impl Pack {
     }
 
     pub(crate) fn read(&self, id: &ObjectId) -> Option<Result<PackObject, Flaw>> {
+        self.read_within(id, u64::MAX)
+    }
+
+    /// The same, of at most `limit` bytes: what is larger is not inflated.
+    pub(crate) fn read_within(&self, id: &ObjectId, limit: u64) -> Option<Result<PackObject, Flaw>> {
         let position = self.index.find(id)?;
-        Some(self.index.offset(position).map_err(Flaw::from).and_then(|offset| self.read_at(offset)))
+        Some(self.index.offset(position).map_err(Flaw::from).and_then(|offset| self.read_at(offset, limit)))
     }
 
     /// Whether the object here hashes to its id.
@@ -166,11 +171,12 @@ impl Pack {
         }
     }
 
-    fn read_at(&self, mut offset: u64) -> Result<PackObject, Flaw> {
+    fn read_at(&self, mut offset: u64, limit: u64) -> Result<PackObject, Flaw> {
         // Where each delta of the chain is and how large, the outermost first.
         let mut deltas = Vec::new();
         let (kind, mut content) = loop {
             let entry = self.entry_header(offset)?;
+            object::check_limit(entry.size, limit)?;
             let (base, delta) = match entry.code {
                 1..=4 => break self.plain_entry(&entry)?,
                 6 => self.delta_base_by_offset(offset, entry.end)?,
@@ -189,7 +195,9 @@ impl Pack {
                 return Err(format!("is made by a delta of {size} bytes").into());
             }
             self.check_stored(ObjectKind::Blob, at, size)?;
-            content = apply_delta(&content, &self.inflate_at(&[], at, size)?)?;
+            let delta = self.inflate_at(&[], at, size)?;
+            object::check_limit(delta_result_size(&delta)?, limit)?;
+            content = apply_delta(&content, &delta)?;
             work += content.len() as u64;
             if work > MAX_DELTA_WORK {
                 return Err(format!("takes a chain of deltas that make more than {MAX_DELTA_WORK} bytes").into());
@@ -297,6 +305,13 @@ impl io::Read for FileAt<'_> {
         self.offset += count as u64;
         Ok(count)
     }
+}
+
+/// How many bytes a delta says that it makes.
+fn delta_result_size(delta: &[u8]) -> Result<u64, String> {
+    let mut rest = delta;
+    delta_size(&mut rest)?;
+    delta_size(&mut rest)
 }
 
 /// Rebuilds an object from its base and a Git delta.

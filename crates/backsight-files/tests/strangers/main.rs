@@ -4,6 +4,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod commits;
 mod deep;
 mod lab;
 mod objects;
