@@ -421,7 +421,7 @@ impl Refusal {
                 let anew = here.clone().map_or(NextStep::MakeStore, |directory| NextStep::MakeStoreIn { directory });
                 vec![
                     Advice::step(
-                        "if these are the same files, restored from a backup or copied, go on with a copy of its history",
+                        "if these are the same files, restored from a backup or copied, take its history along",
                         NextStep::AdoptStore { directory: here },
                     ),
                     Advice::step("if it is another project, begin a history of its own", anew),
