@@ -51,6 +51,8 @@ pub struct CapturePlan {
     pub limit: Duration,
     /// How many values at most.
     pub max_nodes: usize,
+    /// One of two in a row, for which a caller waits: hashes may take half of the usual time.
+    pub in_a_row: bool,
 }
 
 /// How many frames.
@@ -81,6 +83,7 @@ impl Default for CapturePlan {
             safety: Safety::Pure,
             limit: Duration::from_secs(2),
             max_nodes: 20_000,
+            in_a_row: false,
         }
     }
 }
@@ -271,6 +274,6 @@ fn arguments(plan: &CapturePlan, thread: i64) -> Value {
     json!({
         "thread": thread, "frame": plan.frame, "frames": plan.frames.count(), "threads": plan.all_threads,
         "depth": plan.depth, "watches": plan.watches, "nodes": plan.max_nodes, "ms": plan.limit.as_millis() as u64,
-        "head": HEAD, "tail": TAIL, "only": plan.only_watches,
+        "head": HEAD, "tail": TAIL, "only": plan.only_watches, "half": plan.in_a_row,
     })
 }

@@ -31,14 +31,21 @@ impl Debugger {
             control => control,
         };
         // The caller too: a step may return to it. What is compared is where the program is, not who called it.
-        let plan = CapturePlan { frame: 0, frames: Frames::Count(2), all_threads: false, ..plan };
+        let plan = CapturePlan { frame: 0, frames: Frames::Count(2), all_threads: false, in_a_row: true, ..plan };
         let before = held.session.capture(plan.clone())?;
+        let steps_in = control == Control::StepIn;
         let thread = plan.thread.or(Some(before.thread_id));
         let moved = held.control(control, thread, wait, cancelled)?;
         if !matches!(moved.outcome, Outcome::Stopped(_)) {
             return Ok(StepDiff { moved, diff: None, note: None });
         }
-        let after = held.session.capture(CapturePlan { thread: None, ..plan })?;
+        let plan = CapturePlan { thread: None, ..plan };
+        // Callers are only looked at where the step went into a call: they may hold a lot.
+        let mut after =
+            held.session.capture(CapturePlan { frames: Frames::Count(1 + u32::from(steps_in)), ..plan.clone() })?;
+        if !steps_in && pair(&before, &after).is_none() {
+            after = held.session.capture(plan)?;
+        }
         let Some((before, after)) = same_call(before, after) else {
             let note = "the program paused in another call, so there is nothing to compare it with".to_owned();
             return Ok(StepDiff { moved, diff: None, note: Some(note) });
@@ -53,7 +60,7 @@ impl Debugger {
 /// Of two captures of two frames each, those frames that are of the same call, so that only what the step changed is told.
 /// Nothing when the program is elsewhere: variables of the same name there are not the same variables.
 fn same_call(mut before: Capture, mut after: Capture) -> Option<(Capture, Capture)> {
-    match [(0, 0), (1, 0), (0, 1)].into_iter().find(|(old, new)| is_same_call(&before, *old, &after, *new))? {
+    match pair(&before, &after)? {
         (0, 0) => {
             before.frames.truncate(1);
             after.frames.truncate(1);
@@ -65,6 +72,11 @@ fn same_call(mut before: Capture, mut after: Capture) -> Option<(Capture, Captur
         _ => before.frames.truncate(1),
     }
     Some((before, after))
+}
+
+/// Which frames of both are of the same call.
+fn pair(before: &Capture, after: &Capture) -> Option<(usize, usize)> {
+    [(0, 0), (1, 0), (0, 1)].into_iter().find(|(old, new)| is_same_call(before, *old, after, *new))
 }
 
 /// Whether a frame of each capture is of the same call: the same function, as far from the beginning of the same thread. It

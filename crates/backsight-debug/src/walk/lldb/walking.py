@@ -10,6 +10,7 @@ class Walk:
         self.deadline = self.started + config['ms'] / 1000.0
         self.hash_deadline = time.thread_time() + (min(config['ms'] / 2000.0, HASH_SECONDS) if config.get('hash', True) else -1.0)
         self.hash_wall = self.started + min(config['ms'] / 2000.0, HASH_WALL)
+        self.seconds_of_one = HASH_SECONDS_OF_ONE / (2 if config.get('half') else 1)
         self.layouts = layouts_of(config['process'])
         self.incomplete = []
         self.count = self.late = self.cut = 0
@@ -69,9 +70,6 @@ class Walk:
         else:
             node['t'] = container_text(value.GetSummary()) or node['k']
         self.hash(value, node, path)
-        if node['k'].startswith('std::valarray<'):
-            # Of its elements only the first is known to be there.
-            node['p'] = 1
         if level >= self.depth:
             node['x'] = 1
         else:
@@ -92,9 +90,8 @@ class Walk:
         elif text is None or text.startswith('size='):
             node['t'] = '%s len 0' % node['k'] if text else node['k']
             node['n'] = 0
-            if not text:
-                # Nothing inside, or nothing that is known of it.
-                self.hash(value, node, None)
+            # Nothing inside, or nothing that is known of it.
+            self.hash(value, node, None)
         else:
             node['t'] = cut(text)
             kind = value.GetType().GetCanonicalType()
@@ -144,7 +141,7 @@ class Walk:
         left = self.hash_deadline - started
         if address is not None and left > 0 and time.monotonic() < self.hash_wall:
             # One value takes at most half of what is left, so that something is left for the next.
-            digest = Digest(self.layouts, started + min(left / 2, HASH_SECONDS_OF_ONE), self.hash_wall, HASH_PER_VALUE)
+            digest = Digest(self.layouts, started + min(left / 2, self.seconds_of_one), self.hash_wall, HASH_PER_VALUE)
             try:
                 node['h'] = '%x' % (digest.root(value.GetType(), address) & 0xffffffffffffffff)
                 if digest.partial:

@@ -96,7 +96,7 @@ ASKED = 'backsight! '
 
 def answer(question):
     name, _, text = question.partition(' ')
-    MET.clear()
+    forget()
     # Collecting garbage would run what the program wants to run at the end of its values.
     collects = GC_ENABLED and GC_DISABLE and GC_ENABLE and GC_ENABLED()
     if collects:

@@ -98,7 +98,7 @@ SETTLED = (object, slice, property, staticmethod, classmethod, types.GetSetDescr
            types.ClassMethodDescriptorType, type(re.compile('')), type(re.match('', '')), partial)
 # Say how much is left of them.
 ITERATORS = tuple(type(iter(one)) for one in ([], (), {}, {}.values(), {}.items(), set(), range(0), range(1 << 70)))
-PLAIN_KINDS = set(map(id, MARSHALLED))
+PLAIN_KINDS, TEXTS = set(map(id, MARSHALLED)), {id(str)}
 QUICK_LIMIT = 500000
 TEXT_LIMIT = 400
 KEY_LIMIT = 120
@@ -114,7 +114,7 @@ HASH_PER_VALUE, HASH_IN_ALL = 20000, 200000
 # For values that are walked one by one; and beside it for long lists of plain ones, which are hashed as bytes.
 HASH_SECONDS, BULK_SECONDS = 0.08, 0.8
 # Of a value that is too much to hash what is nearest to it is hashed: so deep, and of so many values.
-SHALLOW_DEPTH, SHALLOW_COUNT, SHALLOW_IN_ALL = 2, 2000, 10000
+SHALLOW_DEPTH, SHALLOW_COUNT, SHALLOW_IN_ALL = 2, 2000, 5000
 # What one expression may be made of, make in bytes, and take in seconds.
 EXPRESSION_LIMIT, MADE_LIMIT, EVALUATION_LIMIT = 10000, 8 << 20, 2.0
 MOST_NAMED = 8
@@ -175,8 +175,33 @@ def wake():
         pass
 
 
+def look_again():
+    """A paused thread that did what it was told to, a step for one, waits a fifth of a second before it looks whether it may go
+    on, unless it is woken meanwhile: by luck, which depends on who else runs."""
+    try:
+        command = MODULES['_pydevd_bundle.pydevd_comm'].InternalThreadCommand
+        do_it = command.do_it
+        if getattr(do_it, 'looks_again', False):
+            return
+
+        def do_and_look_again(self, debugger):
+            try:
+                do_it(self, debugger)
+            finally:
+                try:
+                    debugger.get_internal_queue_and_event(self.thread_id)[1].set()
+                except Exception:
+                    pass
+
+        do_and_look_again.looks_again = True
+        command.do_it = do_and_look_again
+    except Exception:
+        pass
+
+
 hurry()
 wake()
+look_again()
 
 
 class TooMuch(Exception):

@@ -65,11 +65,13 @@ class Fingerprints:
         elif self.count > HASH_PER_VALUE or len(self.stack) > 200 or self.count % 256 == 0 and (self.late() or worked() > self.enough_of_this):
             raise TooMuch()
         cls = type(value)
-        base = base_of(cls)
-        own = MET[id(cls)][2]
-        if base in PLAIN and cls is not base and stored(value, cls):
+        known = met(cls)
+        base, own = known.base, known.own
+        if base not in PLAIN:
+            return self.other(value, known)
+        if cls is not base and stored(value, cls):
             return self.plain_with_fields(value, cls, base, own)
-        return self.of_plain(value, cls, base, own) if base in PLAIN else self.other(value, cls, base, own)
+        return self.of_plain(value, cls, base, own)
 
     def plain_with_fields(self, value, cls, base, own):
         """A number or a text of a class of the program's, which may have fields beside."""
@@ -96,12 +98,13 @@ class Fingerprints:
         data = value if cls is base else base.__getitem__(value, slice(None))
         return hash((own, crc(data), base.__len__(value))), 1 << 30
 
-    def other(self, value, cls, base, own):
-        if base is None and among(cls, SCALARS):
+    def other(self, value, known):
+        cls, base, own = known.cls, known.base, known.own
+        if base is None and known.is_scalar:
             return hash((own, crc(repr(value).encode()))), 1 << 30
         key = id(value)
-        if self.stack and (built_in(cls, type) or cls is types.ModuleType):
-            # What refers to a class or a module is not another value when those change.
+        if self.stack and (known.is_class or known.is_debuggers or cls is types.ModuleType):
+            # What refers to a class or a module is not another value when those change, nor when the debugger works.
             return hash((own, key)), 1 << 30
         if self.shallow and len(self.stack) >= SHALLOW_DEPTH:
             # Of memory a new object is made each time it is asked for.
@@ -120,7 +123,7 @@ class Fingerprints:
         finally:
             del self.stack[key]
         # What refers to something above it is another value when reached from elsewhere.
-        if low >= position and not built_in(cls, type) and not self.shallow:
+        if low >= position and not known.is_class and not self.shallow:
             self.memo[key] = result
             if len(self.unread) > unread:
                 self.memo_unread[key] = self.unread[unread:unread + 1]
@@ -130,13 +133,15 @@ class Fingerprints:
 
     def inside(self, value, cls, base, own):
         low = 1 << 30
-        shown = behind(value, cls)
+        shown = behind(value, cls) if cls is types.MappingProxyType else value
         if shown is not value:
             result, low = self.node(shown)
             return hash((own, result)), low
         if base in (list, tuple, deque):
             length = base.__len__(value)
             quick = self.beside(self.quick, value, base, length) if length > 64 and base is not deque else None
+            if cls is base and 0 < length <= HEAD + TAIL and base is not deque:
+                quick = self.few(value)
             if quick is not None:
                 return self.with_fields(value, cls, hash((own, length, quick)), low)
             parts = []
@@ -149,6 +154,9 @@ class Fingerprints:
                 self.keep_runs(value, [hash(tuple(parts[at:at + run])) & 0xffffffff for at in range(0, length, run)])
             return self.with_fields(value, cls, hash((own, length, hash(tuple(parts)))), low)
         if base is dict:
+            if cls is dict and 0 < len(value) <= HEAD + TAIL and kinds_of(value) == TEXTS and kinds_of(dict.values(value)) <= PLAIN_KINDS:
+                self.count += 2 * len(value)
+                return hash((own, crc32(marshal_bytes(sorted(dict.items(value)), 2)))), low
             own = hash((own, self.order(value, cls)))
             quick = self.beside(self.quick_keys, dict.keys(value), dict.values(value), lambda: dict.items(value))
             if quick is not None:
@@ -195,6 +203,7 @@ class Fingerprints:
             return -1 if frame is None else frame.f_lasti
         view = view_of(value, cls)
         if view is not None:
+            self.keep_rows(value, view)
             return hash((view_hash(view), self.objects_of(value, cls, view)))
         valued = valued_text(value, cls)
         if valued is not None:
@@ -222,14 +231,16 @@ class Fingerprints:
         return hash(tuple(self.node(key)[0] for key in OrderedDict.__iter__(value)))
 
     def module(self, value):
-        """What a module holds, except what the interpreter keeps there. Functions and classes are the same ones or others."""
+        """What a module holds, except what the interpreter keeps there. Functions, classes and members of
+        enumerations are the same ones or others."""
         total, unread = 0, len(self.unread)
         for name, part in list(dict.items(MODULE_DICT(value))):
             cls = type(part)
             if type(name) is not str or name in OF_MODULES:
                 continue
-            same = among(cls, CALLABLES) or built_in(cls, type)
-            total += hash((crc(text_bytes(name)), id(part) if same else self.node(part)[0]))
+            known = met(cls)
+            same = among(cls, CALLABLES) or known.is_class or known.is_member
+            total += hash((name_hash(name), id(part) if same else self.node(part)[0]))
         # Whatever a module keeps open is its own affair.
         del self.unread[unread:]
         return total
@@ -260,12 +271,24 @@ class Fingerprints:
 
     def with_fields(self, value, cls, own, low):
         found = [] if among(cls, (list, tuple, dict, set, frozenset, deque)) else stored(value, cls)
+        if found and kinds_of(part for _, part in found) <= PLAIN_KINDS:
+            # In the order of their names: in which order they came is not part of the value.
+            ordered = sorted(found, key=lambda field: field[0])
+            names = hash(tuple([name_hash(name) for name, _ in ordered]))
+            return hash((own, names, self.few([part for _, part in ordered]))), low
         total = 0
         for name, part in found:
             result, lowest = self.node(part)
-            total += hash((crc(text_bytes(name)), result))
+            total += hash((name_hash(name), result))
             low = min(low, lowest)
         return hash((own, len(found), total)), low
+
+    def few(self, values):
+        """Some plain values as bytes at once; none if there are others among them."""
+        if not kinds_of(values) <= PLAIN_KINDS:
+            return None
+        self.count += len(values)
+        return crc32(marshal_bytes(values, 2))
 
     def beside(self, work, *given):
         """Does what is quick for what it does without taking time from the rest, as long as there is time for such work."""
@@ -295,6 +318,13 @@ class Fingerprints:
             return None
         self.keep_runs(value, runs)
         return hash(tuple(runs))
+
+    def keep_rows(self, value, view):
+        """Of memory in one piece hashes of runs of elements, or of rows, tell which of them changed."""
+        length = view.shape[0] if view.ndim else 0
+        if not self.shallow and length > HEAD + TAIL and view.c_contiguous and view.nbytes:
+            data, size = view.cast('B'), view.nbytes // length * run_of(length)
+            self.keep_runs(value, [crc32(data[at:at + size]) for at in range(0, view.nbytes, size)])
 
     def keep_runs(self, value, runs):
         if sum(map(len, self.runs.values())) < MOST_RUNS_IN_ALL:
@@ -353,6 +383,10 @@ def view_hash(view):
 
 
 def element_of(view, at):
+    """Of memory with several dimensions a row, which is memory again."""
+    if view.ndim > 1:
+        size = view.nbytes // view.shape[0]
+        return view.cast('B')[at * size:(at + 1) * size].cast(view.format, view.shape[1:])
     try:
         return view[at]
     except NotImplementedError:
@@ -362,7 +396,7 @@ def element_of(view, at):
 def is_listed(view):
     """Whether the elements can be told one by one."""
     try:
-        return view.ndim == 1 and (len(view) == 0 or element_of(view, 0) is not None)
+        return view.ndim > 0 and (view.shape[0] == 0 or element_of(view, 0) is not None)
     except Exception:
         return False
 

@@ -22,16 +22,80 @@ def built_in(cls, wanted):
 
 
 BASES = {id(one): one for one in (list, tuple, deque, dict, set, frozenset, str, bytes, bytearray, bool, int, float, BaseException)}
-# Of the classes met in this walk, by their identity: the class, so that it stays, and what was found out about it.
+# The classes met in this walk, by their identity.
 MET = {}
+# Hashes of the names of fields.
+NAMED = {}
+
+
+class Met:
+    """A class, which is kept so that its identity stays its own, and what was found out about it, once for all its values."""
+    __slots__ = ('cls', 'base', 'own', 'is_class', 'is_scalar', 'is_member', 'is_debuggers', 'slots', 'fields', 'structure', 'view', 'opaque')
+
+    def __init__(self, cls):
+        found = [BASES[id(base)] for base in mro(cls) if id(base) in BASES]
+        self.cls = cls
+        self.base = found[0] if found else None
+        self.own = hash((crc(text_bytes(name_of(cls))), 1))
+        self.is_class = built_in(cls, type)
+        self.is_scalar = among(cls, SCALARS)
+        # Of an enumeration.
+        self.is_member = '_member_map_' in CLASS_DICT(cls)
+        self.is_debuggers = id(cls) in DEBUGGERS
+        self.slots = slots_of(cls)
+        self.fields = ([own for own in (CLASS_DICT(base).get('__dict__') for base in mro(cls)) if is_descriptor(own)] or [None])[0]
+        ctypes = MODULES.get('_ctypes')
+        self.structure = ctypes is not None and (built_in(cls, ctypes.Structure) or built_in(cls, ctypes.Union))
+        self.view = has_view(cls)
+        self.opaque = None
+
+
+def met(cls):
+    known = MET.get(id(cls))
+    if known is None:
+        known = MET[id(cls)] = Met(cls)
+    return known
+
+
+def forget():
+    """Classes may change between two walks."""
+    MET.clear()
+    NAMED.clear()
 
 
 def base_of(cls):
-    known = MET.get(id(cls))
+    return met(cls).base
+
+
+def slots_of(cls):
+    return [(name, slot) for base in mro(cls) if base is not type for name, slot in list(CLASS_DICT(base).items())
+            if type(slot) is types.MemberDescriptorType and name != '__dict__']
+
+
+def is_descriptor(own):
+    return type(own) is types.GetSetDescriptorType or type(own) is types.MemberDescriptorType
+
+
+def name_hash(name):
+    """Of the name of a field, which is a text of Python's own."""
+    known = NAMED.get(name)
     if known is None:
-        found = [BASES[id(base)] for base in mro(cls) if id(base) in BASES]
-        known = MET[id(cls)] = (cls, found[0] if found else None, hash((crc(text_bytes(name_of(cls))), 1)))
-    return known[1]
+        known = NAMED[name] = crc(text_bytes(name))
+    return known
+
+
+def classes_of_debugger():
+    """Its own objects are in the program's reach, `threading` knows its threads, and change with each step."""
+    found = {}
+    for name, one in list(MODULES.items()):
+        if type(one) is types.ModuleType and type(name) is str and name.partition('.')[0] in ('pydevd', '_pydevd_bundle', 'debugpy'):
+            for part in list(MODULE_DICT(one).values()):
+                if built_in(type(part), type) and CLASS_DICT(part).get('__module__') == name:
+                    found[id(part)] = part
+    return found
+
+
+DEBUGGERS = classes_of_debugger()
 
 
 def name_of(cls):
@@ -53,15 +117,14 @@ def static(cls, name, missing=None):
 
 def instance_dict(value):
     """The dictionary an object's fields are in. A class may have a `__dict__` of its own making; that of a base is the real one."""
-    for base in mro(type(value)):
-        own = CLASS_DICT(base).get('__dict__')
-        if type(own) is types.GetSetDescriptorType or type(own) is types.MemberDescriptorType:
-            try:
-                found = own.__get__(value)
-            except Exception:
-                return None
-            return found if built_in(type(found), dict) else None
-    return None
+    own = met(type(value)).fields
+    if own is None:
+        return None
+    try:
+        found = own.__get__(value)
+    except Exception:
+        return None
+    return found if type(found) is dict or built_in(type(found), dict) else None
 
 
 def hides_fields(cls):
@@ -88,15 +151,15 @@ def fields(value):
             name = name if type(name) is str else key_text(name)
             found.append((name, field))
             seen.add(name)
-    for base in mro(cls):
-        for name, slot in list(CLASS_DICT(base).items()):
-            if type(slot) is types.MemberDescriptorType and name not in seen and name != '__dict__' and base is not type:
-                try:
-                    field = slot.__get__(value)
-                except Exception:
-                    continue
-                found.append((name, field))
-                seen.add(name)
+    for name, slot in met(cls).slots:
+        if name in seen:
+            continue
+        try:
+            field = slot.__get__(value)
+        except Exception:
+            continue
+        found.append((name, field))
+        seen.add(name)
     return found
 
 
@@ -162,8 +225,7 @@ def frame_of(value, cls):
 
 def structure_fields(value, cls):
     """The fields of a structure of ctypes, which the interpreter reads from its memory."""
-    ctypes = MODULES.get('_ctypes')
-    if ctypes is None or not (built_in(cls, ctypes.Structure) or built_in(cls, ctypes.Union)):
+    if not met(cls).structure:
         return None
     found = []
     for base in reversed(mro(cls)):
@@ -175,10 +237,7 @@ def structure_fields(value, cls):
 
 def view_of(value, cls):
     """The memory of a value that is one piece of it; none if only code of the program can tell."""
-    key = ('view', id(cls))
-    if key not in MET:
-        MET[key] = (cls, has_view(cls))
-    if not MET[key][1]:
+    if not met(cls).view:
         return None
     try:
         view = memoryview(value)
@@ -206,18 +265,16 @@ def behind(value, cls):
 
 def is_opaque(cls):
     """Whether values of a class hold more than their fields: they are larger than those. Python's own classes never are."""
-    key = ('opaque', id(cls))
-    if key not in MET:
-        MET[key] = (cls, larger_than_its_fields(cls))
-    return MET[key][1]
+    known = met(cls)
+    if known.opaque is None:
+        known.opaque = larger_than_its_fields(cls)
+    return known.opaque
 
 
 def larger_than_its_fields(cls):
     if among(cls, SETTLED) or built_in(cls, BaseException) or cls is Failure or among(base_of(cls), PLAIN):
         return False
-    slots = sum(type(part) is types.MemberDescriptorType and name != '__dict__'
-                for base in mro(cls) for name, part in list(CLASS_DICT(base).items()))
-    pointers = slots + (DICT_OFFSET(cls) > 0) + (WEAK_OFFSET(cls) > 0)
+    pointers = len(met(cls).slots) + (DICT_OFFSET(cls) > 0) + (WEAK_OFFSET(cls) > 0)
     return ITEM_SIZE(cls) != 0 or BASIC_SIZE(cls) > BASIC_SIZE(object) + pointers * POINTER
 
 

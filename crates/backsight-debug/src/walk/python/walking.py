@@ -7,7 +7,7 @@ class Walk:
         self.nodes = config['nodes']
         self.deadline = now() + config['ms'] / 1000.0
         hashing = config['ms'] / 2000.0 if config.get('hash', True) else -1.0
-        self.fingerprints = Fingerprints(min(hashing, HASH_SECONDS), now() + hashing)
+        self.fingerprints = Fingerprints(min(hashing, HASH_SECONDS / (2 if config.get('half') else 1)), now() + hashing)
         self.incomplete = []
         self.unhashed = []
         self.count = 0
@@ -156,11 +156,10 @@ class Walk:
         node['n'] = view.shape[0] if view.shape else 1
         if is_array(cls):
             node['t'] = 'ndarray shape %s of %s' % (view.shape, view.format)
-            node['x'] = 1
         else:
             node['t'] = '%s[%d] of %s' % (node['k'], node['n'], view.format)
-            if not is_listed(view):
-                node['x'] = 1
+        if not is_listed(view):
+            node['x'] = 1
         return node['n'] > 0
 
     def expand(self, value, node, level, seen, queue, path):
@@ -181,9 +180,7 @@ class Walk:
             length = base.__len__(value)
             node['e'] = [[at, child(base.__getitem__(value, at), '[%d]' % at)] for at in chosen_of(length)]
             self.sampled(path, length, len(node['e']), 'elements')
-            runs = self.fingerprints.runs.get(id(value))
-            if runs is not None and node.get('h') is not None:
-                node['r'] = runs
+            self.with_runs(value, node)
         elif base is dict:
             length = dict.__len__(value)
             node['m'] = []
@@ -205,9 +202,10 @@ class Walk:
             self.sampled(path, length, len(node['m']), 'members')
         elif self.is_view(value, cls):
             view = view_of(value, cls)
-            length = len(view)
+            length = view.shape[0]
             node['e'] = [[at, child(element_of(view, at), '[%d]' % at)] for at in chosen_of(length)]
             self.sampled(path, length, len(node['e']), 'elements')
+            self.with_runs(value, node)
         else:
             found = stored(value, cls)
             most = 200
@@ -216,6 +214,11 @@ class Walk:
                 self.incomplete.append([path, 'holds more than its fields, which is not looked into'])
             node['f'] = [[name, child(part, '.' + name)] for name, part in found[:most]]
             self.sampled(path, len(found), len(node['f']), 'fields')
+
+    def with_runs(self, value, node):
+        runs = self.fingerprints.runs.get(id(value))
+        if runs is not None and node.get('h') is not None:
+            node['r'] = runs
 
     def is_view(self, value, cls):
         return view_of(value, cls) is not None and structure_fields(value, cls) is None
@@ -503,7 +506,7 @@ def parts(value, start, count):
     if view is not None and structure_fields(value, cls) is None:
         if not is_listed(view):
             raise Refused('memory of %d dimensions of %s is not read without running code' % (view.ndim, view.format))
-        chosen = range(start, min(end, len(view)))
-        return 'e', [(at, element_of(view, at)) for at in chosen], len(view)
+        chosen = range(start, min(end, view.shape[0]))
+        return 'e', [(at, element_of(view, at)) for at in chosen], view.shape[0]
     found = stored(value, cls)
     return 'f', found[start:end], len(found)

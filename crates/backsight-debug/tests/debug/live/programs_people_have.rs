@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use backsight_core::Code;
-use backsight_debug::session::{BreakpointRequest, EvaluateRequest, Launch, Outcome, VariablesRequest};
+use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Launch, Outcome, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -87,6 +87,26 @@ fn another_thread_of_python_that_waits_outside_python_is_looked_at() {
     assert_eq!((created.snapshot.function.as_str(), created.snapshot.thread_id), ("work", other));
 }
 
+/// A thread that did what it was told to once waited a fifth of a second before it went on, if there were others.
+#[test]
+fn a_step_beside_threads_that_wait_takes_no_fifth_of_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = WAITING
+        .replace("print('started')", "total = 0")
+        .replace("  # HERE\n", "  # HERE\nfor item in range(1000):\n    total += item\n");
+    let subject = script(put(folder.path(), "app.py", &text), python());
+    let debugger = lane(subject.setup(), folder.path());
+    debugger.launch(None, subject.request(vec![subject.at("HERE")]), &patiently).unwrap();
+    let mut step = || {
+        let started = Instant::now();
+        debugger.control(None, Control::StepOver, None, PATIENCE, &patiently).unwrap();
+        started.elapsed()
+    };
+    let mut times: Vec<Duration> = (0..12).map(|_| step()).collect();
+    times.sort_unstable();
+    assert!(times[6] < Duration::from_millis(150), "{times:?}");
+}
+
 #[test]
 fn a_thread_that_does_not_exist_is_answered_with_those_that_do() {
     for language in [Language::Python, Language::Go, Language::Cpp] {
@@ -167,8 +187,7 @@ fn a_program_reads_what_it_is_given_under_every_debugger() {
         let request = Launch { stdin: Some("seven apples\n".to_owned()), ..subject.request(at) };
         let moved = debugger.launch(None, request, &patiently).unwrap();
         stopped(moved.outcome);
-        let end =
-            debugger.control(None, backsight_debug::session::Control::Continue, None, PATIENCE, &patiently).unwrap();
+        let end = debugger.control(None, Control::Continue, None, PATIENCE, &patiently).unwrap();
         assert!(end.printed.as_deref().unwrap_or_default().contains("heard seven apples"), "{language:?} {end:?}");
     }
 }
