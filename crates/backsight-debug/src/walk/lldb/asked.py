@@ -197,4 +197,5 @@ def capacities(value, deepest):
 
 def __lldb_init_module(debugger, internal_dict):
     tame_formatters()
+    replace_formatters(debugger)
     debugger.HandleCommand('command script add -o -f backsight_walker.backsight_walker backsight_walker')

@@ -6,7 +6,7 @@ class Layouts:
 
     def __init__(self, target, process):
         self.target, self.plans, self.memory = target, {}, Memory(process)
-        self.dynamic, self.tables = {}, None
+        self.dynamic, self.tables, self.lost = {}, None, None
 
     def plan(self, kind):
         kind = plain_type(kind)
@@ -23,6 +23,8 @@ class Layouts:
         group = kind.GetTypeClass()
         if group in (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration, lldb.eTypeClassComplexFloat, lldb.eTypeClassComplexInteger):
             plan.run(0, 10 if plan.name == 'long double' else plan.size)
+            # LLDB puts `void` in the place of types that it cannot read.
+            plan.partial = plan.size == 0
         elif group in (lldb.eTypeClassPointer, lldb.eTypeClassReference, lldb.eTypeClassBlockPointer):
             self.pointer(plan, kind)
         elif group == lldb.eTypeClassArray:
@@ -105,6 +107,11 @@ class Layouts:
         for at in range(kind.GetNumberOfDirectBaseClasses()):
             base = kind.GetDirectBaseClassAtIndex(at)
             plan.include(base.GetOffsetInBytes(), self.of_base(base.GetType()))
+        if not fields and not kind.GetNumberOfDirectBaseClasses() and plan.size > (0 if '::atomic::' in plan.name else 1):
+            # There is something in it that LLDB does not know: of an atomic of Rust a number.
+            plan.run(0, plan.size)
+            plan.partial |= '::atomic::Atomic' not in plan.name
+            return
         counted = COUNTED.match(plan.name)
         for one in fields:
             # How many refer to a value is not part of it.
@@ -115,6 +122,36 @@ class Layouts:
                 plan.run(bits // 8, (bits % 8 + one.GetBitfieldSizeInBits() + 7) // 8)
             else:
                 plan.include(one.GetOffsetInBytes(), self.plan(one.GetType()))
+        if self.loses_members():
+            self.cover(plan, kind, fields)
+
+    def loses_members(self):
+        """Whether LLDB may leave out members, as it does in C++: g++ gives every `std::tuple` one name, and LLDB knows only the
+        first of them. Nothing tells where that happened but the room that is left."""
+        if self.lost is None:
+            program = self.target.FindModule(self.target.GetExecutable())
+            units = [program.GetCompileUnitAtIndex(at) for at in range(min(program.GetNumCompileUnits(), 64))]
+            languages = {one.GetLanguage() for one in units}
+            self.lost = any(getattr(lldb, name, None) in languages for name in dir(lldb) if name.startswith('eLanguageTypeC_plus_plus'))
+        return self.lost
+
+    def cover(self, plan, kind, fields):
+        """Adds the bytes that no member is known to be in. What is at least a word may lead elsewhere."""
+        bases = [kind.GetDirectBaseClassAtIndex(at) for at in range(kind.GetNumberOfDirectBaseClasses())]
+        known = [(one.GetOffsetInBytes(), one.GetOffsetInBytes() + one.GetType().GetByteSize()) for one in bases]
+        for one in fields:
+            start = one.GetOffsetInBits() // 8
+            size = (one.GetBitfieldSizeInBits() + 14) // 8 if one.IsBitfield() else one.GetType().GetByteSize()
+            known.append((start, start + size))
+        if plan.polymorphic:
+            known.append((0, 8))
+        end = 0
+        for start, stop in sorted(known) + [(plan.size, plan.size)]:
+            # An object without anything has one byte.
+            if start > end and plan.size > 1:
+                plan.run(end, start - end)
+                plan.partial |= start - end >= 8
+            end = max(end, stop)
 
     def of_base(self, kind):
         """A base is of the class it says, whatever the object is."""
@@ -147,7 +184,7 @@ class Layouts:
     def cpp_vector(self, plan, kind):
         element = kind.GetTemplateArgumentType(0)
         start, finish = field(kind, '_M_impl', '_M_start')[0], field(kind, '_M_impl', '_M_finish')[0]
-        if start is None or finish is None or not element.IsValid():
+        if start is None or finish is None or not is_known(element):
             return False
         if plain_type(element).GetBasicType() == lldb.eBasicTypeBool:
             def bits(digest, address):
@@ -171,16 +208,18 @@ class Layouts:
         return True
 
     def cpp_span(self, plan, kind):
-        element = kind.GetTemplateArgumentType(0)
-        start, length = field(kind, '_M_ptr')[0], field(kind, '_M_extent', '_M_extent_value')[0]
-        if start is None or length is None or not element.IsValid():
-            return False
-        return self.row(plan, element, lambda memory, address: counted(memory, address + start, address + length, element))
+        return self.counted_row(plan, kind, ('_M_ptr',), ('_M_extent', '_M_extent_value'))
+
+    def cpp_valarray(self, plan, kind):
+        return self.counted_row(plan, kind, ('_M_data',), ('_M_size',))
 
     def cpp_initializer_list(self, plan, kind):
-        element = kind.GetTemplateArgumentType(0)
-        start, length = field(kind, '_M_array')[0], field(kind, '_M_len')[0]
-        if start is None or length is None or not element.IsValid():
+        return self.counted_row(plan, kind, ('_M_array',), ('_M_len',))
+
+    def counted_row(self, plan, kind, start, length):
+        """Values one after the other, whose beginning and number are members."""
+        element, start, length = kind.GetTemplateArgumentType(0), field(kind, *start)[0], field(kind, *length)[0]
+        if start is None or length is None or not is_known(element):
             return False
         return self.row(plan, element, lambda memory, address: counted(memory, address + start, address + length, element))
 
@@ -207,7 +246,7 @@ class Layouts:
 
     def cpp_list(self, plan, kind):
         element, (node, _) = kind.GetTemplateArgumentType(0), field(kind, '_M_impl', '_M_node')
-        if node is None or not element.IsValid():
+        if node is None or not is_known(element):
             return False
         inside = round_up(16, alignment(element))
 
@@ -218,7 +257,7 @@ class Layouts:
 
     def cpp_forward_list(self, plan, kind):
         element, (head, _) = kind.GetTemplateArgumentType(0), field(kind, '_M_impl', '_M_head')
-        if head is None or not element.IsValid():
+        if head is None or not is_known(element):
             return False
         inside = round_up(8, alignment(element))
 
@@ -238,7 +277,7 @@ class Layouts:
         header, _ = field(kind, '_M_t', '_M_impl', '_M_header')
         _, inner = field(kind, '_M_t')
         element = plain_type(inner).GetTemplateArgumentType(1) if inner is not None else None
-        if header is None or element is None or not element.IsValid():
+        if header is None or element is None or not is_known(element):
             return False
         kinds, shift = self.pair(element, form)
         if kinds is None:
@@ -254,7 +293,10 @@ class Layouts:
                     found.append((node + inside, node + inside + shift) if form == 'm' else node + inside)
                     node = following(memory, node)
                 return found[first:]
-            return Held(form, length, kinds, places, True)
+
+            def swift(sizes):
+                return of_nodes(memory, memory.word(end + 8), length, (16, 2), inside, spans_of(sizes, shift))
+            return Held(form, length, kinds, places, True, swift)
         plan.held = held
         return True
 
@@ -275,7 +317,7 @@ class Layouts:
         first, inner = field(kind, '_M_h')
         begin, length = field(kind, '_M_h', '_M_before_begin')[0], field(kind, '_M_h', '_M_element_count')[0]
         element = plain_type(inner).GetTemplateArgumentType(1) if inner is not None else None
-        if begin is None or length is None or element is None or not element.IsValid():
+        if begin is None or length is None or element is None or not is_known(element):
             return False
         kinds, shift = self.pair(element, form)
         if kinds is None:
@@ -286,7 +328,11 @@ class Layouts:
             def places(start, stop):
                 nodes = chained(memory, address + begin, stop, inside)[start:]
                 return [(node, node + shift) for node in nodes] if form == 'm' else nodes
-            return Held(form, memory.word(address + length), kinds, places, True)
+            count = memory.word(address + length)
+
+            def swift(sizes):
+                return of_nodes(memory, memory.word(address + begin), count, (0, 1), inside, spans_of(sizes, shift))
+            return Held(form, count, kinds, places, True, swift)
         plan.held = held
         return True
 
@@ -362,7 +408,7 @@ class Layouts:
         element = kind.GetTemplateArgumentType(0)
         start, _ = first_of(kind, ('buf', 'inner', 'ptr', 'pointer', 'pointer'), ('buf', 'ptr', 'pointer', 'pointer'))
         length, _ = field(kind, 'len')
-        if start is None or length is None or not element.IsValid():
+        if start is None or length is None or not is_known(element):
             return False
         return self.row(plan, element, lambda memory, address: counted(memory, address + start, address + length, element))
 

@@ -44,6 +44,9 @@ class Memory:
             return b''
         if size > MOST_BYTES:
             raise TooLong()
+        if not 0 <= address <= (1 << 64) - size:
+            # A pointer that says that it points nowhere, such as an empty `Weak` of Rust.
+            raise Unreadable()
         self.reads += 1
         if self.reads & 1023 == 0 and self.is_late():
             raise TooMuch()
@@ -88,10 +91,11 @@ class Memory:
 
 
 class Held:
-    """What a container holds: so many values of a type, or pairs of a key and a value, and where they are."""
+    """What a container holds: so many values of a type, or pairs of a key and a value, and where they are. `swift` hashes plain
+    ones node by node: it is given where they lie in a node."""
 
-    def __init__(self, form, length, kinds, places, walked=False):
-        self.form, self.length, self.kinds, self.places, self.walked = form, length, kinds, places, walked
+    def __init__(self, form, length, kinds, places, walked=False, swift=None):
+        self.form, self.length, self.kinds, self.places, self.walked, self.swift = form, length, kinds, places, walked, swift
 
     def chosen(self, head, tail, whole):
         """Positions and places of the first and the last."""
@@ -134,7 +138,7 @@ class Plan:
 
 CPP = re.compile(r'^std::(?:__cxx11::|__debug::)?(basic_string|basic_string_view|vector|deque|list|forward_list|map|multimap|set|multiset|'
                  r'unordered_map|unordered_multimap|unordered_set|unordered_multiset|shared_ptr|weak_ptr|unique_ptr|function|'
-                 r'optional|variant|initializer_list|span)<|^std::(any)$')
+                 r'optional|variant|initializer_list|span|valarray)<|^std::(any)$')
 RUST = re.compile(r'^(?:alloc::vec::(Vec)<|alloc::collections::vec_deque::(VecDeque)<|alloc::collections::btree::map::(BTreeMap)<|'
                   r'std::collections::hash::map::(HashMap)<|std::collections::hash::set::(HashSet)<|hashbrown::map::(HashMap)<|'
                   r'hashbrown::set::(HashSet)<|alloc::collections::btree::set::(BTreeSet)<)')
@@ -147,6 +151,11 @@ if hasattr(lldb, 'eBasicTypeChar8'):
 
 def plain_type(kind):
     return kind.GetUnqualifiedType().GetCanonicalType().GetUnqualifiedType()
+
+
+def is_known(kind):
+    """LLDB puts `void` in the place of types that it cannot read."""
+    return kind.IsValid() and kind.GetByteSize() > 0
 
 
 def round_up(number, to):

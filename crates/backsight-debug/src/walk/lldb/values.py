@@ -189,3 +189,43 @@ def address_of(value):
     """Where a value itself lies; none of what is in a register or was optimised away."""
     address = value.GetLoadAddress()
     return None if address in (lldb.LLDB_INVALID_ADDRESS, 0) else address
+
+
+class UniquePointer:
+    """What a `std::unique_ptr` of libstdc++ shows, in the place of LLDB's own, which crashes where a frame knows two of them: g++ writes
+    the same name for every `std::tuple`, which is what such a pointer is made of. The pointer is the last word."""
+
+    def __init__(self, value, _):
+        self.value = value
+        self.pointer = None
+
+    def update(self):
+        self.pointer = None
+        address, kind = self.value.GetLoadAddress(), plain_type(self.value.GetType())
+        target, size = kind.GetTemplateArgumentType(0), kind.GetByteSize()
+        if address == lldb.LLDB_INVALID_ADDRESS or not target.IsValid() or size < 8 or size % 8:
+            return False
+        if target.GetTypeClass() == lldb.eTypeClassArray:
+            target = target.GetArrayElementType()
+        self.pointer = self.value.CreateValueFromAddress('pointer', address + size - 8, target.GetPointerType())
+        return False
+
+    def num_children(self):
+        return 0 if self.pointer is None else 1
+
+    def has_children(self):
+        return True
+
+    def get_child_index(self, name):
+        return 0 if name == 'pointer' else -1
+
+    def get_child_at_index(self, index):
+        return self.pointer if index == 0 else None
+
+
+UNIQUE = '^std::(__\\w+::)?unique_ptr<.+>(( )?&)?$'
+
+
+def replace_formatters(debugger):
+    debugger.HandleCommand('type synthetic add -x "%s" -l %s.UniquePointer' % (UNIQUE, __name__))
+    debugger.HandleCommand('type summary add -x "%s" --summary-string "${var%%T}"' % UNIQUE)

@@ -339,6 +339,33 @@ const RUST: &[Kind] = &[
         "std::collections::hash_map::DefaultHasher::new()",
         "std::hash::Hasher::write_u8(&mut @, 1);",
     ),
+    (
+        "Counting",
+        "Counting { hits: std::sync::atomic::AtomicU32::new(1), open: std::sync::atomic::AtomicBool::new(false) }",
+        "@.open.store(true, std::sync::atomic::Ordering::SeqCst);",
+    ),
+    (
+        "Arc<(Mutex<u8>, std::sync::atomic::AtomicU64)>",
+        "Arc::new((Mutex::new(1), std::sync::atomic::AtomicU64::new(1)))",
+        "@.1.store(2, std::sync::atomic::Ordering::SeqCst);",
+    ),
+    (
+        "HashMap<u32, Vec<u8>, std::hash::BuildHasherDefault<std::collections::hash_map::DefaultHasher>>",
+        "HashMap::from_iter([(1, vec![1])])",
+        "@.get_mut(&1).unwrap()[0] = 2;",
+    ),
+    (
+        "std::rc::Weak<Cell<i32>>",
+        "Rc::downgrade(&*Box::leak(Box::new(Rc::new(Cell::new(1)))))",
+        "drop(std::mem::replace(&mut @, std::rc::Weak::new()));",
+    ),
+    ("std::sync::OnceLock<String>", "std::sync::OnceLock::new()", "@.set(\"a\".to_string()).unwrap();"),
+    ("std::cell::LazyCell<Vec<i32>>", "std::cell::LazyCell::new(|| vec![1])", "@.push(2);"),
+    (
+        "Option<Rc<RefCell<Chain>>>",
+        "Some(Rc::new(RefCell::new(Chain { next: None, value: 1 })))",
+        "@.as_ref().unwrap().borrow_mut().value = 2;",
+    ),
     ("&'static mut [i32]", "Box::leak(vec![1, 2, 3].into_boxed_slice())", "@[2] = 9;"),
 ];
 
@@ -352,6 +379,8 @@ struct Dog { age: u32 }
 impl Animal for Dog { fn age(&mut self) -> &mut u32 { &mut self.age } }
 enum Shape { Unit, Named { a: f64, b: Vec<u8> } }
 struct Generic<T> { held: T, more: i32 }
+struct Counting { hits: std::sync::atomic::AtomicU32, open: std::sync::atomic::AtomicBool }
+struct Chain { next: Option<Rc<RefCell<Chain>>>, value: i32 }
 fn adder(by: i32) -> Box<dyn Fn(i32) -> i32> { Box::new(move |one| one + by) }
 #[inline(never)]
 fn stop() {}
@@ -401,9 +430,24 @@ const CPP: &[Kind] = &[
     ("std::map<std::string, std::map<int, Held>>", "{{\"a\", {{1, Held{}}}}}", "@[\"a\"][1].inner[0] = 2;"),
     ("std::string_view", "\"abc\"", "@ = \"abd\";"),
     ("std::atomic<int> *", "new std::atomic<int>(1)", "@->store(2);"),
+    ("std::unique_ptr<Base>", "std::make_unique<Derived>()", "@->base = 2;"),
+    ("std::vector<std::unique_ptr<Grid>>", "one_of<Grid>()", "@[0]->cells[1][1] = 2;"),
+    ("std::tuple<int, std::string>", "{1, \"a\"}", "std::get<1>(@) = \"b\";"),
+    ("std::tuple<int, std::string, double>", "{1, \"a\", 2.5}", "std::get<2>(@) = 3.5;"),
+    ("std::vector<std::tuple<int, double>>", "{{1, 2.5}}", "std::get<0>(@[0]) = 2;"),
+    ("Holding", "{}", "std::get<0>(@.held) = 2;"),
+    ("Derived", "{}", "@.base = 2;"),
+    ("Derived *", "new Derived", "@->own = 2;"),
+    ("std::vector<std::atomic<int>> *", "new std::vector<std::atomic<int>>(20)", "@->at(15) = 2;"),
+    ("Counters", "{}", "@.hits.store(2);"),
+    ("std::map<int, std::valarray<double>>", "{{1, {1.5, 2.5, 3.5}}}", "@[1][2] = 9;"),
+    ("std::array<std::optional<int>, 3>", "{1, 2, 3}", "@[1] = std::nullopt;"),
+    ("std::unordered_map<int, std::unordered_map<int, int>>", "{{1, {{1, 1}}}}", "@[1][1] = 2;"),
+    ("std::any", "std::vector<int>{1}", "std::any_cast<std::vector<int> &>(@)[0] = 2;"),
 ];
 
 const CPP_HEAD: &str = "#include <any>
+#include <array>
 #include <atomic>
 #include <bitset>
 #include <chrono>
@@ -434,6 +478,9 @@ enum class Kind { One, Two };
 struct Base { int base = 1; virtual ~Base() = default; };
 struct Derived : virtual Base { int own = 1; };
 struct Grid { int cells[8][8] = {}; };
+struct Holding { int before = 1; std::tuple<int> held{1}; double after = 1; };
+struct Counters { std::atomic<int> hits{1}; std::atomic<bool> open{false}; };
+template <class T> static std::vector<std::unique_ptr<T>> one_of() { std::vector<std::unique_ptr<T>> made; made.push_back(std::make_unique<T>()); return made; }
 static std::shared_ptr<int> KEPT = std::make_shared<int>(1);
 void stop() {}
 ";
