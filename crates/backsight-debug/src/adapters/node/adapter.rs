@@ -312,15 +312,13 @@ impl Node {
         match method {
             "Debugger.scriptParsed" => {
                 if let (Some(id), Some(url)) = (params["scriptId"].as_str(), params["url"].as_str()) {
-                    let mut state = self.state();
-                    state.scripts.insert(id.to_owned(), url.to_owned());
-                    let reference = params["sourceMapURL"].as_str().unwrap_or_default();
-                    drop(state);
-                    self.note_map(id, url, reference);
-                    let mut state = self.state();
+                    self.state().scripts.insert(id.to_owned(), url.to_owned());
+                    self.note_map(id, url, params["sourceMapURL"].as_str().unwrap_or_default());
                     if let Some(realm) = params["executionContextId"].as_i64().filter(|realm| *realm > MAIN) {
-                        state.realms.insert(id.to_owned(), realm);
+                        self.state().realms.insert(id.to_owned(), realm);
                     }
+                    // Of what is compiled as a function, as Jest does, V8 says nothing before it runs.
+                    self.before_script(id).await;
                 }
             }
             "Debugger.breakpointResolved" => {

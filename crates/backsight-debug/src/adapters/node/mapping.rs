@@ -130,7 +130,8 @@ impl Node {
         left.map(str::to_owned)
     }
 
-    async fn before_script(&self, script: &str) {
+    /// Sets the breakpoints that are in what a script was made of.
+    pub(super) async fn before_script(&self, script: &str) {
         let Some(mapped) = self.map_of(script) else { return };
         let numbers: Vec<i64> = {
             let state = self.state();
