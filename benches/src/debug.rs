@@ -2,6 +2,7 @@
 //! variables one by one, what a long list adds, a thousand automatic snapshots, and how fast and how short a diff is.
 
 mod inspector;
+mod people;
 mod plain;
 mod programs;
 
@@ -44,7 +45,8 @@ pub fn measure(folder: &Path, rounds: usize, table: &mut Table) -> Result<()> {
     }
     let program = LANGUAGES[0].program(folder)?;
     thousand(&program, table)?;
-    odd_frame(&program, table)
+    odd_frame(&program, table)?;
+    people::measure(folder, rounds.max(5), table)
 }
 
 /// Fifty locals in one language, and the same with a long list.
@@ -85,6 +87,10 @@ fn captured(session: &Session, depth: u32, locals: usize) -> Result<()> {
         true => Ok(()),
         false => Err(format!("{found} locals instead of {locals}").into()),
     }
+}
+
+fn captured_at(session: &Session, depth: u32) -> Result<()> {
+    Ok(session.capture(CapturePlan { depth, ..CapturePlan::default() }).map(drop)?)
 }
 
 /// The times of some work, after it was done once.

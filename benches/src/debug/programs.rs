@@ -124,17 +124,12 @@ impl Language {
         let locals = self.locals();
         std::fs::write(&source, [self.before, &locals, self.between, &locals, self.after].concat())?;
         let runtime = match self.stock {
-            Stock::Debugpy => Some(python()?),
+            Stock::Debugpy => Some(python("tools/venv/bin/python")?),
             _ => None,
         };
         let mut program = source.clone();
-        if let [compiler, arguments @ ..] = self.build {
-            program = folder.join(self.file.replace('.', "-"));
-            let built = Command::new(compiler).args(arguments).arg(&program).arg(&source).output();
-            let built = built.map_err(|error| format!("`{compiler}` does not run ({error}): run `make tools`"))?;
-            if !built.status.success() {
-                return Err(format!("`{}`: {}", source.display(), String::from_utf8_lossy(&built.stderr)).into());
-            }
+        if !self.build.is_empty() {
+            program = built(self.build, &source, &folder.join(self.file.replace('.', "-")))?;
         }
         Ok(Program { folder: folder.to_owned(), source, program, runtime })
     }
@@ -163,12 +158,22 @@ impl Language {
     }
 }
 
-/// The Python with debugpy that `make tools` prepares.
-fn python() -> Result<PathBuf> {
+/// Builds a program with a command that the program and its source are put behind.
+pub fn built(words: &[&str], source: &Path, program: &Path) -> Result<PathBuf> {
+    let built = Command::new(words[0]).args(&words[1..]).arg(program).arg(source).output();
+    let built = built.map_err(|error| format!("`{}` does not run ({error}): run `make tools`", words[0]))?;
+    match built.status.success() {
+        true => Ok(program.to_owned()),
+        false => Err(format!("`{}`: {}", source.display(), String::from_utf8_lossy(&built.stderr)).into()),
+    }
+}
+
+/// A Python with debugpy that `make tools` prepares, below the target directory.
+pub fn python(at: &str) -> Result<PathBuf> {
     let here = std::env::current_exe()?;
     let target = here.parent().and_then(Path::parent).ok_or("this program is not in a target directory")?;
-    let python = target.join("tools/venv/bin/python");
-    match target.join("tools/venv/bin/debugpy").exists() {
+    let python = target.join(at);
+    match python.with_file_name("debugpy").exists() {
         true => Ok(python),
         false => Err("debugpy is missing: run `make tools`".into()),
     }
