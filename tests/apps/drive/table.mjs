@@ -70,11 +70,11 @@ function parse(line) {
 }
 
 /** One line, without what differs from run to run. */
-function shorten(text) {
+export function shorten(text) {
   const plain = text.replace(/http:\/\/127\.0\.0\.1:\d+/g, '').replace(/\/tmp\/backsight-app-\w+\/app\//g, '').trim();
   return plain.length > 160 ? `${plain.slice(0, 160)}…` : plain;
 }
 
-function escape(cell) {
+export function escape(cell) {
   return String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

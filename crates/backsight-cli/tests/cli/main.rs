@@ -41,6 +41,7 @@ mod live_apps;
 mod live_because;
 mod live_dashboard;
 mod live_pages;
+mod live_programs;
 mod looking;
 mod milestones;
 mod modes;
