@@ -23,7 +23,9 @@ pub(super) fn plan(root: &Path, wanted: &Wanted) -> Result<Planned> {
             let named = pattern.map(|pattern| vec!["-t".to_owned(), pattern]).unwrap_or_default();
             // Tests run in a process that Vitest starts: that one waits for the debugger.
             let fixed = ["--pool=forks", "--no-file-parallelism", "--bail=1", "--inspect-brk=127.0.0.1:{port}"];
-            let arguments = ["run", &inside].into_iter().map(str::to_owned).chain(named);
+            // Each file of a directory would have a process of its own, and only the first would have a debugger.
+            let together = wanted.path.is_dir().then(|| "--no-isolate".to_owned());
+            let arguments = ["run", &inside].into_iter().map(str::to_owned).chain(named).chain(together);
             Planned {
                 program: program(root, &directory, "vitest/vitest.mjs")?,
                 arguments: arguments.chain(fixed.map(str::to_owned)).collect(),
@@ -33,10 +35,12 @@ pub(super) fn plan(root: &Path, wanted: &Wanted) -> Result<Planned> {
         }
         Framework::Jest => {
             let named = pattern.map(|pattern| vec!["-t".to_owned(), pattern]).unwrap_or_default();
-            let fixed = ["--runInBand", "--bail", "--runTestsByPath", &inside].map(str::to_owned);
+            // A directory is no path of a test.
+            let by_path = wanted.path.is_file().then(|| "--runTestsByPath".to_owned());
+            let fixed = ["--runInBand", "--bail"].map(str::to_owned).into_iter().chain(by_path).chain([inside]);
             Planned {
                 program: program(root, &directory, "jest/bin/jest.js")?,
-                arguments: fixed.into_iter().chain(named).collect(),
+                arguments: fixed.chain(named).collect(),
                 ..planned
             }
         }

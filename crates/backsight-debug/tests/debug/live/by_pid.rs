@@ -34,9 +34,16 @@ fn built(compiler: &str, arguments: &[&str], source: &Path) -> PathBuf {
     program
 }
 
-/// Attaches, hits a breakpoint twice, sees that a round was made in between, and leaves.
+/// Attaches, hits a breakpoint twice, sees that a round was made in between, and leaves; then all of it once more: Node opens
+/// its inspector for a process only once.
 fn attached(adapter: &str, command: Command, source: &Path, runtime: Option<PathBuf>) {
     let (mut running, _says) = started(command);
+    for _ in 0..2 {
+        attach_once(adapter, &mut running, source, runtime.clone());
+    }
+}
+
+fn attach_once(adapter: &str, running: &mut Running, source: &Path, runtime: Option<PathBuf>) {
     let subject = Subject { source: source.to_owned(), program: source.to_owned(), runtime, rust_sysroot: None };
     let attach = Attach {
         adapter: Some(adapter.to_owned()),

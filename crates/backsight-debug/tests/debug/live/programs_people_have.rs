@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use backsight_core::Code;
-use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Launch, Outcome, VariablesRequest};
+use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Launch, Outcome, Place, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -87,6 +87,24 @@ fn another_thread_of_python_that_waits_outside_python_is_looked_at() {
     assert_eq!((created.snapshot.function.as_str(), created.snapshot.thread_id), ("work", other));
 }
 
+/// debugpy puts notes of its own into what an exception says and into the name of its frame.
+#[test]
+fn an_exception_of_python_is_told_without_the_debuggers_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "import sys\n\n\ndef work():\n    local = 1\n    sys.exit('bad end')  # HERE\n\n\nwork()\n";
+    let subject = script(put(folder.path(), "exits.py", text), python());
+    let debugger = lane(subject.setup(), folder.path());
+    let at = BreakpointRequest::new(Place::Exception("uncaught".to_owned()));
+    let moved = debugger.launch(None, subject.request(vec![at]), &patiently).unwrap();
+    let stop = stopped(moved.outcome);
+    let frame = stop.frame.as_ref().unwrap();
+    assert_eq!((frame.function.as_str(), frame.line), ("work", Some(subject.line("HERE"))), "{stop:?}");
+    assert_eq!(stop.stop.description.as_deref(), Some("SystemExit: bad end"));
+    let created = debugger.create_snapshot(None, None, CapturePlan::default()).unwrap();
+    assert_eq!(created.snapshot.function, "work");
+    assert_eq!(debugger.stack(None, None, 0, 5).unwrap().frames[0].function, "work");
+}
+
 /// A thread that did what it was told to once waited a fifth of a second before it went on, if there were others.
 #[test]
 fn a_step_beside_threads_that_wait_takes_no_fifth_of_a_second() {
@@ -97,7 +115,7 @@ fn a_step_beside_threads_that_wait_takes_no_fifth_of_a_second() {
     let subject = script(put(folder.path(), "app.py", &text), python());
     let debugger = lane(subject.setup(), folder.path());
     debugger.launch(None, subject.request(vec![subject.at("HERE")]), &patiently).unwrap();
-    let mut step = || {
+    let step = || {
         let started = Instant::now();
         debugger.control(None, Control::StepOver, None, PATIENCE, &patiently).unwrap();
         started.elapsed()

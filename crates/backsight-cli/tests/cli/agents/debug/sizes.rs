@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{lines, shop, workspace};
+use super::{lines, python, shop, workspace};
 use crate::agents::client::Agent;
 use crate::agents::eventually;
 use crate::agents::size::tokens;
@@ -172,4 +172,31 @@ fn printed(agent: &mut Agent) -> (Vec<String>, usize, Value) {
         }
         pages += 1;
     }
+}
+
+/// Near the end of a budget an answer once lost its object and the way to the next page.
+#[test]
+fn every_page_of_a_long_diff_has_the_same_form() {
+    let fixture = workspace();
+    let text = "def work():\n    d = {f'g{m}': {f'key{n}': n for n in range(46)} for m in range(48)}\n    x = 1\n    for g in d.values():\n        for k in g: g[k] += 1\n    x = 2\nwork()\n";
+    fixture.write("many.py", text);
+    let mut agent = Agent::new(&fixture);
+    let launch = json!({ "program": "many.py", "runtime": python(), "breakpoints": ["many.py:3", "many.py:6"] });
+    agent.ok("debug_launch", launch);
+    agent.ok("snapshot_create", json!({ "label": "one", "depth": 2 }));
+    agent.ok("debug_control", json!({ "action": "continue" }));
+    agent.ok("snapshot_create", json!({ "label": "two", "depth": 2 }));
+    let (mut offset, mut told) = (0, 0);
+    loop {
+        let asked = json!({ "snapshot_id_1": "one", "snapshot_id_2": "two", "offset": offset });
+        let said = agent.call("snapshot_diff", asked);
+        let page = &said.structured["diff"];
+        told += said.text.matches(" -> ").count();
+        assert!(!page.is_null() && said.structured.get("lines").is_none(), "{offset}: {}", said.structured);
+        let next = said.structured["next"]["arguments"]["offset"].as_u64();
+        let Some(next) = next else { break };
+        assert!(next > offset, "{}", said.structured);
+        offset = next;
+    }
+    assert!(told >= 48 * 46, "{told} of {} changes in pages up to {offset}", 48 * 46);
 }

@@ -310,7 +310,17 @@ fn runtime() -> String {
 fn vitest_stops_in_the_source_that_was_written() {
     let test = in_javascript("import { describe, expect, test } from 'vitest';\nimport { total } from './cart';\n");
     let package = r#"{ "devDependencies": { "vitest": "4" } }"#;
-    let (_fixture, mut agent) = project(&[("cart.ts", CART_TS), ("cart.test.ts", &test), ("package.json", package)]);
+    let one = "import { expect, test } from 'vitest';\ntest('one', () => expect(1).toBe(1));\n";
+    let files = [
+        ("cart.ts", CART_TS),
+        ("cart.test.ts", &test),
+        ("package.json", package),
+        ("fine/one.test.ts", one),
+        ("fine/two.test.ts", one),
+    ];
+    let (_fixture, mut agent) = project(&files);
+    let (end, text) = launch(&mut agent, Some(&runtime()), "fine");
+    assert_eq!(end["test"]["result"], "passed", "a directory: {text}");
     let case = Case {
         framework: "vitest",
         fails: "cart.test.ts::cart::adds prices",
