@@ -366,7 +366,7 @@ impl<'a> Tree<'a> {
         }
         match known.state {
             State::Leaf => {
-                let partial = is_cut(&variable.value) || is_closure(variable) || variable.variables_reference > 0;
+                let partial = is_cut(&variable.value) || hides(variable) || variable.variables_reference > 0;
                 Digest { hash: own.bytes(leaf_value(&variable.value).as_bytes()).finish(), partial, unreached: false }
             }
             // It is hashed, or said not to be, where it was met first. Where that is, not its address: stacks move.
@@ -502,12 +502,19 @@ fn only_asked(children: Vec<types::Variable>, asked: Option<(u64, u64)>) -> Vec<
     chosen.map(|(child, _)| child).collect()
 }
 
-/// A function that may keep variables of the one it was made in, which Delve does not tell.
-fn is_closure(variable: &types::Variable) -> bool {
-    let is_function = variable.kind.as_deref().is_some_and(|kind| kind.starts_with("func("));
-    let last = variable.value.rsplit('.').next().unwrap_or_default();
-    let number = last.strip_prefix("func").unwrap_or_default();
-    is_function && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+/// What keeps something that Delve does not tell: a function that was made in another (`main.main.func1.2`) its variables, the
+/// method of a value (`main.(*Cart).Total-fm`) that value, and an `unsafe.Pointer` what it points to.
+fn hides(variable: &types::Variable) -> bool {
+    let text = variable.value.as_str();
+    if let Some(address) = text.strip_prefix("unsafe.Pointer(") {
+        return address != "0x0)" && address != "nil)";
+    }
+    let is_name = !text.contains(['"', ' ', '{', '`']);
+    let is_numbered = |part: &str| {
+        let number = part.strip_prefix("func").unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    is_name && (text.ends_with("-fm") || text.split('.').skip(1).any(is_numbered))
 }
 
 /// Whether Delve's text is of something that has something inside, which then begins with its type.

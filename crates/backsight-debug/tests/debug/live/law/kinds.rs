@@ -226,6 +226,19 @@ const GO: &[Kind] = &[
     ("*node", "chained(40)", "@.next.next.next.next.next.next.next.value = -1"),
     ("uintptr", "uintptr(5)", "@ = 6"),
     ("[]*held", "[]*held{{inner: []int{1}}, nil}", "@[1] = &held{}"),
+    ("func()", "keeping()", "@()"),
+    ("handler", "handler(keeping())", "@()"),
+    ("func(int)", "(&held{inner: []int{1}}).put", "@(2)"),
+    ("unsafe.Pointer", "unsafe.Pointer(&held{inner: []int{1}})", "(*held)(@).inner[0] = 2"),
+    ("reflect.Value", "reflect.ValueOf(&node{value: 1}).Elem()", "*(*int)(unsafe.Pointer(@.UnsafeAddr())) = 2"),
+    ("*atomic.Value", "&atomic.Value{}", "@.Store([]int{1})"),
+    (
+        "context.Context",
+        "context.WithValue(context.Background(), 1, &held{inner: []int{1}})",
+        "@.Value(1).(*held).inner[0] = 2",
+    ),
+    ("map[pair[int]]*held", "map[pair[int]]*held{{1, 2}: {inner: []int{1}}}", "@[pair[int]{1, 2}].inner[0] = 2"),
+    ("*ring.Ring", "ring.New(3)", "@.Next().Value = 5"),
 ];
 
 const GO_HEAD: &str = "package main
@@ -234,15 +247,20 @@ import (
 	\"bufio\"
 	\"bytes\"
 	\"container/list\"
+	\"container/ring\"
+	\"context\"
 	\"errors\"
 	\"fmt\"
 	\"math/big\"
+	\"reflect\"
 	\"strings\"
 	\"sync\"
 	\"sync/atomic\"
 	\"time\"
+	\"unsafe\"
 )
 
+type handler func()
 type held struct{ inner []int }
 
 func (h *held) Error() string { return \"held\" }
@@ -257,6 +275,8 @@ type node struct {
 	next  *node
 }
 
+func (h *held) put(one int) { h.inner[0] = one }
+func keeping() func() { kept := &held{inner: []int{1}}; return func() { kept.inner[0]++ } }
 func counter() func() int { count := 0; return func() int { count++; return count } }
 func pointer(one *held) **held { return &one }
 func chained(length int) *node {
