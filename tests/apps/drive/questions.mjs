@@ -43,7 +43,7 @@ async function pandas(scene) {
   const at = stage.place('report.py', '# CELL');
   await ask('where is the table changed?', 'debug_launch', { program: 'report.py', breakpoints: [at], wait_ms: 20_000 }, at);
   await ask('which table did the line change?', 'step_and_diff', {}, /modified:[^]*sales|not compared[^]*sales/);
-  await ask('and which matrix?', 'step_and_diff', {}, /modified:[^]*weights/);
+  await ask('and which matrix?', 'step_and_diff', {}, /weights\[2\]\[1\]: 1\.0 -> 0\.5/);
   await ask('what is in the matrix?', 'variables_get', { expand: 'weights' }, '40');
   await ask('what does grouping make?', 'step_and_diff', {}, 'grouped');
   await ask('and the next line?', 'step_and_diff', {}, /modified:[^]*grouped|not compared[^]*grouped/);

@@ -204,6 +204,9 @@ class Walk:
             view = view_of(value, cls)
             length = view.shape[0]
             node['e'] = [[at, child(element_of(view, at), '[%d]' % at)] for at in chosen_of(length)]
+            for _, row in node['e'] if view.ndim > 1 else ():
+                # A row is made anew each time, so it says nothing which one it is.
+                row.pop('i', None)
             self.sampled(path, length, len(node['e']), 'elements')
             self.with_runs(value, node)
         else:
