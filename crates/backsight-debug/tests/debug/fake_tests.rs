@@ -177,6 +177,34 @@ fn variables_that_were_announced_and_do_not_come_are_no_empty_capture() {
     assert_eq!(asked, 2, "it is asked once more before it is an error");
 }
 
+/// Head and tail of a long list are asked for apart; some adapters send all of it both times.
+#[test]
+fn a_list_that_comes_whole_whatever_part_is_asked_for_is_told_once() {
+    let fake = Fake::start(|wire, message| {
+        if command(message) != "variables" {
+            return Handled::No;
+        }
+        let variables: Vec<Value> = match message["arguments"]["variablesReference"] == json!(1) {
+            true => vec![json!({ "name": "rows", "value": "[...]", "type": "list", "variablesReference": 2,
+                "indexedVariables": 20_000 })],
+            false => (0..20_000)
+                .map(|at| json!({ "name": at.to_string(), "value": at.to_string(), "type": "int" }))
+                .collect(),
+        };
+        wire.reply(message, json!({ "variables": variables }));
+        Handled::Yes
+    });
+    let (session, _) = fake.attach().unwrap();
+    let capture = session.capture(deep(2)).unwrap();
+    let said = &capture.incomplete[0].reason;
+    let captured: usize = said.strip_prefix("20000 elements, ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(capture.value_count(), captured + 1, "{said}");
+    let request = VariablesRequest { expand: Some("rows".to_owned()), start: 100, count: 3, ..Default::default() };
+    let page = session.variables(request).unwrap();
+    assert_eq!(page.variables.iter().map(|one| one.value.as_str()).collect::<Vec<_>>(), ["100", "101", "102"]);
+    assert_eq!(page.total, Some(20_000));
+}
+
 #[test]
 fn a_frame_without_variables_is_a_capture() {
     let fake = Fake::start(|wire, message| {
