@@ -5,6 +5,8 @@ import { signal } from './vendor.js';
 export const admitted = signal(null);
 /** The newest row's number, as the server last said. */
 export const newest = signal(0);
+/** Where the workspace is; empty until the server said it. */
+export const root = signal('');
 /** Whether the stream of events is open. */
 export const live = signal(false);
 
@@ -19,7 +21,8 @@ export class Failure extends Error {
 
 const headers = (more) => ({ 'x-backsight-key': localStorage.getItem('backsight.key') ?? '', ...more });
 
-async function send(path, options) {
+/** Asks; `read` makes the answer of the text. */
+async function send(path, options, read = JSON.parse) {
   let response;
   try {
     response = await fetch(path, { cache: 'no-store', credentials: 'same-origin', ...options });
@@ -27,7 +30,7 @@ async function send(path, options) {
     if (error.name === 'AbortError') throw error;
     throw new Failure({ code: 'UNREACHABLE', message: 'the server does not answer', hint: 'start it again with `backsight open`' }, 0);
   }
-  const answer = await response.json().catch(() => ({ error: { code: 'IO', message: `the server answered ${response.status} and no JSON` } }));
+  const answer = await response.text().then(read).catch(() => ({ error: { code: 'IO', message: `the server answered ${response.status} and no JSON` } }));
   if (response.status === 401) admitted.value = false;
   else admitted.value = true;
   if (answer.ok !== true) throw new Failure(answer.error ?? { code: 'IO', message: 'the answer is not understood' }, response.status);
@@ -35,13 +38,13 @@ async function send(path, options) {
 }
 
 /** Reads: `get('/api/log', { limit: 5 })`. What is undefined is left out. */
-export function get(path, query = {}, signal) {
+export function get(path, query = {}, signal, read) {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) if (one !== undefined && one !== null && one !== '') search.append(name, one);
   }
   const text = search.toString();
-  return send(text ? `${path}?${text}` : path, { headers: headers(), signal });
+  return send(text ? `${path}?${text}` : path, { headers: headers(), signal }, read);
 }
 
 /** Does something. */

@@ -1,6 +1,6 @@
 // The frame around every page: where we are, the way elsewhere, the keyboard, light and dark.
 import { effect, render, signal, useEffect } from './vendor.js';
-import { admitted, get, listen, live, raw } from './api.js';
+import { admitted, get, listen, live, raw, root } from './api.js';
 import { bound, helpOpen, listenToKeys, useKeys } from './keys.js';
 import { Dialog, html, Loaded, useLoaded } from './parts.js';
 import { Writing } from './comments.js';
@@ -106,9 +106,8 @@ const dataOf = (path) => (path === '/' ? '/index.json' : `${path}.json`);
 
 /** Which workspace this is. */
 function Root() {
-  const [state] = useLoaded(() => get('/api/version'), []);
-  const root = state.data?.root;
-  return root ? html`<span class="root" title=${root}>${root.split('/').pop()}</span>` : null;
+  useEffect(() => { get('/api/version').then((answer) => (root.value = answer.root ?? ''), () => {}); }, []);
+  return root.value ? html`<span class="root" title=${root.value}>${root.value.split('/').pop()}</span>` : null;
 }
 
 function Data({ path, search }) {

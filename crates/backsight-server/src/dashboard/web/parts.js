@@ -1,6 +1,6 @@
 // Small parts that several pages are made of.
 import { h, htm, signal, useEffect, useRef, useState } from './vendor.js';
-import { newest } from './api.js';
+import { newest, root } from './api.js';
 import { SEVERITY, ago, clock, exactly, hue, thousands } from './words.js';
 
 export const html = htm.bind(h);
@@ -58,6 +58,9 @@ export const Who = ({ row }) => html`<span class="who">
   ${row.tool && html`<span class="tool">${row.tool}</span>`}
   ${row.session && html`<span class=${`session lane-${hue(row.session)}`} title=${row.session}>${short(row.session)}</span>`}
 </span>`;
+
+/** A text in which files of the workspace are named as everywhere else. */
+export const inside = (text) => (root.value ? text.replaceAll(`${root.value}/`, '') : text);
 
 /** A long id by its beginning. */
 export const short = (text) => (/^[0-9a-f-]{24,}$/i.test(text) ? text.slice(0, 8) : text);

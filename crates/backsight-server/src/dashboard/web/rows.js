@@ -1,21 +1,18 @@
-// What a page of differences is made of, row by row: pure, from the answer of the server and what the person chose to see.
+// What a page of differences is made of, row by row: pure, from the answer of the server and what the person chose to see. The
+// rows are tables of numbers; a row becomes an object when it is drawn.
+import { COME, GONE } from './lines.js';
 import { plural } from './words.js';
 
 export const LINE = 20;
-const HEIGHTS = { file: 44, hunk: 28, gap: 28, note: 36 };
+const TYPES = ['file', 'hunk', 'gap', 'note', 'comment', 'line', 'pair'];
+const [FILE, HUNK, GAP, NOTE, COMMENT, SINGLE, PAIR] = TYPES.keys();
+const HEIGHTS = [44, 28, 28, 36, 0, LINE, LINE];
 /** Lines that one press shows more of. */
 export const MORE = 20;
 
-/** Which hunk each line of a passage is of, and which of its lines: `[id, number]`. */
-function names(passage) {
-  const found = new Array(passage.lines.length);
-  for (const { id, at, lines } of passage.hunks ?? []) for (let line = 0; line < lines; line++) found[at + line] = [id, line + 1];
-  return found;
-}
-
 /** Chosen lines as the server takes them: `id` when all of a hunk are, `id:2-3,7` otherwise. */
-export function spelled(files, chosen) {
-  const sizes = new Map(files.flatMap((file) => file.hunks ?? []).flatMap((passage) => passage.hunks ?? []).map(({ id, lines }) => [id, lines]));
+export function spelled({ runs }, chosen) {
+  const sizes = new Map(runs.slice(1).map(({ id, lines }) => [id, lines]));
   const of = new Map();
   for (const key of chosen) {
     const [id, line] = key.split(':');
@@ -33,74 +30,30 @@ export function spelled(files, chosen) {
   });
 }
 
-/** Where the lines of a passage end, on both sides. */
-function ends({ old_start, new_start, lines }) {
-  let [old, fresh] = [old_start, new_start];
-  for (const { side } of lines) {
-    if (side !== '+') old++;
-    if (side !== '-') fresh++;
-  }
-  return [old, fresh];
+/** The number after a passage's last line, after the change. */
+function behind({ sides }, { new_start, lines: { first, count } }) {
+  let fresh = new_start;
+  for (let index = first; index < first + count; index++) if (sides[index] !== GONE) fresh++;
+  return fresh;
 }
 
 /** The passages of a file, each with how many lines lie unseen before it; and those after the last. */
-function gaps(file) {
+function gaps(file, lines) {
   const passages = file.hunks ?? [];
   const isWhole = file.status === 'added' || file.status === 'deleted';
   let fresh = 1;
   const before = passages.map((passage) => {
-    const count = isWhole ? 0 : Math.max(0, passage.new_start - fresh);
-    const gap = { first: fresh, count, shift: passage.old_start - passage.new_start };
-    fresh = ends(passage)[1];
+    const gap = { first: fresh, count: isWhole ? 0 : Math.max(0, passage.new_start - fresh) };
+    fresh = behind(lines, passage);
     return gap;
   });
-  const last = passages.at(-1);
-  const shift = last ? ends(last)[0] - ends(last)[1] : 0;
-  const count = isWhole || file.lines_left_out || !last ? 0 : Math.max(0, (file.after_lines ?? 0) - fresh + 1);
-  return [...before, { first: fresh, count, shift }];
-}
-
-/**
- * What is drawn: heads of files, heads of hunks, lines; of a file that is folded only its head. `opened` holds, for a file, the
- * lines around its hunks and how many of each gap are shown: `{ lines, shown: [[head, tail]] }`.
- */
-export function flatten(files, { folded, split, said = [], opened = new Map() }) {
-  const rows = [];
-  const after = said.length ? places(files, said) : new Map();
-  files.forEach((file, index) => {
-    rows.push({ type: 'file', file, index });
-    if (folded.has(file.file)) return;
-    if (file.binary || file.cut || !file.hunks?.length) rows.push({ type: 'note', text: note(file), index });
-    const isSplit = split && file.status !== 'added' && file.status !== 'deleted';
-    const draw = isSplit ? sideBySide : unified;
-    const unseen = gaps(file);
-    const more = opened.get(file.file);
-    const around = (place, first, count) => {
-      const { shift } = unseen[place];
-      const lines = more.lines.slice(first - 1, first - 1 + count);
-      draw({ old_start: first + shift, new_start: first, lines }, index, rows, after);
-    };
-    (file.hunks ?? []).forEach((hunk, place) => {
-      const gap = unseen[place];
-      const [head, tail] = more?.shown[place] ?? [0, 0];
-      const left = gap.count - head - tail;
-      if (head) around(place, gap.first, head);
-      rows.push({ type: 'hunk', hunk, index, place, hidden: left });
-      if (tail) around(place, gap.first + gap.count - tail, tail);
-      draw(hunk, index, rows, after);
-    });
-    const place = unseen.length - 1;
-    const [head] = more?.shown[place] ?? [0, 0];
-    if (head) around(place, unseen[place].first, head);
-    if (unseen[place].count > head) rows.push({ type: 'gap', index, place, hidden: unseen[place].count - head });
-    if (file.lines_left_out) rows.push({ type: 'note', text: `${plural(file.lines_left_out, 'line')} more; \`backsight diff\` shows them`, index });
-  });
-  return rows;
+  const isKnown = !isWhole && !file.lines_left_out && passages.length > 0;
+  return [...before, { first: fresh, count: isKnown ? Math.max(0, (file.after_lines ?? 0) - fresh + 1) : 0 }];
 }
 
 /** More of a gap: at its head (`down`), at its tail (`up`), or all of it. */
-export function widen(file, shown, place, direction) {
-  const { count } = gaps(file)[place];
+export function widen(file, lines, shown, place, direction) {
+  const { count } = gaps(file, lines)[place];
   const [head, tail] = shown[place] ?? [0, 0];
   const left = count - head - tail;
   const next = [...shown];
@@ -110,30 +63,26 @@ export function widen(file, shown, place, direction) {
   return next;
 }
 
-/** The unchanged lines of a file by their numbers after the change, from an answer with all lines in one passage. */
-export function wholeLines(file) {
-  const lines = [];
-  let fresh = file.hunks[0].new_start;
-  for (const line of file.hunks.flatMap((passage) => passage.lines)) {
-    if (line.side !== '-') lines[fresh++ - 1] = { ...line, side: ' ', words: [] };
-  }
-  return lines;
+/** The lines of a file that are there after the change, by their numbers, of an answer with all lines of the file. */
+export function wholeLines({ lines }) {
+  const places = new Uint32Array(lines.count + 1);
+  for (let index = 0; index < lines.count; index++) if (lines.sides[index] !== GONE) places[lines.fresh[index]] = index;
+  return { lines, places };
 }
 
-/** Below which line each comment stands: the nearest that reads as it did. */
-function places(files, said) {
+/** Below which line each comment stands, the nearest that reads as it did: comments by the line's index. */
+function places(files, lines, said) {
   const found = new Map();
   for (const comment of said) {
     const file = files.find((file) => file.file === comment.file);
-    let best = null;
-    for (const hunk of file?.hunks ?? []) {
-      let fresh = hunk.new_start;
-      for (const line of hunk.lines) {
-        if (line.side !== '-' && line.text === comment.code && (!best || Math.abs(fresh - comment.line) < best[1])) best = [line, Math.abs(fresh - comment.line)];
-        if (line.side !== '-') fresh++;
+    let [best, nearest] = [-1, Infinity];
+    for (const { lines: { first, count } } of file?.hunks ?? []) {
+      for (let index = first; index < first + count; index++) {
+        const distance = Math.abs(lines.fresh[index] - comment.line);
+        if (lines.sides[index] !== GONE && distance < nearest && lines.reads(index, comment.code)) [best, nearest] = [index, distance];
       }
     }
-    if (best) found.set(best[0], [...(found.get(best[0]) ?? []), comment]);
+    if (best >= 0) found.set(best, [...(found.get(best) ?? []), comment]);
   }
   return found;
 }
@@ -144,63 +93,146 @@ function note(file) {
   return { renamed: 'Moved, with the same content', mode_changed: 'Only its permissions changed', added: 'An empty file', deleted: 'It was empty' }[file.status] ?? 'No line changed';
 }
 
-function unified(hunk, index, rows, after) {
-  let [old, fresh] = [hunk.old_start, hunk.new_start];
-  const of = names(hunk);
-  hunk.lines.forEach((line, at) => {
-    rows.push({ type: 'line', line, index, of: of[at], old: line.side === '+' ? null : old, fresh: line.side === '-' ? null : fresh });
-    for (const comment of after.get(line) ?? []) rows.push({ type: 'comment', comment, index });
-    if (line.side !== '+') old++;
-    if (line.side !== '-') fresh++;
+/**
+ * What is drawn: heads of files, heads of hunks, lines; of a file that is folded only its head. `opened` holds, for a file, all
+ * its lines and how many of each gap are shown: `{ lines, places, shown: [[head, tail]] }`.
+ */
+export function flatten(files, lines, { folded, split, said = [], opened = new Map() }) {
+  const rows = new Rows(files, lines, [...opened.values()].map((more) => more.lines));
+  const after = said.length ? places(files, lines, said) : new Map();
+  files.forEach((file, index) => {
+    rows.push(FILE, index);
+    if (folded.has(file.file)) return;
+    if (file.binary || file.cut || !file.hunks?.length) rows.push(NOTE, index, rows.keep(note(file)));
+    const draw = split && file.status !== 'added' && file.status !== 'deleted' ? pairs : singles;
+    const unseen = gaps(file, lines);
+    const more = opened.get(file.file);
+    const around = (first, count) => { if (count) draw(rows, index, rows.source(more.lines), more.places[first], count); };
+    (file.hunks ?? []).forEach((passage, place) => {
+      const gap = unseen[place];
+      const [head, tail] = more?.shown[place] ?? [0, 0];
+      around(gap.first, head);
+      rows.push(HUNK, index, place, gap.count - head - tail);
+      around(gap.first + gap.count - tail, tail);
+      draw(rows, index, 0, passage.lines.first, passage.lines.count, after);
+    });
+    const place = unseen.length - 1;
+    const [head] = more?.shown[place] ?? [0, 0];
+    around(unseen[place].first, head);
+    if (unseen[place].count > head) rows.push(GAP, index, place, unseen[place].count - head);
+    if (file.lines_left_out) rows.push(NOTE, index, rows.keep(`${plural(file.lines_left_out, 'line')} more; \`backsight diff\` shows them`));
   });
+  return rows;
 }
 
-function sideBySide(hunk, index, rows, after) {
-  let [old, fresh] = [hunk.old_start, hunk.new_start];
-  let gone = [];
-  let come = [];
-  const of = names(hunk);
-  const flush = () => {
-    for (let place = 0; place < Math.max(gone.length, come.length); place++) {
-      rows.push({ type: 'pair', index, left: gone[place], right: come[place] });
-      for (const comment of after.get(come[place]?.line) ?? []) rows.push({ type: 'comment', comment, index });
-    }
-    [gone, come] = [[], []];
+const NONE = new Map();
+
+/** Lines one below the other. */
+function singles(rows, file, source, first, count, after = NONE) {
+  for (let index = first; index < first + count; index++) {
+    rows.push(SINGLE, file, index, -1, source);
+    for (const comment of after.get(index) ?? []) rows.push(COMMENT, file, rows.keep(comment));
+  }
+}
+
+/** What went beside what came. */
+function pairs(rows, file, source, first, count, after = NONE) {
+  const { sides } = rows.sources[source];
+  const end = first + count;
+  const push = (left, right) => {
+    rows.push(PAIR, file, left, right, source);
+    for (const comment of after.get(right) ?? []) rows.push(COMMENT, file, rows.keep(comment));
   };
-  hunk.lines.forEach((line, at) => {
-    if (line.side === '-') gone.push({ line, number: old++, of: of[at] });
-    else if (line.side === '+') come.push({ line, number: fresh++, of: of[at] });
-    else {
-      flush();
-      rows.push({ type: 'pair', index, left: { line, number: old++ }, right: { line, number: fresh++ } });
-      for (const comment of after.get(line) ?? []) rows.push({ type: 'comment', comment, index });
-    }
-  });
-  flush();
+  for (let index = first; index < end;) {
+    const gone = index;
+    while (index < end && sides[index] === GONE) index++;
+    const come = index;
+    while (index < end && sides[index] === COME) index++;
+    for (let place = 0; place < Math.max(come - gone, index - come); place++) push(gone + place < come ? gone + place : -1, come + place < index ? come + place : -1);
+    if (index < end && sides[index] !== GONE) push(index, index++);
+  }
 }
 
 /** A comment takes as many lines as its words do, about. */
 const tall = ({ text, answers = [] }) => 44 + [text, ...answers.map((answer) => answer.text)].reduce((sum, words) => sum + 22 * words.split('\n').reduce((lines, line) => lines + Math.max(1, Math.ceil(line.length / 80)), 0), 0);
 
-/** How many cells of a line a text takes: tabs go to the next of every four, wide letters take two. */
-function cells(text) {
-  // Most lines are plain.
-  if (!/[^\x20-\x7e]/.test(text)) return text.length;
-  let count = 0;
-  for (const letter of text) {
-    if (letter === '\t') count += 4 - (count % 4);
-    else count += letter.codePointAt(0) >= 0x1100 && /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(letter) ? 2 : 1;
+class Rows {
+  constructor(files, lines, others) {
+    Object.assign(this, { files, sources: [lines, ...others], count: 0, kept: [], heads: [], stops: [] });
+    this.room(1024);
   }
-  return count;
-}
 
-/** How tall a row is; `columns` is how many cells a line has when long ones wrap, nothing when they do not. */
-export function height(row, columns) {
-  const lines = (line) => (line && columns ? Math.max(1, Math.ceil((cells(line.text) + (line.cut ? 26 : 0) + (line.no_newline ? 2 : 0)) / columns)) : 1);
-  switch (row.type) {
-    case 'comment': return tall(row.comment);
-    case 'line': return LINE * lines(row.line);
-    case 'pair': return LINE * Math.max(lines(row.left?.line), lines(row.right?.line));
-    default: return HEIGHTS[row.type];
+  /** Tables for so many rows: their types, files, what they show, and of which source the lines are. */
+  room(most) {
+    const grown = (before, after) => { if (before) after.set(before); return after; };
+    this.types = grown(this.types, new Uint8Array(most));
+    this.of = grown(this.of, new Uint32Array(most));
+    this.one = grown(this.one, new Int32Array(most));
+    this.other = grown(this.other, new Int32Array(most));
+    this.from = grown(this.from, new Uint16Array(most));
+  }
+
+  push(type, file, one = 0, other = 0, source = 0) {
+    const at = this.count++;
+    if (at === this.types.length) this.room(2 * at);
+    this.types[at] = type;
+    this.of[at] = file;
+    this.one[at] = one;
+    this.other[at] = other;
+    this.from[at] = source;
+    if (type === FILE) this.heads.push(at);
+    if (type === HUNK) this.stops.push(at);
+  }
+
+  keep = (thing) => this.kept.push(thing) - 1;
+  source = (lines) => this.sources.indexOf(lines);
+  type = (at) => TYPES[this.types[at]];
+  isCode = (at) => this.types[at] >= SINGLE;
+  /** Which file a row is of. */
+  file = (at) => this.of[at] ?? 0;
+
+  /** A row as it is drawn. */
+  at(at) {
+    const [type, index, one, other] = [this.type(at), this.of[at], this.one[at], this.other[at]];
+    const file = this.files[index];
+    const lines = this.sources[this.from[at]];
+    const half = (place, numbers) => (place < 0 ? undefined : { line: lines.at(place), number: numbers[place], of: lines.name(place) });
+    switch (type) {
+      case 'file': return { type, index, file };
+      case 'hunk': return { type, index, place: one, hunk: file.hunks[one], hidden: other };
+      case 'gap': return { type, index, place: one, hidden: other };
+      case 'note': return { type, index, text: this.kept[one] };
+      case 'comment': return { type, index, comment: this.kept[one] };
+      case 'line': return { type, index, line: lines.at(one), of: lines.name(one), old: lines.old[one] || null, fresh: lines.fresh[one] || null };
+      default: return { type, index, left: half(one, lines.old), right: half(other, lines.fresh) };
+    }
+  }
+
+  /** The lines of a row that can be taken back by themselves, as `id:number`. */
+  names(at) {
+    if (this.types[at] < SINGLE) return [];
+    const lines = this.sources[this.from[at]];
+    const both = this.types[at] === PAIR && this.other[at] !== this.one[at] ? [this.one[at], this.other[at]] : [this.one[at]];
+    return both.map((place) => (place < 0 ? undefined : lines.name(place)?.join(':'))).filter(Boolean);
+  }
+
+  /** The line of a row that is there after the change, by its index: the first such row from a place on, only one that came when `came`. */
+  next(from, came) {
+    for (let at = from; at < this.count; at++) {
+      const place = this.types[at] === SINGLE ? this.one[at] : this.types[at] === PAIR ? this.other[at] : -1;
+      const lines = this.sources[this.from[at]];
+      if (place >= 0 && lines.fresh[place] && (!came || lines.sides[place] === COME)) return { index: this.of[at], line: lines.fresh[place], code: lines.at(place).text };
+    }
+    return undefined;
+  }
+
+  /** How tall a row is; `columns` is how many cells a line has when long ones wrap, nothing when they do not. */
+  height(at, columns) {
+    const type = this.types[at];
+    if (type === COMMENT) return tall(this.kept[this.one[at]]);
+    if (type < SINGLE || !columns) return HEIGHTS[type];
+    const cells = this.sources[this.from[at]].cells();
+    const lines = (place) => (place < 0 ? 1 : Math.max(1, Math.ceil(cells[place] / columns)));
+    return LINE * Math.max(lines(this.one[at]), lines(type === PAIR ? this.other[at] : -1));
   }
 }

@@ -76,6 +76,16 @@ export function bytes(count) {
   return `${count >= 100 || unit === 0 ? Math.round(count) : count.toFixed(1)} ${units[unit]}`;
 }
 
+/** `2 new console errors` for `2 new console error(s)`. */
+export const counted = (text) => text.replace(/(\d+) ([a-z ]+)\(s\)/g, (_, count, words) => plural(Number(count), words));
+
+/** How the app was at a checkpoint: `clean`, `1 warning`, `3 errors`. */
+export function inShort({ severity, summary }) {
+  if (severity === 'clean' || severity === 'unknown') return SEVERITY[severity];
+  const count = [...summary.matchAll(/(\d+) /g)].reduce((sum, [, number]) => sum + Number(number), 0);
+  return count ? plural(count, severity) : severity;
+}
+
 /** A colour of its own for each session, the same every time. */
 export function hue(text) {
   let hash = 2166136261;

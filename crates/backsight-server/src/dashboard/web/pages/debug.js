@@ -1,5 +1,6 @@
 // Debugged programs: where each is, its captures, a series as a table with a line for each variable, and the difference of two.
 import { get, post } from '../api.js';
+import { Chart } from '../chart.js';
 import { useState } from '../vendor.js';
 import { Empty, html, Loaded, Severity, Spark, Time, useLoaded } from '../parts.js';
 import { address, plural } from '../words.js';
@@ -50,7 +51,9 @@ function Series({ session, point }) {
       const { columns, rows } = series;
       const number = (text) => { const found = Number(text); return text === null || text === '' || Number.isNaN(found) ? null : found; };
       if (!rows.length) return html`<p class="quiet">It was not passed yet.</p>`;
-      return html`<div class="scroll-x" tabIndex="0" role="region" aria-label=${`Values of ${point.name}`}><table class="table"><thead><tr><th>Hit</th>${columns.map((name) => html`<th><code>${name}</code></th>`)}</tr></thead>
+      const lines = columns.map((name, index) => ({ name, values: rows.map((row) => number(row.cells[index])) })).filter(({ values }) => values.filter((value) => value !== null).length > 1);
+      return html`${lines.length > 0 && html`<${Chart} x=${rows.map((row) => row.hit)} lines=${lines} label=${`Numbers of ${point.name}, hit by hit`} />`}
+        <div class="scroll-x" tabIndex="0" role="region" aria-label=${`Values of ${point.name}`}><table class="table"><thead><tr><th>Hit</th>${columns.map((name) => html`<th><code>${name}</code></th>`)}</tr></thead>
         <tbody><tr class="sparks"><td></td>${columns.map((_, index) => html`<td><${Spark} values=${rows.map((row) => number(row.cells[index]))} /></td>`)}</tr>
         ${rows.slice(0, 500).map((row) => html`<tr><td class="quiet">${row.hit}</td>${row.cells.map((cell) => html`<td><code>${cell ?? ''}</code></td>`)}</tr>`)}</tbody></table></div>
         <p class="quiet">${[series.constant && `${plural(series.constant, 'value')} never changed`, series.omitted_rows && `${plural(series.omitted_rows, 'hit')} left out`, series.omitted_columns && `${plural(series.omitted_columns, 'column')} left out`].filter(Boolean).join(', ')}</p>`;

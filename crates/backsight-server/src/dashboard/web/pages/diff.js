@@ -2,6 +2,7 @@
 import { useEffect, useState } from '../vendor.js';
 import { get, person, post } from '../api.js';
 import { Differences, WHOLE } from '../diff.js';
+import { readLines } from '../lines.js';
 import { revertStep, restoreTo, takeBack } from '../going.js';
 import { useKeys } from '../keys.js';
 import { Counts, Empty, html, Loaded, Time, useLoaded, Who } from '../parts.js';
@@ -11,7 +12,7 @@ export function DiffPage({ reference, from, to, query, go }) {
   const context = query.context;
   const isLive = to === 'now';
   const asked = reference ? { ref: reference, context } : { from, to, context };
-  const [state, again] = useLoaded((signal) => get('/api/hunks', asked, signal), [reference, from, to, context], isLive);
+  const [state, again] = useLoaded((signal) => get('/api/hunks', asked, signal, readLines), [reference, from, to, context], isLive);
   const [marks, setMarks] = useState(new Set());
   useEffect(() => { get('/api/viewed', { person: person() }).then((answer) => setMarks(new Set(answer.blobs)), () => {}); }, []);
   const set = (changes) => {
@@ -37,7 +38,7 @@ export function DiffPage({ reference, from, to, query, go }) {
   };
   return html`<div class="page is-full"><${Loaded} state=${state} again=${again}>${(data) => html`
     <${Head} data=${data} from=${from} to=${to} split=${split} wrap=${wrap} who=${who} whole=${Boolean(context)} set=${set} near=${near} />
-    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} split=${split} wrap=${wrap} who=${who} asked=${context ? undefined : asked} to=${reference ?? to} viewed=${marks} view=${view} focus=${query.file} session=${data.step?.session} canComment=${true} from=${data.step ? `${data.step.sequence_number}` : `${from}..${to}`} />`
+    ${data.files.length ? html`<${Differences} key=${`${reference ?? `${from}-${to}`}`} files=${data.files} lines=${data.lines} split=${split} wrap=${wrap} who=${who} asked=${context ? undefined : asked} to=${reference ?? to} viewed=${marks} view=${view} focus=${query.file} session=${data.step?.session} canComment=${true} from=${data.step ? `${data.step.sequence_number}` : `${from}..${to}`} />`
       : html`<${Nothing} data=${data} />`}`}</${Loaded}></div>`;
 }
 

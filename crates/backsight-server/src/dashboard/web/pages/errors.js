@@ -3,8 +3,8 @@ import { useState } from '../vendor.js';
 import { get, post } from '../api.js';
 import { useKeys } from '../keys.js';
 import { revertStep } from '../going.js';
-import { Copy, Empty, html, Loaded, Loading, Problem, Severity, Time, useLoaded, Who } from '../parts.js';
-import { address, exactly, isStep, kindOf, millis, plural, span } from '../words.js';
+import { Copy, Empty, html, inside, Loaded, Loading, Problem, Severity, Time, useLoaded, Who } from '../parts.js';
+import { address, counted, exactly, isStep, kindOf, millis, plural, span } from '../words.js';
 import { Row } from './since.js';
 
 const all = (signal) => get('/api/changes', { client: 'dashboard', peek: true, checkpoint: 'start' }, signal);
@@ -61,7 +61,7 @@ export function Errors({ go }) {
   return html`<div class="page"><h1>Errors</h1><${Loaded} state=${state} again=${again}>${(changes) => {
     const found = broken(changes);
     return html`
-      <p class="lead"><${Severity} severity=${changes.severity} /> ${changes.summary}</p>
+      <p class="lead"><${Severity} severity=${changes.severity} /> ${counted(changes.summary)}</p>
       <section class="card" aria-label="Now"><h2>Since this server watches <span class="count">${found.length}</span></h2>
         ${found.length ? html`<ul class="plainlist rows">${found.map((one) => html`<li class="broken"><div class="broken-head"><${Severity} severity=${one.tone} text=${one.what} />
           ${one.id ? html`<a class="broken-text" href=${address('error', one.id)}>${one.text}</a>` : html`<span class="broken-text">${one.text}</span>`}
@@ -100,19 +100,19 @@ export function ErrorPage({ id, go }) {
   ], [step]);
   return html`<div class="page"><p class="eyebrow"><a href="/errors">Errors</a> / ${id}</p><${Loaded} state=${state} again=${again}>${({ entry, changes, crumbs, left, unread }) => {
     const one = broken(changes).find((found) => found.id === id);
-    const [first, last] = [entry.first, entry.last];
+    const [first, last, variants] = [entry.first, entry.last, Math.max(entry.variants?.length ?? 0, (one?.variants ?? 1) - 1)];
     return html`
       <h1 class="said">${one?.text ?? entry.console?.message ?? id}</h1>
       <dl class="figures">
         <div><dt>How bad</dt><dd><${Severity} severity=${one?.tone ?? 'error'} text=${one?.what ?? 'error'} /></dd></div>
         <div><dt>First seen</dt><dd title=${exactly(first)}><${Time} at=${first} relative /></dd></div>
         <div><dt>Last seen</dt><dd title=${exactly(last)}><${Time} at=${last} relative /></dd></div>
-        <div><dt>How often</dt><dd>${plural(entry.count ?? 1, 'time')}${one?.variants ? html` <span class="quiet">in ${one.variants} variants</span>` : ''}</dd></div>
+        <div><dt>How often</dt><dd>${plural(entry.count ?? 1, 'time')}</dd></div>
+        ${variants > 0 && html`<div><dt>Variants</dt><dd>${variants + 1}</dd></div>`}
         ${one?.source && html`<div><dt>Where</dt><dd><code>${one.source}</code></dd></div>`}
       </dl>
       <section class="card suspect-card" aria-label="Suspect"><h2>Suspect</h2>
-        ${because ? html`<p class="lead"><${Suspect} because=${because} /></p><${Because} because=${because} />
-`
+        ${because ? html`<p class="lead"><${Suspect} because=${because} /></p><${Because} because=${because} />`
           : html`<p class="quiet">No step is known that explains it.</p>`}
         <${Bisect} id=${id} entry=${entry}>${step && html`<a class="button" href=${address('step', `${step}`)}>Look at #${step}</a> <button onClick=${() => revertStep(step)}>Take #${step} back … <kbd>r</kbd></button>`}</${Bisect}>
       </section>
@@ -124,7 +124,10 @@ export function ErrorPage({ id, go }) {
           ${crumbs.length === 0 && html`<p class="quiet">Nothing was recorded before it.</p>`}
           <p class="quiet"><a href=${`/timeline?from=${millis(first) - 600_000}&to=${millis(first)}`}>The ten minutes before it, in the timeline</a></p>
         </section>
-        <section class="card" aria-label="In full"><h2>In full</h2><${Facts} entry=${entry} /></section>
+        <div>
+          ${entry.variants?.length > 0 && html`<section class="card" aria-label="Variants"><h2>The same in other words <span class="count">${variants}</span></h2><ul class="plainlist">${entry.variants.map((words) => html`<li><code>${words}</code></li>`)}</ul></section>`}
+          <section class="card" aria-label="In full"><h2>In full</h2><${Facts} entry=${entry} /></section>
+        </div>
       </div>`;
   }}</${Loaded}></div>`;
 }
@@ -135,7 +138,7 @@ const EVENTS = { c: ['❯', 'quiet'], n: ['⇄', 'step'], w: ['⌁', 'step'], a:
 function Crumb({ crumb: { at, row, event } }) {
   if (row) {
     const kind = kindOf(row);
-    const text = row.description || (isStep(row) ? plural(row.files_changed, 'file') : kind.name);
+    const text = inside(row.description) || (isStep(row) ? plural(row.files_changed, 'file') : kind.name);
     const number = `#${row.sequence_number}`;
     return html`<li><span class=${`kind is-${kind.tone}`} title=${kind.name} role="img" aria-label=${kind.name}>${kind.sign}</span>${isStep(row) ? html`<a class="number" href=${stepAddress(number)}>${number}</a>` : html`<span class="number">${number}</span>`}<span class="crumb-text">${text} <${Who} row=${row} /></span><${Time} at=${at} /></li>`;
   }
@@ -176,7 +179,7 @@ function Bisect({ id, entry, children }) {
 
 /** Every field of an entry, as text; where it happened as a list of places. */
 function Facts({ entry }) {
-  const { ok, untrusted, id, console: said, network, websocket, action, ...rest } = entry;
+  const { ok, untrusted, id, variants, console: said, network, websocket, action, ...rest } = entry;
   const facts = { ...rest, ...said, ...network, ...websocket, ...action };
   const known = Object.entries(facts).filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && !value.length));
   return html`<dl class="facts-list">${known.map(([name, value]) => html`<div><dt>${name.replaceAll('_', ' ')}</dt><dd>${name === 'stack' ? html`<ol class="stack">${value.map((frame) => html`<li><code>${frame.function || '(no name)'}</code> <span class="quiet">${frame.file}:${frame.line}</span></li>`)}</ol>`

@@ -2,8 +2,8 @@
 import { get, person, post } from '../api.js';
 import { Comment, comments, useComments } from '../comments.js';
 import { useKeys } from '../keys.js';
-import { Bar, Counts, Empty, html, Loaded, say, Severity, Time, useLoaded, Who } from '../parts.js';
-import { address, ago, isStep, kindOf, plural } from '../words.js';
+import { Bar, Counts, Empty, html, inside, Loaded, say, Severity, Time, useLoaded, Who } from '../parts.js';
+import { address, ago, counted, isStep, kindOf, plural } from '../words.js';
 import { broken, Suspect, Why } from './errors.js';
 
 export function Since({ go }) {
@@ -28,7 +28,7 @@ export function Since({ go }) {
 function verdict({ rows, files, changes, more_rows }) {
   const nothing = !rows.length && !files.length;
   const { severity, summary, coverage } = changes;
-  if (severity === 'error' || severity === 'warning') return [severity, inWords(broken(changes)) || summary];
+  if (severity === 'error' || severity === 'warning') return [severity, inWords(broken(changes)) || counted(summary)];
   const watched = coverage?.attached;
   if (nothing && !watched) return ['quiet', 'Nothing happened'];
   if (severity === 'clean') return ['clean', nothing ? 'Nothing happened, and the app is well' : 'Files changed, and the app is well'];
@@ -79,7 +79,7 @@ function Looked({ data, seen }) {
           ${files.length + more_files > 100 && html`<p class="quiet">and ${files.length + more_files - 100} more, in <a href=${address('range', `${from}`, 'now')}>all differences</a></p>`}
         </section>
         ${programs.length > 0 && html`<section class="card" aria-label="Programs"><h2>Variables and programs <span class="count">${changes.debug.total_new}</span></h2><ul class="plainlist">
-          ${programs.map((event) => html`<li><span class="number">${event.id}</span> ${event.what}</li>`)}</ul><p><a href="/debug">Captures and series</a></p></section>`}
+          ${programs.map((event) => html`<li><span class="number">${event.id}</span> ${inside(event.what)}</li>`)}</ul><p><a href="/debug">Captures and series</a></p></section>`}
         ${said.length > 0 && html`<section class="card" aria-label="Comments"><h2>Comments <span class="count">${said.length}</span></h2>${said.map((comment) => html`<${Comment} comment=${comment} place />`)}</section>`}
         <${Watched} changes=${changes} />
       </div>
@@ -105,7 +105,7 @@ function File({ file, from }) {
 
 export function Row({ row }) {
   const kind = kindOf(row);
-  const text = row.description || (isStep(row) ? plural(row.files_changed, 'file') : kind.name);
+  const text = inside(row.description) || (isStep(row) ? plural(row.files_changed, 'file') : kind.name);
   const line = html`<span class=${`kind is-${kind.tone}`} title=${kind.name} aria-label=${kind.name}>${kind.sign}</span>
     <span class="number">#${row.sequence_number}</span><span class="text">${text}</span>
     <${Who} row=${row} />${isStep(row) && html`<${Counts} added=${row.lines_added} removed=${row.lines_removed} />`}<${Time} at=${row.timestamp} />`;

@@ -1,5 +1,6 @@
 // The store: how much room it takes, whether it is whole, and what could go.
 import { get, post } from '../api.js';
+import { Chart } from '../chart.js';
 import { useState } from '../vendor.js';
 import { html, Loaded, Loading, Problem, say, Severity, useLoaded, withCode } from '../parts.js';
 import { bytes, clock, millis, plural } from '../words.js';
@@ -11,7 +12,7 @@ export function Store() {
     <${Room} usage=${usage} />
     <${Grown} usage=${usage} />
     <div class="columns"><${Verify} /><${Collect} usage=${usage} again=${again} /></div>
-    ${doctor && html`<section class="card" aria-label="Doctor"><h2>Doctor</h2><ul class="plainlist">${doctor.checks.map((check) => html`<li><${Severity} severity=${{ ok: 'clean', warning: 'warning' }[check.state] ?? 'error'} text=${check.state} /> ${check.name} <span class="quiet">${withCode(check.message)}</span>${check.hint ? html`<br /><span class="quiet">${withCode(check.hint)}</span>` : ''}</li>`)}</ul></section>`}`}</${Loaded}></div>`;
+    ${doctor && html`<section class="card" aria-label="Doctor"><h2>Doctor</h2><ul class="checks">${doctor.checks.map((check) => html`<li><span><${Severity} severity=${{ ok: 'clean', warning: 'warning' }[check.state] ?? 'error'} text=${check.state} /></span><span>${check.name}</span><span class="quiet">${withCode(check.message)}${check.hint ? html`<br />${withCode(check.hint)}` : ''}</span></li>`)}</ul></section>`}`}</${Loaded}></div>`;
 }
 
 function Room({ usage }) {
@@ -29,15 +30,10 @@ function Room({ usage }) {
 /** Room over time: one note an hour while a server runs, two around every removal. */
 function Grown({ usage }) {
   const notes = [...(usage.history ?? []).map((one) => [millis(one.timestamp), one.total_bytes]), [Date.now(), usage.total_bytes]];
-  const [begin, end] = [notes[0][0], notes.at(-1)[0]];
-  const most = Math.max(...notes.map(([, size]) => size), usage.disk_budget ?? 0, 1);
-  const x = (at) => (end > begin ? ((at - begin) / (end - begin)) * 1000 : 1000);
-  const y = (size) => 116 - (size / most) * 104;
-  const line = notes.map(([at, size], index) => `${index ? 'L' : 'M'}${x(at).toFixed(1)} ${y(size).toFixed(1)}`).join('');
+  const lines = [{ name: 'the store', values: notes.map(([, size]) => size), filled: true }, usage.disk_budget && { name: 'budget', values: notes.map(() => usage.disk_budget), isLimit: true }].filter(Boolean);
   return html`<section class="card" aria-label="Room over time"><h2>Room over time <span class="count">${plural(notes.length - 1, 'note')}</span></h2>
-    ${notes.length < 3 ? html`<p class="quiet">A server takes note of it every hour, and every removal does. There is not enough to draw yet.</p>` : html`<svg class="grown" viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label=${`From ${bytes(notes[0][1])} at ${clock(begin)} to ${bytes(usage.total_bytes)} now`}>
-      <path class="grown-area" d=${`${line}L1000 120L0 120Z`} /><path class="grown-line" d=${line} />${usage.disk_budget ? html`<line class="grown-budget" x1="0" x2="1000" y1=${y(usage.disk_budget)} y2=${y(usage.disk_budget)} />` : null}</svg>
-      <p class="grown-legend quiet"><span>${clock(begin)} · ${bytes(notes[0][1])}</span><span>most ${bytes(Math.max(...notes.map(([, size]) => size)))}${usage.disk_budget ? `, budget ${bytes(usage.disk_budget)}` : ''}</span><span>now · ${bytes(usage.total_bytes)}</span></p>`}</section>`;
+    ${notes.length < 3 ? html`<p class="quiet">A server takes note of it every hour, and every removal does. There is not enough to draw yet.</p>` : html`<${Chart} x=${notes.map(([at]) => Math.round(at / 1000))} lines=${lines} time format=${bytes} label=${`From ${bytes(notes[0][1])} at ${clock(notes[0][0])} to ${bytes(usage.total_bytes)} now`} />
+      <p class="grown-legend quiet"><span>${clock(notes[0][0])} · ${bytes(notes[0][1])}</span><span>most ${bytes(Math.max(...notes.map(([, size]) => size)))}${usage.disk_budget ? `, budget ${bytes(usage.disk_budget)}` : ''}</span><span>now · ${bytes(usage.total_bytes)}</span></p>`}</section>`;
 }
 
 function Verify() {

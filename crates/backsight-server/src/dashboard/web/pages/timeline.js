@@ -3,8 +3,8 @@ import { signal, useEffect, useMemo, useRef, useState } from '../vendor.js';
 import { get, newest, person } from '../api.js';
 import { useKeys } from '../keys.js';
 import { List } from '../list.js';
-import { Counts, Empty, html, Loading, Problem, Time, Who } from '../parts.js';
-import { address, exactly, GROUPS, hue, isStep, kindOf, millis, plural } from '../words.js';
+import { Counts, Empty, html, inside, Loading, Problem, Time, Who } from '../parts.js';
+import { address, clock, exactly, GROUPS, hue, inShort, isStep, kindOf, millis, plural } from '../words.js';
 
 const PAGE = 2000;
 const MOST = 50_000;
@@ -51,7 +51,7 @@ async function loadBeside() {
   const oldest = known.value.rows.at(-1)?.timestamp;
   const [list, seen, git] = await Promise.all([get('/api/browser/checkpoints').catch(() => ({ checkpoints: [] })), get('/api/seen', { person: person() }), get('/api/commits', { since: oldest }).catch(() => ({ commits: [] }))]);
   commits.value = git.commits.map((one) => ({ kind: 'commit', timestamp: one.timestamp, id: one.id, description: one.subject, tool: one.author }));
-  checkpoints.value = list.checkpoints.map((one) => ({ kind: 'checkpoint', timestamp: one.created, name: one.name, severity: one.severity, description: `${one.name} → ${one.severity === 'clean' ? 'clean' : one.summary}` }));
+  checkpoints.value = list.checkpoints.map((one) => ({ kind: 'checkpoint', timestamp: one.created, name: one.name, severity: one.severity, description: `${one.name} → ${inShort(one)}` }));
   seenUpTo.value = seen.seen?.sequence_number ?? null;
 }
 
@@ -220,7 +220,7 @@ function Rows({ rows, go, query }) {
 
 function Line({ row, index, drawn, chosen, mark, unread, open }) {
   const kind = kindOf(row);
-  const text = row.description || (isStep(row) ? (row.first ? `first snapshot, ${plural(row.files_changed, 'file')}` : plural(row.files_changed, 'file')) : kind.name);
+  const text = inside(row.description ?? '') || (isStep(row) ? (row.first ? `first snapshot, ${plural(row.files_changed, 'file')}` : plural(row.files_changed, 'file')) : kind.name);
   const tone = row.kind === 'checkpoint' ? { clean: 'clean', warning: 'warning', error: 'error', unknown: 'quiet' }[row.severity] : kind.tone;
   return html`<div id=${`row-${index}`} role="option" aria-selected=${chosen} class=${`line-row ${chosen ? 'is-chosen' : ''} ${mark !== null && mark === row.sequence_number ? 'is-marked' : ''} ${unread ? 'is-unread-line' : ''} ${row.expired ? 'is-expired' : ''}`} onClick=${open} title=${exactly(row.timestamp)}>
     <${Lanes} row=${row} index=${index} drawn=${drawn} />
@@ -274,7 +274,8 @@ function Overview({ rows, shown, query, set }) {
     onPointerUp=${() => { if (drag) { const [begin, end] = [Math.min(...drag), Math.max(...drag)]; setDrag(null); set(end - begin < (edges[1] - edges[0]) / 200 ? { from: '', to: '' } : { from: Math.round(begin), to: Math.round(end) }); } }}>
     <canvas ref=${canvas}></canvas>
     ${chosen && html`<div class="brush" style=${{ left: place(chosen[0]), right: `calc(100% - ${place(chosen[1])})` }}></div>`}
-  </div>`;
+  </div>
+  ${rows.length > 1 && html`<p class="axis" aria-hidden="true">${[0, 1, 2, 3, 4].map((part) => clock(edges[0] + ((edges[1] - edges[0]) * part) / 4)).map((text, part, all) => html`<span>${part && text === all[part - 1] ? '' : text}</span>`)}</p>`}`;
 }
 
 function paint(canvas, rows, shown, [begin, end]) {
