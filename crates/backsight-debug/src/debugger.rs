@@ -13,7 +13,7 @@ mod until;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use backsight_core::{Code, Error, NextStep, Notables, Result, Timestamp};
 use backsight_redact::Redactor;
@@ -32,7 +32,7 @@ use crate::session::{
     self, AssignRequest, Attach, Breakpoint, BreakpointRequest, Control, EvaluateRequest, EvaluatedView, Launch,
     Outcome, OutputPage, Purpose, Recall, Session, Setup, StackView, ThreadView, VariablesPage, VariablesRequest,
 };
-use crate::testing;
+use crate::testing::{self, ThrownError};
 use beginnings::{Beginnings, Origin};
 use held::{Held, Since, Subject};
 use shelf::Shelf;
@@ -103,10 +103,32 @@ impl Debugger {
             (None, Some(module)) => format!("-m {module}"),
             (None, None) => launch.program.display().to_string(),
         };
+        let started = Instant::now();
+        let (held, moved) = self.run(name, launch.clone(), &program, None, cancelled)?;
+        let Some(thrown) = held.failed_by(&moved) else { return Ok(moved) };
+        drop(held);
+        // What failed the test went on as the reason of a promise and is gone: only another run can pause there.
+        launch.wait = launch.wait.saturating_sub(started.elapsed());
+        let (_, moved) = self.run(name, launch, &program, Some(thrown), cancelled)?;
+        Ok(moved)
+    }
+
+    /// Starts a program, or one of the runs of a test: the second pauses at what failed it in the first.
+    fn run(
+        &self,
+        name: Option<&str>,
+        mut launch: Launch,
+        program: &str,
+        fails_by: Option<ThrownError>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(Arc<Held>, Moved)> {
+        testing::for_debugger(&mut launch);
+        fails_by.iter().for_each(|thrown| thrown.ask_for(&mut launch));
         let (wait, framework) = (launch.wait, launch.framework);
         launch.wait = Duration::ZERO;
         let open = |recall: &Recall, setup: &Setup| Session::launch_unless(recall, setup, launch);
-        let subject = Subject { program, framework, root: self.options.root.clone() };
+        let (program, root) = (program.to_owned(), self.options.root.clone());
+        let subject = Subject { program, framework, root, fails_by };
         self.begin(name, Origin::Launched, subject, wait, cancelled, open)
     }
 
@@ -129,8 +151,8 @@ impl Debugger {
         let wait = attach.wait;
         attach.wait = Duration::ZERO;
         let open = |recall: &Recall, setup: &Setup| Session::attach_unless(recall, setup, attach);
-        let subject = Subject { program, framework: None, root: self.options.root.clone() };
-        self.begin(name, Origin::Attached, subject, wait, cancelled, open)
+        let subject = Subject { program, framework: None, root: self.options.root.clone(), fails_by: None };
+        self.begin(name, Origin::Attached, subject, wait, cancelled, open).map(|(_, moved)| moved)
     }
 
     fn begin(
@@ -141,7 +163,7 @@ impl Debugger {
         wait: Duration,
         cancelled: &dyn Fn() -> bool,
         open: impl FnOnce(&Recall, &Setup) -> Result<(Session, Outcome)>,
-    ) -> Result<Moved> {
+    ) -> Result<(Arc<Held>, Moved)> {
         let name = name.unwrap_or(MAIN);
         check_name(name)?;
         let beginning = self.beginnings.enter(name, origin, |others| self.check_room(name, others))?;
@@ -161,8 +183,8 @@ impl Debugger {
         gone.iter().for_each(|other| other.close("another one has its name"));
         drop(gone);
         let moved = held.settle(outcome, &Since::beginning(), wait, cancelled)?;
-        let status = held.session.status();
-        Ok(Moved { executed: status.executed, ..moved })
+        let executed = held.session.status().executed;
+        Ok((held, Moved { executed, ..moved }))
     }
 
     /// Why a program could not be started quotes what it said.

@@ -1,6 +1,8 @@
 //! The variables of a paused program: captured without running the user's code, compared, kept for the session. It knows
 //! debuggers, and nothing of files or browsers.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod adapters;
 pub mod capture;
 pub mod dap;

@@ -47,7 +47,7 @@ pub(crate) use watching::Spot;
 use crate::adapters::{self, Adapter, fill};
 use crate::capture::Capture;
 use crate::dap::scratch::Scratch;
-use crate::testing::{Build, Framework};
+use crate::testing::{Build, Framework, ThrownError};
 use crate::walk::{self, CapturePlan};
 use engine::Engine;
 use handshake::Opening;
@@ -329,6 +329,11 @@ impl Session {
     /// What the program printed from piece `since` on.
     pub fn output(&self, since: u64, most_bytes: usize) -> OutputPage {
         engine::lock(&self.engine.output).since(since, most_bytes)
+    }
+
+    /// The exceptions that may have failed the test that is run, in their order.
+    pub(crate) fn thrown(&self) -> Vec<ThrownError> {
+        engine::lock(&self.engine.thrown).clone()
     }
 
     /// One look at the paused program: its id, number and label are for whoever keeps it to give.

@@ -5,6 +5,7 @@ mod go;
 mod javascript;
 mod python;
 mod rust;
+mod thrown;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -12,12 +13,14 @@ use std::path::{Path, PathBuf};
 use backsight_core::{Code, Error, NextStep, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::adapters;
 use crate::session::{BreakpointRequest, Launch, Place};
 
-pub(crate) use javascript::FAILING;
+pub(crate) use javascript::{BEGINNINGS, FAILING};
 pub(crate) use rust::build;
+pub(crate) use thrown::{ThrownError, blamed};
 pub use verdict::TestResult;
 pub(crate) use verdict::verdict;
 
@@ -52,6 +55,9 @@ pub struct TestView {
     /// What the failing assertion says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What a run before this one came to, where it took two to know what fails the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What `cargo` builds before there is a program.
@@ -140,6 +146,13 @@ pub fn plan(root: &Path, search: &[PathBuf], mut launch: Launch) -> Result<Launc
         framework: Some(planned.framework),
         ..launch
     })
+}
+
+/// What only the debugger is told of how a test is run.
+pub(crate) fn for_debugger(launch: &mut Launch) {
+    if launch.framework == Some(Framework::Jest) {
+        launch.options.insert(BEGINNINGS.to_owned(), Value::Bool(true));
+    }
 }
 
 /// `-m` is no program: what the first argument names is a module of Python.

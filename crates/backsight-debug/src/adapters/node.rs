@@ -3,6 +3,7 @@
 
 mod adapter;
 mod conditions;
+mod exceptions;
 mod expression;
 mod failing;
 mod inspector;

@@ -10,7 +10,7 @@ use super::answer::{Moved, SessionView};
 use super::shelf::Shelf;
 use super::{SLICE, usage};
 use crate::session::{BreakpointRequest, Control, Executed, Outcome, Place, Session, State, counts_hits};
-use crate::testing::Framework;
+use crate::testing::{Framework, ThrownError};
 
 /// How much of what a program printed is told with where it is.
 const PRINTED: usize = 600;
@@ -37,6 +37,8 @@ pub(super) struct Subject {
     pub framework: Option<Framework>,
     /// Whose files are the project's own.
     pub root: PathBuf,
+    /// What failed the test in a run before this one.
+    pub fails_by: Option<ThrownError>,
 }
 
 /// One session.
@@ -102,7 +104,11 @@ impl Held {
         wait: Duration,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Moved> {
-        while let Outcome::StillRunning { waited_ms } = &mut outcome {
+        loop {
+            if self.is_expected(&outcome) {
+                outcome = self.session.control(Control::Continue, None, Duration::ZERO)?;
+            }
+            let Outcome::StillRunning { waited_ms } = &mut outcome else { break };
             *waited_ms = since.started.elapsed().as_millis() as u64;
             let left = wait.saturating_sub(since.started.elapsed());
             if left.is_zero() {
@@ -113,8 +119,11 @@ impl Held {
             }
             outcome = self.session.wait(left.min(SLICE))?;
         }
-        let (test, variables) = self.tested(&mut outcome);
+        let (mut test, variables) = self.tested(&mut outcome);
         self.explain(&mut outcome);
+        for text in test.iter_mut().flat_map(|test| [&mut test.message, &mut test.note]).flatten() {
+            *text = self.shelf.redactor().spoken(text);
+        }
         match &mut outcome {
             Outcome::Stopped(stop) => self.shelf.note_stop(stop),
             Outcome::StillRunning { .. } => {}

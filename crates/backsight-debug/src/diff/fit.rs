@@ -15,8 +15,10 @@ use crate::report::{DiffEntry, Folded, SnapshotDiff};
 const MOST_FOLDED: usize = 6;
 /// How many rebound paths are named.
 const MOST_REBOUND: usize = 8;
-/// How many values that were not compared are named.
+/// How many values that were not compared are named one by one.
 const MOST_NOT_COMPARED: usize = 12;
+/// Of more of them all variables are named, as long as these take no more than this part of the tokens.
+const NAMES: usize = 4;
 
 /// Fills an answer with as many changes as fit.
 pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) -> SnapshotDiff {
@@ -28,8 +30,10 @@ pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) 
     let rebound: Vec<&String> = found.rebound.iter().filter(|path| wanted(path)).collect();
     diff.rebound = rebound.iter().take(MOST_REBOUND).map(|path| (*path).clone()).collect();
     diff.rebound_omitted = (rebound.len() - diff.rebound.len()) as u64;
-    (diff.not_compared, diff.not_compared_omitted) =
-        not_compared(found.not_compared.iter().filter(|path| wanted(path)).map(String::as_str));
+    (diff.not_compared, diff.not_compared_omitted) = not_compared(
+        found.not_compared.iter().filter(|path| wanted(path)).map(String::as_str),
+        options.max_tokens / NAMES,
+    );
     let left = ranked.get(options.offset..).unwrap_or_default();
     let mut entries: Vec<DiffEntry> = Vec::new();
     let head = measure(&diff, options.form);
@@ -54,7 +58,7 @@ pub(super) fn fit(mut diff: SnapshotDiff, found: &Found<'_>, options: &Options) 
 
 /// Names what was not compared: each value where there are few of them, otherwise the variables they are in, each once with
 /// the number that is in it. The names stand for all of them as long as none is left out.
-fn not_compared<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (Vec<String>, u64) {
+fn not_compared<'a>(paths: impl Iterator<Item = &'a str> + Clone, most_tokens: usize) -> (Vec<String>, u64) {
     if paths.clone().take(MOST_NOT_COMPARED + 1).count() <= MOST_NOT_COMPARED {
         return (paths.map(str::to_owned).collect(), 0);
     }
@@ -68,14 +72,17 @@ fn not_compared<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> (Vec<String
         });
         variables[place].1 += 1;
     }
-    let rest = variables.iter().skip(MOST_NOT_COMPARED).map(|(_, count)| count).sum();
-    let named = variables.iter().take(MOST_NOT_COMPARED);
-    (
-        named
-            .map(|(name, count)| if *count > 1 { format!("{name} ({count} values)") } else { (*name).to_owned() })
-            .collect(),
-        rest,
-    )
+    let (mut named, mut tokens) = (Vec::new(), 0);
+    for (name, count) in &variables {
+        let words = if *count > 1 { format!("{name} ({count} values)") } else { (*name).to_owned() };
+        tokens += estimate_tokens(&words) + 1;
+        if named.len() >= MOST_NOT_COMPARED && tokens > most_tokens {
+            break;
+        }
+        named.push(words);
+    }
+    let rest = variables.iter().skip(named.len()).map(|(_, count)| count).sum();
+    (named, rest)
 }
 
 /// The most of `least..=most` for which `fits` holds, assuming that what fits with more fits with fewer; `least` if none does.
@@ -166,4 +173,19 @@ fn grouped<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Folded> {
         counts.into_iter().map(|(under, count)| Folded { under: under.to_owned(), count }).collect();
     groups.sort_by(|a, b| (a.under.is_empty(), b.count, &a.under).cmp(&(b.under.is_empty(), a.count, &b.under)));
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_that_was_not_compared_is_named_while_there_is_room() {
+        let paths: Vec<String> = (0..40).flat_map(|at| [format!("v{at}"), format!("v{at}.inside")]).collect();
+        let named = |tokens| not_compared(paths.iter().map(String::as_str), tokens);
+        let (names, rest) = named(1_000);
+        assert_eq!((names.len(), rest, names[39].as_str()), (40, 0, "v39 (2 values)"));
+        let (names, rest) = named(10);
+        assert_eq!((names.len(), rest), (MOST_NOT_COMPARED, 56), "what is left out is counted");
+    }
 }

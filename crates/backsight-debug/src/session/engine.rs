@@ -22,6 +22,7 @@ use crate::dap::connection::{Connection, Heard, Incoming, Refused};
 use crate::dap::process::{Process, Tail, exit_code};
 use crate::dap::scratch::Scratch;
 use crate::dap::types::{self, Capabilities, StackFrame};
+use crate::testing::ThrownError;
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -49,6 +50,8 @@ pub(crate) struct Engine {
     pub visitor: Mutex<Option<Arc<dyn Visitor>>>,
     /// What else happened at the stop that is being looked at, in other threads.
     pub also_stopped: Mutex<Vec<Stop>>,
+    /// Exceptions that may have failed the test that is run.
+    pub thrown: Mutex<Vec<ThrownError>>,
     /// The program has not come to its first line.
     pub entering: Mutex<Option<Entering>>,
     /// The program makes a step that somebody asked for.
@@ -131,6 +134,7 @@ impl Engine {
             visitor: Mutex::default(),
             entering: Mutex::default(),
             also_stopped: Mutex::default(),
+            thrown: Mutex::default(),
             stepping: AtomicBool::new(false),
             pausing: AtomicBool::new(false),
             prepared: tokio::sync::Mutex::default(),
@@ -375,6 +379,7 @@ impl Engine {
                 drop(self.connection.send("disconnect", json!({ "restart": false }), PATIENCE));
             }
             "output" => self.hear_output(types::read(body)),
+            ThrownError::EVENT => lock(&self.thrown).extend(serde_json::from_value(body).ok()),
             "breakpoint" => {
                 if let Some(breakpoint) = body.get("breakpoint") {
                     self.breakpoints().heard(types::read(breakpoint.clone()));

@@ -1,6 +1,8 @@
 //! More about a stop than the debugger says by itself: what was raised and what led to it, and a condition that could not be
 //! evaluated. Nothing of the program runs for it.
 
+use std::time::Duration;
+
 use backsight_core::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,9 @@ const DELVES_WORDS: &str = "error evaluating expression: ";
 const PANICKING: u32 = 12;
 /// How deep the errors inside an error of Go are looked for.
 const DEEPEST: u32 = 12;
+/// How long other threads may take to their next line, and how often it is looked whether they are there.
+const TO_REST: Duration = Duration::from_millis(5);
+const MOST_LOOKS: usize = 6;
 /// More threads than that are not asked where they are.
 const MOST_THREADS: usize = 64;
 
@@ -201,11 +206,21 @@ impl Engine {
         Ok(found)
     }
 
-    /// The same, told by the walker.
+    /// The same, told by the walker. Each thread of Python goes on to its next line before it pauses, so it is asked until two
+    /// answers agree.
     async fn spots_of_python(&self, paused: &Paused) -> Result<Vec<(i64, String, u32)>> {
         let Some(thread) = paused.stop.thread_id else { return Ok(Vec::new()) };
-        let told = walk::ask_python(self, paused, thread, "others", json!({})).await?;
-        Ok(serde_json::from_value(told["spots"].clone()).unwrap_or_default())
+        let mut before = None;
+        for _ in 0..MOST_LOOKS {
+            let told = walk::ask_python(self, paused, thread, "others", json!({})).await?;
+            let spots: Vec<(i64, String, u32)> = serde_json::from_value(told["spots"].clone()).unwrap_or_default();
+            if spots.is_empty() || before.as_ref() == Some(&spots) {
+                return Ok(spots);
+            }
+            before = Some(spots);
+            tokio::time::sleep(TO_REST).await;
+        }
+        Ok(before.unwrap_or_default())
     }
 }
 

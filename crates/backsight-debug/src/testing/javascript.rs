@@ -11,6 +11,9 @@ use crate::session::{Launch, Place};
 /// Exceptions that fail a test; those that it expects, or that the project's own code catches, do not.
 pub(crate) const FAILING: &str = "failing";
 
+/// The option of a launch that breakpoints are in files that a test runner compiles.
+pub(crate) const BEGINNINGS: &str = "backsight/beginnings";
+
 pub(super) fn plan(root: &Path, wanted: &Wanted) -> Result<Planned> {
     let directory = wanted.nearest(root, &["package.json"]).unwrap_or_else(|| root.to_owned());
     let package: Value = serde_json::from_str(&text_of(&directory.join("package.json"))).unwrap_or_default();
@@ -22,7 +25,8 @@ pub(super) fn plan(root: &Path, wanted: &Wanted) -> Result<Planned> {
         Framework::Vitest => {
             let named = pattern.map(|pattern| vec!["-t".to_owned(), pattern]).unwrap_or_default();
             // Tests run in a process that Vitest starts: that one waits for the debugger.
-            let fixed = ["--pool=forks", "--no-file-parallelism", "--bail=1", "--inspect-brk=127.0.0.1:{port}"];
+            let fixed =
+                ["--pool=forks", "--no-file-parallelism", "--bail=1", "--retry=0", "--inspect-brk=127.0.0.1:{port}"];
             // Each file of a directory would have a process of its own, and only the first would have a debugger.
             let together = wanted.path.is_dir().then(|| "--no-isolate".to_owned());
             let arguments = ["run", &inside].into_iter().map(str::to_owned).chain(named).chain(together);
@@ -43,6 +47,12 @@ pub(super) fn plan(root: &Path, wanted: &Wanted) -> Result<Planned> {
                 arguments: fixed.chain(named).collect(),
                 ..planned
             }
+        }
+        _ if wanted.path.is_dir() => {
+            let message = format!("node:test runs every file of `{}` in a process of its own", wanted.path.display());
+            return Err(
+                Error::new(Code::Usage, message).with_hint("name one file of it, and a test: cart.test.js::adds")
+            );
         }
         _ => {
             let mut interpreter = loader(root, &wanted.path);

@@ -9,23 +9,38 @@ import threading
 sys.path[0] = os.getcwd()
 
 
+def innermost(trace):
+    """The part of a trace from the function on that has gone on since, as one with a `subTest` does: it stands in the trace where
+    it was, and around the trace where it is now."""
+    running, frame = set(), trace.tb_frame.f_back if trace is not None else None
+    while frame is not None:
+        running.add(id(frame))
+        frame = frame.f_back
+    found, part = trace, trace
+    while part is not None:
+        if id(part.tb_frame) in running:
+            found = part
+        part = part.tb_next
+    return found
+
+
 def pause(error):
     """Shows an exception with its frames, which are still there."""
     pydevd = sys.modules.get("pydevd")
     debugger = pydevd.get_global_debugger() if pydevd else None
-    trace = error.__traceback__
+    trace = innermost(error.__traceback__)
     if debugger is None or trace is None:
         return
-    frames = []
-    while trace is not None:
-        frames.append(trace.tb_frame)
-        trace = trace.tb_next
+    frames, part = [], trace
+    while part is not None:
+        frames.append(part.tb_frame)
+        part = part.tb_next
     thread = threading.current_thread()
     info = debugger.set_additional_thread_info(thread)
     info.is_tracing += 1
     try:
         shown = {id(frame): frame for frame in frames}
-        debugger.do_stop_on_unhandled_exception(thread, frames[-1], shown, (type(error), error, error.__traceback__))
+        debugger.do_stop_on_unhandled_exception(thread, frames[-1], shown, (type(error), error, trace))
     finally:
         info.is_tracing -= 1
 

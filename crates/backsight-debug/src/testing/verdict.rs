@@ -29,28 +29,40 @@ pub(crate) fn verdict(framework: Framework, code: Option<i64>, said: &str) -> Te
         (Some(4), _) if framework == Framework::Pytest && said.contains("not found: ") => TestResult::NothingRan,
         (Some(0), Some(0)) => TestResult::NothingRan,
         (Some(0), _) => TestResult::Passed,
-        (_, Some(0)) if says_none(framework, said) => TestResult::NothingRan,
+        (_, None | Some(0)) if says_none(framework, said) => TestResult::NothingRan,
         _ => TestResult::Failed,
     }
 }
 
-/// How many tests passed, by the words of the runner.
+/// How many tests passed, or failed as they are known to, by the words of the runner.
 fn passed(framework: Framework, said: &str) -> Option<u64> {
     let plain = without_colours(said);
     let lines = || plain.lines().map(str::trim);
     match framework {
-        Framework::Pytest => lines().rev().find_map(|line| before(line, " passed")),
+        Framework::Pytest => {
+            let count = |line: &str| {
+                let [passed, expected, skipped] = [" passed", " xfailed", " skipped"].map(|words| before(line, words));
+                passed.or(expected).or(skipped.map(|_| 0))
+            };
+            lines().rev().find_map(count)
+        }
         Framework::Unittest => lines().find_map(|line| line.strip_prefix("Ran ")?.split(' ').next()?.parse().ok()),
         Framework::Go => Some(lines().filter(|line| line.starts_with("--- PASS: ")).count() as u64),
         Framework::Cargo => {
             lines().find(|line| line.starts_with("test result: ")).and_then(|line| before(line, " passed"))
         }
         Framework::Node => {
-            lines().find_map(|line| line.strip_prefix("# pass ").or(line.strip_prefix("ℹ pass "))?.parse().ok())
+            let count = |name: &str| -> Option<u64> {
+                let of = |line: &str| line.trim_start_matches(['#', 'ℹ', ' ']).strip_prefix(name)?.trim().parse().ok();
+                lines().filter(|line| line.starts_with(['#', 'ℹ'])).find_map(of)
+            };
+            count("pass ").map(|passed| passed + count("todo ").unwrap_or(0))
         }
         Framework::Vitest | Framework::Jest => {
             let summary = lines().find(|line| line.starts_with("Tests: ") || line.starts_with("Tests  "));
-            summary.map(|line| before(line, " passed").unwrap_or(0))
+            let count =
+                |line: &str| [" passed", " expected fail"].map(|words| before(line, words).unwrap_or(0)).iter().sum();
+            summary.map(count)
         }
     }
 }
@@ -83,6 +95,8 @@ mod tests {
     fn a_runner_that_ran_nothing_did_not_pass() {
         let cases = [
             (Framework::Pytest, 0, "=== 1 passed in 0.01s ===", TestResult::Passed),
+            (Framework::Pytest, 0, "=== 1 skipped in 0.01s ===", TestResult::NothingRan),
+            (Framework::Pytest, 0, "=== 1 xfailed in 0.01s ===", TestResult::Passed),
             (Framework::Pytest, 5, "no tests ran in 0.00s", TestResult::NothingRan),
             (Framework::Pytest, 4, "ERROR: not found: /w/test_a.py::test_x", TestResult::NothingRan),
             (Framework::Pytest, 1, "1 failed, 2 passed in 0.02s", TestResult::Failed),
@@ -104,6 +118,9 @@ mod tests {
             (Framework::Jest, 0, "Tests:       2 skipped, 1 passed, 3 total", TestResult::Passed),
             (Framework::Jest, 0, "Tests:       3 skipped, 3 total", TestResult::NothingRan),
             (Framework::Jest, 1, "No tests found, exiting with code 1\nTests: 0 total", TestResult::NothingRan),
+            (Framework::Jest, 1, "No tests found, exiting with code 1", TestResult::NothingRan),
+            (Framework::Vitest, 0, " Tests  1 expected fail | 6 skipped (7)", TestResult::Passed),
+            (Framework::Node, 0, "# tests 1\n# pass 0\n# fail 0\n# todo 1", TestResult::Passed),
         ];
         for (framework, code, said, expected) in cases {
             assert_eq!(verdict(framework, Some(code), said), expected, "{framework:?}: {said}");

@@ -18,7 +18,7 @@ use crate::session::control::LARGEST_SOURCE;
 use crate::session::engine::{Engine, PATIENCE, Paused};
 use crate::session::inspect::is_local;
 pub(super) use page::Asked;
-use tree::{Label, Tree};
+use tree::{ChildRange, Label, Tree};
 
 /// Maps up to this many entries are captured whole; of longer ones as many as of lists.
 const WHOLE_MAP: u64 = 48;
@@ -49,20 +49,19 @@ struct Budget {
 struct Job {
     slot: usize,
     arguments: Value,
-    /// From where on, and how many.
-    part: Option<(u64, u64)>,
+    part: ChildRange,
 }
 
 impl Job {
     fn whole(slot: usize, arguments: Value) -> Job {
-        Job { slot, arguments, part: None }
+        Job { slot, arguments, part: ChildRange::All }
     }
 
     /// Some of the elements.
     fn part(slot: usize, mut arguments: Value, start: u64, count: u64) -> Job {
         arguments["filter"] = json!("indexed");
         (arguments["start"], arguments["count"]) = (json!(start), json!(count));
-        Job { slot, arguments, part: Some((start, count)) }
+        Job { slot, arguments, part: ChildRange::Asked(start, count) }
     }
 }
 

@@ -199,10 +199,14 @@ fn a_list_that_comes_whole_whatever_part_is_asked_for_is_told_once() {
     let said = &capture.incomplete[0].reason;
     let captured: usize = said.strip_prefix("20000 elements, ").unwrap().split(' ').next().unwrap().parse().unwrap();
     assert_eq!(capture.value_count(), captured + 1, "{said}");
-    let request = VariablesRequest { expand: Some("rows".to_owned()), start: 100, count: 3, ..Default::default() };
-    let page = session.variables(request).unwrap();
-    assert_eq!(page.variables.iter().map(|one| one.value.as_str()).collect::<Vec<_>>(), ["100", "101", "102"]);
-    assert_eq!(page.total, Some(20_000));
+    let rows = |start, count| {
+        let request = VariablesRequest { expand: Some("rows".to_owned()), start, count, ..Default::default() };
+        let page = session.variables(request).unwrap();
+        assert_eq!(page.total, Some(20_000));
+        page.variables.into_iter().map(|one| one.value).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(100, 3), ["100", "101", "102"]);
+    assert_eq!(rows(19_998, 30_000), ["19998", "19999"], "more is asked for than there is");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The debug lane from outside: the seed's scenarios on captures without a debugger, a scripted adapter for what real ones
 //! cannot be made to do, and the real ones.
+
+#![allow(clippy::disallowed_methods)]
 // What a helper of a test cannot go on without may end the test.
 #![allow(clippy::unwrap_used)]
 

@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::conditions;
+use super::exceptions::Exceptions;
 use super::inspector::{Answer, Inspector};
 use super::mapping::Step;
 use super::maps::Mapped;
 use super::place;
 use crate::dap::wire::encode;
 use crate::session::is_reached;
-use crate::testing::FAILING;
+use crate::testing::{BEGINNINGS, FAILING, ThrownError};
 
 /// The only thread that is seen; workers are programs of their own.
 const THREAD: i64 = 1;
@@ -70,10 +71,13 @@ pub(super) struct State {
     others_pause: bool,
     /// Of exceptions only those that fail a test are told.
     failing: bool,
+    pub(super) exceptions: Exceptions,
     /// Scripts that were made of other files.
     pub(super) maps: HashMap<String, Arc<Mapped>>,
     /// Scripts that are paused at before they run, when they have a map.
     pub(super) awaits_maps: bool,
+    /// V8's names of breakpoints at the beginning of files that have others; none where that is not wanted.
+    pub(super) beginnings: Option<HashMap<String, String>>,
     /// The step that is being made, and where it began.
     pub(super) step: Option<Step>,
     /// The program was running before we came, so that its process is none of ours.
@@ -205,6 +209,8 @@ impl Node {
     async fn begin(&self, arguments: &Value, attached: bool) -> Answer {
         self.state().stop_on_entry = arguments["stopOnEntry"].as_bool().unwrap_or(false);
         self.state().others_pause = arguments["childListens"].as_bool().unwrap_or(false);
+        self.state().beginnings = arguments[BEGINNINGS].as_bool().unwrap_or(false).then(HashMap::new);
+        self.state().exceptions.wanted = serde_json::from_value(arguments[ThrownError::OPTION].clone()).ok();
         let waits = self.inspector.ask("NodeRuntime.notifyWhenWaitingForDisconnect", json!({ "enabled": true })).await;
         if waits.is_err() {
             // An old Node says that it is ending only with everything else: V8 then describes whatever the program prints.
@@ -255,6 +261,9 @@ impl Node {
             self.state().breakpoints.retain(|set| set.number != old.number);
         }
         self.await_maps().await;
+        if wanted.iter().all(|one| one["line"] != json!(1)) {
+            self.await_file(&address).await;
+        }
         let mut told = Vec::new();
         for one in wanted {
             let known =
@@ -298,7 +307,11 @@ impl Node {
         let filters: Vec<&str> =
             arguments["filters"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         // V8 predicts that a test runner catches everything, so it is asked for all and we choose.
-        self.state().failing = filters.contains(&FAILING) && !filters.contains(&"all");
+        let failing = filters.contains(&FAILING) && !filters.contains(&"all");
+        if failing {
+            self.know_who_waits().await;
+        }
+        self.state().failing = failing;
         let state = match () {
             () if filters.contains(&"all") || filters.contains(&FAILING) => "all",
             () if filters.contains(&"uncaught") => "uncaught",
@@ -387,14 +400,12 @@ impl Node {
             let _ = self.inspector.ask("Debugger.resume", json!({})).await;
             return;
         }
-        let hit: Vec<String> = params["hitBreakpoints"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .filter(|id| !id.starts_with("instrumentation:"))
-            .map(str::to_owned)
-            .collect();
+        let all = params["hitBreakpoints"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let (beginnings, hit) = self.beginnings_among(all);
+        if beginnings && hit.is_empty() && reason == "other" && !first {
+            let _ = self.inspector.ask("Debugger.resume", json!({})).await;
+            return;
+        }
         let frames = match params.get_mut("callFrames").map(Value::take) {
             Some(Value::Array(frames)) => frames,
             _ => Vec::new(),
@@ -427,7 +438,9 @@ impl Node {
         }
         let (stops, problem) = self.count_hits(&hit, &top).await;
         let is_exception = matches!(&*reason, "exception" | "promiseRejection");
-        if is_exception && stops.is_empty() && self.state().failing && !self.fails_a_test(&params["data"]).await {
+        let text = params["data"]["description"].as_str().map(said).filter(|_| is_exception);
+        let chooses = is_exception && stops.is_empty() && self.state().failing;
+        if chooses && !self.fails_a_test(&reason, &params, text.as_deref().unwrap_or_default()).await {
             self.state().pause = None;
             let _ = self.inspector.ask("Debugger.resume", json!({})).await;
             return;
@@ -446,8 +459,6 @@ impl Node {
             (_, "debugCommand") => "debugger statement",
             _ => expected.unwrap_or("pause"),
         };
-        let text = params["data"]["description"].as_str().map(said);
-        let text = text.filter(|_| told == "exception");
         self.event("stopped", json!({ "reason": told, "threadId": THREAD, "allThreadsStopped": true, "text": text, "hitBreakpointIds": stops, "problem": problem }));
     }
 

@@ -264,7 +264,10 @@ impl Node {
         let pause = self.pause()?;
         let first = plan["frame"].as_u64().unwrap_or_default() as usize;
         let count = plan["frames"].as_u64().unwrap_or(1) as usize;
+        // A step never returns to Node's own code, whose variables are the whole process.
+        let is_foreign = |frame: &Value| plan["half"] == json!(true) && self.position(frame).0.starts_with("node:");
         let chosen = pause.frames.iter().enumerate().skip(first).take(count);
+        let chosen = chosen.filter(|(index, frame)| *index == first || !is_foreign(frame));
         let captured =
             join_all(chosen.map(|(index, frame)| self.capture_frame(plan, index, frame, index == first))).await;
         let (mut frames, mut incomplete) = (Vec::new(), Vec::new());

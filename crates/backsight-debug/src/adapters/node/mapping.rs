@@ -1,4 +1,4 @@
-//! Breakpoints, stacks and steps of programs that were compiled or bundled, and which exceptions fail a test.
+//! Breakpoints, stacks and steps of programs that were compiled or bundled.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,14 +7,11 @@ use serde_json::{Value, json};
 
 use super::adapter::Node;
 use super::conditions;
-use super::failing::{self, Whose};
 use super::maps::{self, Mapped};
 use super::place;
 
 /// How often a step goes on within the line it began in, or in code that was not written.
 const LONGEST_STEP: u32 = 60;
-/// Frames of an exception that are looked at.
-const FRAMES: usize = 60;
 
 /// A step that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +31,31 @@ impl Node {
         let params = json!({ "instrumentation": "beforeScriptWithSourceMapExecution" });
         // A V8 that cannot runs what it loads before breakpoints are there.
         let _ = self.inspector.ask("Debugger.setInstrumentationBreakpoint", params).await;
+    }
+
+    /// V8 pauses where a file begins that will have breakpoints, so that those of its source are there in time: of what Jest
+    /// compiles as a function V8 says nothing before it runs.
+    pub(super) async fn await_file(&self, address: &str) {
+        let is_awaited = self.state().beginnings.as_ref().is_none_or(|known| known.contains_key(address));
+        if is_awaited {
+            return;
+        }
+        let params = json!({ "urlRegex": place::pattern_of(address), "lineNumber": 0, "columnNumber": 0 });
+        let answer = self.inspector.ask("Debugger.setBreakpointByUrl", params).await;
+        let id = answer.ok().and_then(|answer| answer["breakpointId"].as_str().map(str::to_owned));
+        if let (Some(id), Some(known)) = (id, &mut self.state().beginnings) {
+            known.insert(address.to_owned(), id);
+        }
+    }
+
+    /// Whether a file begins at a pause, and the other breakpoints there.
+    pub(super) fn beginnings_among<'a>(&self, hit: impl Iterator<Item = &'a str>) -> (bool, Vec<String>) {
+        let state = self.state();
+        let is_beginning =
+            |id: &&str| state.beginnings.as_ref().is_some_and(|known| known.values().any(|known| known == id));
+        let (beginnings, others): (Vec<&str>, Vec<&str>) =
+            hit.filter(|id| !id.starts_with("instrumentation:")).partition(is_beginning);
+        (!beginnings.is_empty(), others.into_iter().map(str::to_owned).collect())
     }
 
     /// Reads the map of a script; those of packages only when they are needed.
@@ -176,29 +198,5 @@ impl Node {
             (state.step, state.expected, state.pause) = (Some(step), expected, None);
         }
         self.inspector.ask(method, json!({})).await.is_ok()
-    }
-
-    /// Whether the exception of the present pause fails the test that is run.
-    pub(super) async fn fails_a_test(&self, thrown: &Value) -> bool {
-        let Ok(pause) = self.pause() else { return true };
-        let mut stack = Vec::new();
-        for frame in pause.frames.iter().take(FRAMES) {
-            stack.push(self.whose(frame).await);
-        }
-        let text = |name: &str| thrown[name].as_str().unwrap_or_default();
-        failing::fails(&stack, failing::is_assertion(text("className"), text("description")))
-    }
-
-    async fn whose(&self, frame: &Value) -> Whose {
-        let (file, _) = self.position(frame);
-        let own = file.starts_with('/') && !file.contains("/node_modules/");
-        let source = self.source(frame["location"]["scriptId"].as_str().unwrap_or_default()).await;
-        let at = |name: &str| {
-            let number = |part: &str| frame[name][part].as_u64().unwrap_or_default();
-            place::offset(&source, number("lineNumber"), number("columnNumber"))
-        };
-        let begin = if frame["functionLocation"].is_object() { at("functionLocation") } else { 0 };
-        let function = source.get(begin..).unwrap_or_default();
-        Whose { own, catches: failing::is_caught(function, at("location").saturating_sub(begin)) }
     }
 }

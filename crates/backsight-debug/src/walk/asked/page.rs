@@ -5,7 +5,7 @@ use std::time::Instant;
 use backsight_core::{Code, Error, NextStep, Result};
 use serde_json::json;
 
-use super::tree::Tree;
+use super::tree::{ChildRange, Tree};
 use super::{Budget, FrameWalk, Rooted};
 use crate::capture::{Incomplete, Safety, Variable};
 use crate::dap::types::{self, StackFrame};
@@ -106,26 +106,22 @@ impl<'a> Asked<'a> {
             }
             let body = self.engine.ask("variables", arguments, PATIENCE).await?;
             self.engine.still(self.paused)?;
-            let (mut children, unread) = types::list::<types::Variable>(body, "variables");
+            let (children, unread) = types::list::<types::Variable>(body, "variables");
             if unread > 0 {
                 let reason = format!("{unread} variables could not be understood");
                 self.incomplete.push(Incomplete::new(self.tree.path(slot), reason));
             }
             if self.tree.is_box(slot, &children) {
-                self.tree.fill(slot, children, None);
+                self.tree.fill(slot, children, ChildRange::All);
                 continue;
             }
-            children.retain(|child| !self.tree.is_made_up(child));
-            children = self.tree.entries(slot, children);
-            let total = length.unwrap_or(children.len() as u64);
-            // An adapter that takes no notice of what was asked for sends all of it.
-            if length.is_none() || children.len() as u64 > count.max(1) {
-                children.drain(..children.len().min(start as usize));
-            }
-            children.truncate(count as usize);
             self.tree.empty(slot);
-            self.tree.fill(slot, children, None);
-            return Ok(Some(total));
+            let part = match length {
+                Some(length) => ChildRange::Asked(start, count.min(length - start)),
+                None => ChildRange::Chosen(start, count),
+            };
+            let came = self.tree.fill(slot, children, part);
+            return Ok(Some(length.unwrap_or(came)));
         }
         Ok(None)
     }

@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether the debugger made a value up.
-    pub(super) fn is_made_up(&self, variable: &types::Variable) -> bool {
+    fn is_made_up(&self, variable: &types::Variable) -> bool {
         self.quirks.synthetic.contains(&variable.name) || (self.quirks.calls && variable.name.ends_with("()"))
     }
 
@@ -136,7 +136,7 @@ impl<'a> Tree<'a> {
 
     /// What is inside a map, by key and value. Delve tells two values where a key and its value both have something inside, and
     /// where only the key has, what is inside the entry is what is inside the key.
-    pub(super) fn entries(&self, slot: usize, children: Vec<types::Variable>) -> Vec<types::Variable> {
+    fn entries(&self, slot: usize, children: Vec<types::Variable>) -> Vec<types::Variable> {
         if !self.slots.get(slot).is_some_and(|slot| is_map(&slot.variable)) {
             return children;
         }
@@ -285,14 +285,10 @@ impl<'a> Tree<'a> {
         (variable.variables_reference, variable.indexed_variables.filter(|length| *length > 0), is_map(variable))
     }
 
-    /// What is inside arrived. What only points to something becomes that, on the same level.
-    pub(super) fn fill(&mut self, slot: usize, children: Vec<types::Variable>, asked: Option<(u64, u64)>) {
-        let children = only_asked(children, asked);
+    /// What is inside arrived; how many values that are. What only points to something becomes that, on the same level.
+    pub(super) fn fill(&mut self, slot: usize, mut children: Vec<types::Variable>, part: ChildRange) -> u64 {
         let boxes = self.is_box(slot, &children);
-        let Some(known) = self.slots.get_mut(slot) else { return };
-        if known.state == State::Seen {
-            return;
-        }
+        let Some(known) = self.slots.get_mut(slot).filter(|known| known.state != State::Seen) else { return 0 };
         if boxes {
             for child in children {
                 known.state = if child.variables_reference > 0 { State::Waiting } else { State::Leaf };
@@ -301,13 +297,17 @@ impl<'a> Tree<'a> {
                 known.variable =
                     types::Variable { name: std::mem::take(&mut known.variable.name), kind, evaluate_name, ..child };
             }
-            return;
+            return 1;
         }
         known.state = State::Open;
         let level = known.level + 1;
-        for child in self.entries(slot, children) {
+        children.retain(|child| !self.is_made_up(child));
+        let children = self.entries(slot, children);
+        let came = children.len() as u64;
+        for child in part.of(children) {
             self.add(Some(slot), child, level);
         }
+        came
     }
 
     pub(super) fn path(&self, slot: usize) -> String {
@@ -485,21 +485,32 @@ struct Digest {
     unreached: bool,
 }
 
-/// Of what came only what was asked for: some debuggers send everything whatever they are asked.
-fn only_asked(children: Vec<types::Variable>, asked: Option<(u64, u64)>) -> Vec<types::Variable> {
-    let Some((start, count)) = asked else { return children };
-    // A map may tell its keys and its values apart.
-    if children.len() as u64 <= count.saturating_mul(2) {
-        return children;
+/// Which of the values inside a value are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ChildRange {
+    All,
+    /// So many from one on, and the debugger was asked for them; some send everything whatever they are asked.
+    Asked(u64, u64),
+    /// So many from one on, of a debugger that was asked for everything.
+    Chosen(u64, u64),
+}
+
+impl ChildRange {
+    fn of(self, children: Vec<types::Variable>) -> Vec<types::Variable> {
+        let (start, count) = match self {
+            ChildRange::All => return children,
+            ChildRange::Asked(_, count) if children.len() as u64 <= count => return children,
+            ChildRange::Asked(start, count) | ChildRange::Chosen(start, count) => (start, count),
+        };
+        let number = |child: &types::Variable| child.name.trim_matches(['[', ']']).parse::<u64>().ok();
+        let is_numbered = children.iter().all(|child| number(child).is_some());
+        let wanted = start..start.saturating_add(count);
+        let chosen = children.into_iter().zip(0..).filter(|(child, at)| match is_numbered {
+            true => number(child).is_some_and(|number| wanted.contains(&number)),
+            false => wanted.contains(at),
+        });
+        chosen.map(|(child, _)| child).collect()
     }
-    let index = |child: &types::Variable| child.name.trim_start_matches('[').trim_end_matches(']').parse::<u64>().ok();
-    let numbered = children.iter().all(|child| index(child).is_some());
-    let wanted = start..start.saturating_add(count);
-    let chosen = children.into_iter().zip(0..).filter(|(child, at)| match numbered {
-        true => index(child).is_some_and(|index| wanted.contains(&index)),
-        false => wanted.contains(at),
-    });
-    chosen.map(|(child, _)| child).collect()
 }
 
 /// What keeps something that Delve does not tell: a function that was made in another (`main.main.func1.2`) its variables, the
@@ -600,11 +611,15 @@ mod tests {
         let mut tree = Tree::new(&quirks, Safety::Pure, 0);
         let root = tree.add(None, variable("o", "interface {}", "interface {}(*main.T) *{A: 1}", 1, 0), 0).unwrap();
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("data", "*main.T", "*main.T {A: 1}", 2, 0)], None);
+        tree.fill(root, vec![variable("data", "*main.T", "*main.T {A: 1}", 2, 0)], ChildRange::All);
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("", "main.T", "main.T {A: 1}", 3, 0)], None);
+        tree.fill(root, vec![variable("", "main.T", "main.T {A: 1}", 3, 0)], ChildRange::All);
         assert_eq!(tree.open(1), [root]);
-        tree.fill(root, vec![variable("A", "int", "1", 0, 0), variable("B", "main.U", "main.U {...}", 9, 0)], None);
+        tree.fill(
+            root,
+            vec![variable("A", "int", "1", 0, 0), variable("B", "main.U", "main.U {...}", 9, 0)],
+            ChildRange::All,
+        );
         assert_eq!(tree.open(1), [0; 0]);
         let node = tree.node(root);
         assert_eq!((node.kind.as_str(), node.text.as_str()), ("*main.T", "*main.T"));
@@ -620,9 +635,13 @@ mod tests {
         let map = tree.add(None, variable("m", "map[string]int", "map[string]int [\"a\": 1, ]", 1, 1), 0).unwrap();
         let list = tree.add(None, variable("l", "[]int", "[]int len: 9, cap: 9, [...]", 2, 9), 0).unwrap();
         tree.open(1);
-        tree.fill(map, vec![variable("len()", "int", "1", 0, 0), variable("\"a\"", "string: int", "1", 0, 0)], None);
-        tree.fill(list, vec![variable("[0]", "uint", "5 = 0x5", 0, 0)], None);
-        tree.fill(list, vec![variable("[8]", "uint", "6", 0, 0)], None);
+        tree.fill(
+            map,
+            vec![variable("len()", "int", "1", 0, 0), variable("\"a\"", "string: int", "1", 0, 0)],
+            ChildRange::All,
+        );
+        tree.fill(list, vec![variable("[0]", "uint", "5 = 0x5", 0, 0)], ChildRange::All);
+        tree.fill(list, vec![variable("[8]", "uint", "6", 0, 0)], ChildRange::All);
         let node = tree.node(map);
         assert_eq!(node.inside, Inside::Entries(vec![("a".to_owned(), Node::leaf("int", "1"))]));
         let node = tree.node(list);
@@ -646,7 +665,7 @@ mod tests {
                 variable("[key 2]", "main.K", "main.K {A: 2}", 9, 0),
                 variable("[val 2]", "main.V", "main.V {B: 3}", 10, 0),
             ],
-            None,
+            ChildRange::All,
         );
         let Inside::Entries(entries) = tree.node(map).inside else { panic!("no entries") };
         let told: Vec<(&str, &str, &str, bool)> = entries

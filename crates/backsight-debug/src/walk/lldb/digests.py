@@ -43,11 +43,27 @@ def following(memory, node):
         node, parent = parent, above_parent
 
 
-def spans_of(sizes, shift):
-    """Where a key and its value lie, without what is between them."""
-    if len(sizes) == 1 or sizes[0] == shift:
-        return [(0, sum(sizes))]
-    return [(0, sizes[0]), (shift, shift + sizes[1])]
+def spans_of(plans, shift):
+    """Where the bytes of a key and its value that count lie, without what is between them."""
+    spans = []
+    for offset, plan in zip((0, shift), plans):
+        for start, size in plan.runs:
+            if spans and spans[-1][1] == offset + start:
+                spans[-1] = (spans[-1][0], spans[-1][1] + size)
+            else:
+                spans.append((offset + start, offset + start + size))
+    return spans or [(0, 0)]
+
+
+def without_padding(data, plan):
+    """Values of one plain type with nothing where no member is."""
+    if plan.runs == [(0, plan.size)]:
+        return data
+    mask = bytearray(plan.size)
+    for start, size in plan.runs:
+        mask[start:start + size] = b'\xff' * size
+    mask = int.from_bytes(bytes(mask) * (len(data) // plan.size), 'little')
+    return (int.from_bytes(data, 'little') & mask).to_bytes(len(data), 'little')
 
 
 def of_nodes(memory, first, length, links, inside, spans):
@@ -144,8 +160,8 @@ class Digest:
             places = held.places(0, held.length)
             return hash((held.length, self.many(inner, places, True)))
         plans = [self.layouts.plan(kind) for kind in held.kinds]
-        if held.swift is not None and all(one.is_plain() and one.runs == [(0, one.size)] for one in plans):
-            return hash((held.length, held.swift([one.size for one in plans])))
+        if held.swift is not None and all(one.is_plain() for one in plans):
+            return hash((held.length, held.swift(plans)))
         total = 0
         for place in held.places(0, held.length):
             if held.form == 'm':
@@ -158,8 +174,9 @@ class Digest:
         """Values of one type. Plain ones that lie one after the other are one piece of memory."""
         outermost, run = self.runs is None, run_of(len(places))
         runs = self.runs = [] if outermost else self.runs
-        if isinstance(places, range) and inner.is_plain() and inner.runs == [(0, inner.size)]:
+        if isinstance(places, range) and inner.is_plain() and inner.size:
             data = self.memory.read(places.start, len(places) * inner.size) if len(places) else b''
+            data = without_padding(data, inner)
             if outermost:
                 runs += cut_in_runs(data, run * inner.size)
             return zlib.crc32(data)

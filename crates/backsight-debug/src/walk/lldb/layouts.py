@@ -58,8 +58,12 @@ class Layouts:
     def array(self, plan, kind):
         inner = self.plan(kind.GetArrayElementType())
         count = plan.size // inner.size if inner.size else 0
-        if inner.is_plain() and inner.runs == [(0, inner.size)]:
-            places = lambda address: range(address, address + plan.size, max(1, inner.size))
+        if inner.is_plain() and inner.size:
+            places = lambda address: range(address, address + plan.size, inner.size)
+            # Of many with room between their members the bytes are not listed one by one.
+            if inner.runs != [(0, inner.size)]:
+                plan.own = lambda digest, address: digest.many(inner, places(address), True)
+                return None
             plan.runs = [(0, plan.size)]
             plan.rows = lambda digest, address: digest.many(inner, places(address), True)
             return None
@@ -112,11 +116,9 @@ class Layouts:
             plan.run(0, plan.size)
             plan.partial |= '::atomic::Atomic' not in plan.name
             return
-        counted = COUNTED.match(plan.name)
+        if COUNTED.match(plan.name) and self.counted_value(plan, fields):
+            return
         for one in fields:
-            # How many refer to a value is not part of it.
-            if counted and one.GetName() in ('strong', 'weak'):
-                continue
             if one.IsBitfield():
                 bits = one.GetOffsetInBits()
                 plan.run(bits // 8, (bits % 8 + one.GetBitfieldSizeInBits() + 7) // 8)
@@ -124,6 +126,20 @@ class Layouts:
                 plan.include(one.GetOffsetInBytes(), self.plan(one.GetType()))
         if self.loses_members():
             self.cover(plan, kind, fields)
+
+    def counted_value(self, plan, fields):
+        """A value of Rust that several refer to. How many is not part of it, but whether it is still there."""
+        strong, value = ([one for one in fields if one.GetName() == name] for name in ('strong', 'value'))
+        if not strong or not value:
+            return False
+        strong, offset, kind = strong[0].GetOffsetInBytes(), value[0].GetOffsetInBytes(), value[0].GetType()
+
+        def own(digest, address):
+            if digest.memory.word(address + strong) == 0:
+                return 0
+            return hash((1, digest.of(self.plan(kind), address + offset)))
+        plan.own = own
+        return True
 
     def loses_members(self):
         """Whether LLDB may leave out members, as it does in C++: g++ gives every `std::tuple` one name, and LLDB knows only the
@@ -136,7 +152,8 @@ class Layouts:
         return self.lost
 
     def cover(self, plan, kind, fields):
-        """Adds the bytes that no member is known to be in. What is at least a word may lead elsewhere."""
+        """Adds the bytes that no member is known to be in: a member that LLDB leaves out may be there, and looks like the room that
+        only keeps the next member in its place. What is at least a word may lead elsewhere."""
         bases = [kind.GetDirectBaseClassAtIndex(at) for at in range(kind.GetNumberOfDirectBaseClasses())]
         known = [(one.GetOffsetInBytes(), one.GetOffsetInBytes() + one.GetType().GetByteSize()) for one in bases]
         for one in fields:
@@ -294,8 +311,8 @@ class Layouts:
                     node = following(memory, node)
                 return found[first:]
 
-            def swift(sizes):
-                return of_nodes(memory, memory.word(end + 8), length, (16, 2), inside, spans_of(sizes, shift))
+            def swift(plans):
+                return of_nodes(memory, memory.word(end + 8), length, (16, 2), inside, spans_of(plans, shift))
             return Held(form, length, kinds, places, True, swift)
         plan.held = held
         return True
@@ -330,8 +347,8 @@ class Layouts:
                 return [(node, node + shift) for node in nodes] if form == 'm' else nodes
             count = memory.word(address + length)
 
-            def swift(sizes):
-                return of_nodes(memory, memory.word(address + begin), count, (0, 1), inside, spans_of(sizes, shift))
+            def swift(plans):
+                return of_nodes(memory, memory.word(address + begin), count, (0, 1), inside, spans_of(plans, shift))
             return Held(form, count, kinds, places, True, swift)
         plan.held = held
         return True
@@ -351,7 +368,20 @@ class Layouts:
         return True
 
     def cpp_weak_ptr(self, plan, kind):
-        plan.run(0, 8)
+        start, pointer = field(kind, '_M_ptr')
+        counts, _ = field(kind, '_M_refcount', '_M_pi')
+        if start is None or counts is None:
+            return False
+        held = Plan('', 8)
+        self.points_to(held, 0, plain_type(pointer).GetPointeeType())
+
+        def own(digest, address):
+            count = digest.memory.word(address + counts)
+            # After its table a count has how many keep the value.
+            if count == 0 or digest.memory.word(count + 8) & 0xffffffff == 0:
+                return 0
+            return hash((1, digest.inside(held, address + start)))
+        plan.own = own
         return True
 
     def cpp_function(self, plan, kind):

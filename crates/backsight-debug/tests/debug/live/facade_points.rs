@@ -31,6 +31,10 @@ on_each! { Python as debugpy_threads, Go as delve_threads, Cpp as lldb_threads: 
     every_hit_of_two_threads
 } }
 
+on_each! { Python as debugpy_crowd, Go as delve_crowd, Cpp as lldb_crowd: {
+    the_others_at_a_breakpoint
+} }
+
 fn a_line(stage: &Stage) {
     stage.launch(&["BEFORE", "LAST"]);
     assert!(stage.set_point(stage.point(stage.at("LOOP"))).bound);
@@ -201,4 +205,32 @@ fn every_hit_of_two_threads(stage: &Stage) {
     let of = |thread: i64| threads.iter().filter(|other| **other == thread).count();
     let counts = (of(threads[0]), of(*threads.last().unwrap()));
     assert_eq!((moved.captured, counts), (40, (20, 20)), "{threads:?}");
+}
+
+/// Four threads come to one line at the same time, twelve times: those that stand there beside the one that paused the program
+/// are told, and no others. In Python a thread may still be on its way when the program is paused.
+fn the_others_at_a_breakpoint(stage: &Stage) {
+    let stage = Stage::of(stage.language, "crowd");
+    let mut moved = stage.launch(&["HIT"]);
+    let (line, mut stops, mut others, mut all) = (stage.line("HIT"), 0, 0, 0);
+    while let Outcome::Stopped(stop) = &moved.outcome {
+        stops += 1;
+        let is_there = |thread: i64| {
+            let stack = stage.debugger.stack(None, Some(thread), 0, 1);
+            let frame = stack.ok().and_then(|stack| stack.frames.into_iter().next());
+            frame
+                .is_some_and(|frame| frame.line == Some(line) && frame.file.is_some_and(|file| file.contains("crowd.")))
+        };
+        let threads = stage.debugger.threads(None).unwrap().into_iter().map(|thread| thread.id);
+        let there: Vec<i64> = threads.filter(|id| Some(*id) != stop.stop.thread_id && is_there(*id)).collect();
+        let told: Vec<i64> = stop.also.iter().map(|also| also.thread_id).collect();
+        assert!(stop.also.iter().all(|also| also.breakpoints == stop.breakpoints), "{stop:?}");
+        assert!(told.iter().all(|thread| there.contains(thread)), "at stop {stops}: {told:?} of {there:?}");
+        (others, all) = (others + told.len(), all + there.len());
+        moved = stage.go_on();
+    }
+    assert!(others > 0, "in {stops} stops never two threads at once");
+    let enough = if stage.language == Language::Python { all * 3 / 4 } else { all };
+    assert!(others >= enough, "{others} of {all} were told");
+    assert!(matches!(moved.outcome, Outcome::Exited { .. }), "{moved:?}");
 }

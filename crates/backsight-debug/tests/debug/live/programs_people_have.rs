@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use backsight_core::Code;
+use backsight_debug::diff;
 use backsight_debug::session::{BreakpointRequest, Control, EvaluateRequest, Launch, Outcome, Place, VariablesRequest};
 use backsight_debug::walk::CapturePlan;
 use rustix::process::{Pid, Signal, kill_process};
@@ -208,4 +209,33 @@ fn a_program_reads_what_it_is_given_under_every_debugger() {
         let end = debugger.control(None, Control::Continue, None, PATIENCE, &patiently).unwrap();
         assert!(end.printed.as_deref().unwrap_or_default().contains("heard seven apples"), "{language:?} {end:?}");
     }
+}
+
+/// After an `await` Node itself is the caller, and its `this` is the whole process.
+#[test]
+fn a_step_after_an_await_does_not_look_at_node_itself() {
+    let text = "const fs = require('fs');
+async function sell(stock) {
+  await null;
+  stock.count -= 1; // TAKES
+  return stock;
+}
+fs.stat('.', () => {
+  process.nextTick(() => {});
+  sell({ count: 3 });
+});
+";
+    let folder = tempfile::tempdir().unwrap();
+    let subject = script(put(folder.path(), "sell.js", text), installed(&["node"]));
+    let debugger = lane(subject.setup(), folder.path());
+    let moved = debugger.launch(None, subject.request(vec![subject.at("TAKES")]), &patiently).unwrap();
+    stopped(moved.outcome);
+    let caller = &debugger.stack(None, None, 0, 2).unwrap().frames[1];
+    assert!(caller.file.as_deref().is_some_and(|file| file.starts_with("node:")), "{caller:?}");
+    let plan = CapturePlan { depth: 2, ..CapturePlan::default() };
+    let options = diff::Options::default();
+    let stepped = debugger.step_and_diff(None, Control::StepOver, plan, PATIENCE, &options, &patiently).unwrap();
+    let diff = stepped.diff.unwrap();
+    assert!(!diff.warnings.iter().any(|warning| warning.message.contains("incomplete")), "{diff:#?}");
+    assert_eq!((diff.summary.modified, diff.modified[0].path.as_str()), (1, "stock.count"), "{diff:#?}");
 }

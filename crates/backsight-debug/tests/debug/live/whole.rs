@@ -108,6 +108,40 @@ int main() {
     assert!(!told.contains(&"keyed") && diff.summary.not_compared == 0, "{diff:#?}");
 }
 
+/// Between the members of a structure lies whatever was there before, which is no value. Not so in C++, where LLDB leaves out
+/// members that are tuples: what lies between the others may be one.
+#[test]
+fn what_lies_between_members_is_not_compared() {
+    let source = "#include <string.h>
+struct P { char c; long v; int w; };
+struct Q { struct P first; short s; struct P row[3]; };
+static struct P many[3000], other[3000];
+static void put(struct P *p, int junk) { memset(p, junk, sizeof *p); p->c = 'a'; p->v = 1; p->w = 2; }
+static void nest(struct Q *q, int junk) { memset(q, junk, sizeof *q); put(&q->first, junk); q->s = 3; for (int at = 0; at < 3; at++) put(&q->row[at], junk); }
+static void all(struct P *one, struct Q *nested, int junk) {
+  put(one, junk); nest(nested, junk);
+  for (int at = 0; at < 3000; at++) { put(&many[at], junk); put(&other[at], junk); }
+}
+int main(void) {
+  struct P one; struct Q nested; struct P (*rows)[3000] = &many, (*changing)[3000] = &other;
+  int junk = 1;
+  all(&one, &nested, junk);
+  junk = 2; // BEFORE
+  all(&one, &nested, junk); other[2000].w = 9;
+  return junk; // AFTER
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let subject = compiled(written(&folder, "padded.c", source), folder.path(), "gcc", &["-g", "-O0"]);
+    for depth in [0, 2] {
+        let (_session, _, diff) = change(&subject, depth);
+        let mut told: Vec<&str> = modified(&diff);
+        told.sort_unstable();
+        assert!(matches!(&told[..], ["changing" | "changing[2000].w", "junk"]), "depth {depth}: {diff:#?}");
+        assert_eq!(diff.summary.not_compared, 0, "depth {depth}: {diff:#?}");
+    }
+}
+
 /// A hundred thousand entries are looked at for a bounded time, and what was not looked at is named.
 #[test]
 fn large_containers_of_cpp_take_bounded_time() {

@@ -386,6 +386,16 @@ const RUST: &[Kind] = &[
         "Some(Rc::new(RefCell::new(Chain { next: None, value: 1 })))",
         "@.as_ref().unwrap().borrow_mut().value = 2;",
     ),
+    (
+        "std::rc::Weak<u32>",
+        "KEPT.with(|one| Rc::downgrade(one.borrow().as_ref().unwrap()))",
+        "KEPT.with(|one| drop(one.borrow_mut().take()));",
+    ),
+    (
+        "std::sync::Weak<Mutex<Vec<u32>>>",
+        "Arc::downgrade(Box::leak(Box::new(HELD.with(Arc::clone))))",
+        "HELD.with(|one| one.lock().unwrap().push(2));",
+    ),
     ("&'static mut [i32]", "Box::leak(vec![1, 2, 3].into_boxed_slice())", "@[2] = 9;"),
 ];
 
@@ -401,6 +411,8 @@ enum Shape { Unit, Named { a: f64, b: Vec<u8> } }
 struct Generic<T> { held: T, more: i32 }
 struct Counting { hits: std::sync::atomic::AtomicU32, open: std::sync::atomic::AtomicBool }
 struct Chain { next: Option<Rc<RefCell<Chain>>>, value: i32 }
+thread_local! { static KEPT: RefCell<Option<Rc<u32>>> = RefCell::new(Some(Rc::new(1))); }
+thread_local! { static HELD: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(vec![1])); }
 fn adder(by: i32) -> Box<dyn Fn(i32) -> i32> { Box::new(move |one| one + by) }
 #[inline(never)]
 fn stop() {}
@@ -433,6 +445,8 @@ const CPP: &[Kind] = &[
     ("Either", "{1}", "@.number = 2;"),
     ("std::function<int()>", "[n = 1]() mutable { return n++; }", "@();"),
     ("std::weak_ptr<int>", "KEPT", "@.reset();"),
+    ("std::weak_ptr<int>", "GONE", "GONE.reset();"),
+    ("std::weak_ptr<Held>", "HELD", "HELD->inner[0] = 2;"),
     ("std::complex<double>", "{1, 2}", "@.imag(3);"),
     ("std::valarray<int>", "{1, 2, 3}", "@[2] = 9;"),
     ("std::stack<int>", "{}", "@.push(1);"),
@@ -501,7 +515,8 @@ struct Grid { int cells[8][8] = {}; };
 struct Holding { int before = 1; std::tuple<int> held{1}; double after = 1; };
 struct Counters { std::atomic<int> hits{1}; std::atomic<bool> open{false}; };
 template <class T> static std::vector<std::unique_ptr<T>> one_of() { std::vector<std::unique_ptr<T>> made; made.push_back(std::make_unique<T>()); return made; }
-static std::shared_ptr<int> KEPT = std::make_shared<int>(1);
+static std::shared_ptr<int> KEPT = std::make_shared<int>(1), GONE = std::make_shared<int>(1);
+static std::shared_ptr<Held> HELD = std::make_shared<Held>();
 void stop() {}
 ";
 
