@@ -83,6 +83,16 @@ impl Access {
         self.0.map(|holder| holder.gid)
     }
 
+    /// Whether both are known to mean the same people by the bits of a group.
+    pub(crate) fn is_for_the_same(&self, other: &Access) -> bool {
+        let lists = match (self.list(), other.list()) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.names_the_same(other),
+            _ => false,
+        };
+        lists && self.gid().is_some() && self.gid() == other.gid()
+    }
+
     /// Whether nothing is known. What has no need of it never is.
     pub(crate) fn is_unknown(&self) -> bool {
         self.0.is_none()
@@ -321,8 +331,14 @@ fn replacing((mode_now, now): (u16, Access), (mode, then): (u16, Access), is_sam
         (Some(then), Some(list)) if is_same_group && then.names_the_same(list) => (mode, now),
         (_, Some(_)) => (with_group_bits(mode, group_bits(mode) & group_bits(mode_now)), now),
         (None, None) if is_same_group => (mode, if now.is_unknown() { then } else { now }),
-        (None, None) => (capped(mode, group_bits(mode_now)), now),
+        (None, None) => (capped(mode, group_bits(mode_now)) & !shut_out(mode), now),
     }
+}
+
+/// What everybody has and the group had not: bits that shut a group out. Where it is another group now, that one is shut out,
+/// and the one that was would be everybody.
+fn shut_out(mode: u16) -> u16 {
+    mode & 0o7 & !group_bits(mode)
 }
 
 /// The group gets of its bits what `most` allows, or what everybody has.

@@ -17,6 +17,7 @@ use crate::compare::Change;
 use crate::disk::Disk;
 use crate::files::Files;
 use crate::platform::mode_of;
+use crate::threads::start_threads;
 use crate::tree::{EMPTY_TREE, MAX_DEPTH, Node, Tree};
 
 /// The directory and what it holds of the store.
@@ -57,6 +58,7 @@ impl Checkout {
 
     /// Takes the files of `tree`; how many paths were written or removed.
     pub fn take(&mut self, files: &Files, tree: &Tree) -> Result<usize> {
+        start_threads()?;
         let mut wanted: BTreeMap<RelPath, Option<Node>> =
             self.moved().into_iter().map(|path| (path.clone(), self.written.get(&path).map(|it| it.node))).collect();
         for Change { path, after, .. } in files.compare(&self.at, tree)? {

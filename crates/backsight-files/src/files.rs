@@ -28,10 +28,15 @@ use crate::plan::{Bounds, OnConflict, Plan, StepToUndo, is_selected, plan_restor
 use crate::root::Root;
 use crate::scan::{ScanOptions, open_below};
 use crate::seal::Seal;
+use crate::shelter::sheltered;
+use crate::threads::start_threads;
 use crate::tree::{Node, Source, Tree};
 
 /// So much room is kept for the row of a restore, beside what grows with its paths and with the history.
 const ROW_ROOM: u64 = 128 << 10;
+
+/// So much is kept for saying which contents go: some thousand numbers take a dozen pages of the timeline's log.
+const RESERVE: u64 = 64 << 10;
 
 /// One workspace's files and the store that holds their snapshots.
 pub struct Files {
@@ -39,6 +44,7 @@ pub struct Files {
     journal: AnchoredPath,
     seal: Seal,
     cache_file: AnchoredPath,
+    reserve_file: AnchoredPath,
     objects: ObjectStore,
     memory: Memory,
 }
@@ -63,7 +69,9 @@ impl Files {
         let cache = store.join("cache");
         disk.create_private_directories(&cache)
             .map_err(|error| Error::io(format!("create `{}`", cache.display()), error))?;
-        Ok(Files::over(Root::of(root, store)?, store, seal, ObjectStore::open(store, disk)?))
+        let files = Files::over(Root::of(root, store)?, store, seal, ObjectStore::open(store, disk)?);
+        files.keep_reserve();
+        Ok(files)
     }
 
     /// The same for a store that nothing can be written to: nothing is made.
@@ -77,6 +85,7 @@ impl Files {
             journal: store.join("journal"),
             seal,
             cache_file: store.join("cache/stat"),
+            reserve_file: store.join("cache/reserve"),
             objects,
             memory: Memory::default(),
         }
@@ -241,7 +250,9 @@ impl Files {
     ) -> Result<Plan> {
         let root = self.root.open()?;
         let unseen = Blind::load(&self.objects, target_coverage)?;
-        plan_restore(&Source::with_look(&self.objects, &now.memory, &root), now, target, &unseen, bounds)
+        let source = Source::with_look(&self.objects, &now.memory, &root);
+        let plan = plan_restore(&source, now, target, &unseen, bounds)?;
+        sheltered(plan, &source, &now.tree, &[target])
     }
 
     /// Takes from a plan what would give anybody more than the files allowed then or allow now. Everything that is
@@ -276,7 +287,10 @@ impl Files {
         on_conflict: OnConflict,
     ) -> Result<Plan> {
         let root = self.root.open()?;
-        plan_revert(&Source::with_look(&self.objects, &now.memory, &root), now, steps, bounds, on_conflict)
+        let source = Source::with_look(&self.objects, &now.memory, &root);
+        let plan = plan_revert(&source, now, steps, bounds, on_conflict)?;
+        let then: Vec<&Tree> = steps.iter().map(|step| &step.before).collect();
+        sheltered(plan, &source, &now.tree, &then)
     }
 
     /// Paths that a plan may write to: a capture before it must look at them even where rules ignore them.
@@ -287,6 +301,7 @@ impl Files {
 
     /// Reads every object the plan needs, so that a dry run finds what a real run would.
     pub fn check_plan(&self, plan: &Plan) -> Result<()> {
+        start_threads()?;
         plan.changes.par_iter().try_for_each(|change| match change.after.and_then(|node| node.blob()) {
             Some(id) if !plan.blobs.contains_key(&id) => self.objects.read_blob(&id).map(drop),
             _ => Ok(()),
@@ -418,6 +433,24 @@ impl Files {
         let written = written.map_err(|error| Error::io("write the stat cache", error))?;
         self.memory.saved(&fresh.cache, &fresh.changes, written, capture.start, &capture.troubled);
         Ok(())
+    }
+
+    /// Keeps the room with which a full disk is emptied: saying which contents go takes some itself. Without it everything
+    /// else works.
+    pub fn keep_reserve(&self) {
+        if self.reserve_file.size() < RESERVE {
+            let _ = self.objects.disk().remove_file(&self.reserve_file);
+            let _ = self.objects.disk().reserve(&self.reserve_file, RESERVE);
+        }
+    }
+
+    /// Gives that room back, and that of the stat cache.
+    pub fn release_reserve(&self) -> Result<()> {
+        self.forget_cache()?;
+        match self.objects.disk().remove_file(&self.reserve_file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("make room", error)),
+            _ => Ok(()),
+        }
     }
 
     /// Drops the stat cache: the next capture reads every file, and stores again what the store lost.

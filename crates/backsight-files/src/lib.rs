@@ -4,6 +4,8 @@
 //! it so that a crash at any instant leaves the workspace exactly before or exactly after. It knows nothing of
 //! history, sessions or users: the `backsight` crate does.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod access;
 mod anchored;
 mod apply;
@@ -47,6 +49,7 @@ mod object;
 mod objects;
 mod observe;
 mod pack;
+mod pages;
 mod part;
 mod plan;
 mod platform;
@@ -54,13 +57,14 @@ mod renames;
 mod root;
 mod scan;
 mod seal;
+mod shelter;
 mod sink;
 mod stage;
 mod swap;
+mod threads;
 mod tree;
 mod verify;
 mod watch;
-mod write_out;
 
 pub use access::Access;
 pub use anchored::AnchoredPath;
@@ -85,6 +89,7 @@ pub use platform::{device_of, mode_of};
 pub use renames::{MAX_COMPARED, Renames, Texts, renames};
 pub use scan::{OWN_DIRECTORY, ScanOptions};
 pub use seal::Seal;
+pub use threads::start_threads;
 pub use tree::{Node, Tree};
 pub use verify::{ObjectReport, TreeReport};
 pub use watch::is_on_local_file_system;

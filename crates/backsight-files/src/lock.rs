@@ -60,7 +60,7 @@ impl Drop for WorkspaceLock {
 /// Blocks in a thread of its own, since the system has no lock with a time limit. If nobody waits any more when the
 /// lock comes, the thread drops it again.
 fn wait_for(file: File, wait: Duration, cancelled: &dyn Fn() -> bool) -> Option<std::io::Result<File>> {
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::sync_channel(1);
     std::thread::spawn(move || {
         let locked = file.lock().map(|()| file);
         // The receiver is gone when the time was up: dropping the file gives the lock back.

@@ -567,6 +567,7 @@ pub(crate) fn seal_pack(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
 
 /// A name no other pack has or had. Git names packs by their content; ours may hold the same objects as one that is
 /// about to be removed, and must not be removed with it.
+#[expect(clippy::disallowed_methods, reason = "this crate has no settings; the name says nothing about the contents")]
 pub(crate) fn pack_name() -> io::Result<String> {
     let mut random = [0; 20];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

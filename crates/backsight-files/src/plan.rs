@@ -74,6 +74,8 @@ impl Plan {
             change.after = Some(settled);
         }
         self.changes.retain(|change| change.before != change.after);
+        self.narrowed.sort();
+        self.narrowed.dedup();
         self
     }
 }
@@ -153,6 +155,7 @@ pub(crate) fn plan_restore(
     let mut plan = Plan::default();
     let mut standing: BTreeSet<Vec<u8>> = BTreeSet::new();
     let needed = needed_parents(&all, bounds.selection);
+    let in_the_way = in_the_way(&all, bounds.selection);
     // Children before parents, so that a directory is known to stay when something in it stays.
     for change in all.iter().rev() {
         if !is_selected(&change.path, bounds.selection) && !is_needed_parent(change, &needed) {
@@ -160,7 +163,8 @@ pub(crate) fn plan_restore(
             continue;
         }
         let left_alone = bounds.left.get(&change.path).cloned().map(Obstacle::Leave);
-        match left_alone.or_else(|| obstacle(change, now, unseen, &standing)) {
+        let blocked = || blocked(change, &in_the_way);
+        match left_alone.or_else(blocked).or_else(|| obstacle(change, now, unseen, &standing)) {
             None => plan.changes.push(change.clone()),
             Some(Obstacle::Keep(reason)) => {
                 note_standing(change, &mut standing);
@@ -209,6 +213,28 @@ fn needed_parents<'a>(all: &'a [Change], selection: &[RelPath]) -> HashSet<&'a [
 fn is_needed_parent(change: &Change, needed: &HashSet<&[u8]>) -> bool {
     let makes_directory = change.before.is_none() && change.after.is_some_and(|node| node.is_directory());
     makes_directory && needed.contains(change.path.as_bytes())
+}
+
+/// What stands where a directory has to be and is not selected, so that it stays.
+fn in_the_way<'a>(all: &'a [Change], selection: &[RelPath]) -> BTreeMap<&'a [u8], Node> {
+    let stays = |change: &&Change| {
+        change.after.is_some_and(|node| node.is_directory()) && !is_selected(&change.path, selection)
+    };
+    let standing = |change: &'a Change| change.before.map(|node| (change.path.as_bytes(), node));
+    all.iter().filter(stays).filter_map(standing).filter(|(_, node)| !node.is_directory()).collect()
+}
+
+/// Why nothing can be put below a path.
+fn blocked(change: &Change, in_the_way: &BTreeMap<&[u8], Node>) -> Option<Obstacle> {
+    change.after?;
+    let found = change.path.ancestors().find_map(|above| Some((above, in_the_way.get(above)?)));
+    found.map(|(above, node)| Obstacle::Leave(no_directory(&quote(above), *node)))
+}
+
+/// Why there is no directory at a path.
+fn no_directory(path: &dyn std::fmt::Display, node: Node) -> String {
+    let kind = if matches!(node, Node::Symlink { .. }) { "a symlink" } else { "a file" };
+    format!("`{path}` is {kind} now")
 }
 
 fn note_standing(change: &Change, standing: &mut BTreeSet<Vec<u8>>) {
@@ -543,9 +569,9 @@ impl Revert<'_> {
                     None => drop(
                         self.current.insert(parent, Some(Node::Directory { mode: 0o755, access: Access::default() })),
                     ),
-                    Some(_) => {
+                    Some(node) => {
                         self.current.remove(&path);
-                        let reason = format!("`{parent}` is a file now");
+                        let reason = no_directory(&parent, node);
                         self.plan.conflicts.push(Conflict {
                             path: path.clone(),
                             reason,

@@ -14,6 +14,14 @@ pub(crate) use portable::*;
 
 use rustix::fs::Stat;
 
+/// How much of a file is in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CachedPages {
+    pub(crate) cached: u64,
+    /// Pages whose content is not on its way to the disk yet.
+    pub(crate) dirty: u64,
+}
+
 /// The number of the device that a file is on.
 #[allow(clippy::unnecessary_cast, reason = "the field has another type on other systems")]
 pub fn device_of(stat: &Stat) -> u64 {

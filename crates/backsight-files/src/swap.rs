@@ -50,7 +50,8 @@ impl Applier<'_> {
             Err(error) => return Err(error.into()),
         };
         let path = (parent.as_fd(), change.path.name());
-        if mode == Mode::Recovery {
+        let action = action_of(change);
+        if mode == Mode::Recovery && action != Action::SwapDirectoryMode {
             if self.give_back(root, step, path)? {
                 return Ok(Swapped::Edited);
             }
@@ -67,11 +68,11 @@ impl Applier<'_> {
             }
             self.restage_if_lost(root, step)?;
         }
-        match action_of(change) {
+        match action {
             Action::RemoveFile => self.displace(root, step, path),
             Action::RemoveDirectory => remove_directory(self.disk(), path, change),
             Action::MakeDirectory => make_directory(self.disk(), path),
-            Action::SwapDirectoryMode => Ok(Swapped::Done(None)),
+            Action::SwapDirectoryMode => self.close_directory(change, path),
             Action::Create => self.place_new(root, step, path),
             Action::Replace => self.exchange(root, step, path),
             Action::Chmod => self.chmod(change, path),
@@ -224,6 +225,21 @@ impl Applier<'_> {
         Ok(Swapped::Done(None))
     }
 
+    /// Takes from a directory what others than its owner shall not have any more, before anything is put into it. What else
+    /// changes of its permissions comes last, in `settle`.
+    fn close_directory(&self, change: &Change, path: Place<'_>) -> io::Result<Swapped> {
+        let Standing::Known(Node::Directory { mode, .. }) = observe(path.0, path.1)? else {
+            return Ok(Swapped::Edited);
+        };
+        match (change.before.and_then(mode_of), closed_mode(change)) {
+            (Some(before), Some(closed)) if mode == before && mode != closed => {
+                self.disk().set_mode_at(path.0, path.1, closed)?;
+                Ok(Swapped::Done(None))
+            }
+            _ => Ok(Swapped::Already),
+        }
+    }
+
     /// The inverse of `swap`, for a step that was done, wholly or by half; one that was not stays as it is. So does what
     /// another program saved at the path in the meantime. The displaced file goes back whatever was written to it: it is
     /// the user's own.
@@ -352,7 +368,9 @@ impl Applier<'_> {
         };
         let Some(found) = stamp(path.0, path.1)? else { return Ok(()) };
         let is_link = rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::Symlink;
-        if is_link || (found.st_mode & 0o7777) as u16 != after {
+        let mode = (found.st_mode & 0o7777) as u16;
+        let is_ours = mode == after || Some(mode) == closed_mode(change);
+        if is_link || !is_ours {
             return Ok(());
         }
         self.disk().set_mode_at(path.0, path.1, before)
@@ -436,6 +454,17 @@ fn mode_of(node: Node) -> Option<u16> {
         Node::File { mode, .. } | Node::Directory { mode, .. } => Some(mode),
         Node::Symlink { .. } => None,
     }
+}
+
+/// The permissions of a directory that stays one, while things are put into it: of others it lets none in that are kept out
+/// afterwards.
+fn closed_mode(change: &Change) -> Option<u16> {
+    let (Some(Node::Directory { mode: before, .. }), Some(Node::Directory { mode: after, .. })) =
+        (change.before, change.after)
+    else {
+        return None;
+    };
+    Some(before & (after | FILLING))
 }
 
 /// Compares what was displaced with the plan: the stamps it had before that, or nothing when it is something else.

@@ -9,6 +9,8 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType};
 use rustix::io::Errno;
 
+use super::CachedPages;
+
 /// The longest step between two stamps that a system's clock of files is taken to have.
 const STEP: i64 = 20_000_000;
 const SECOND: i64 = 1_000_000_000;
@@ -71,10 +73,9 @@ pub(crate) fn stamping_clock() -> (i64, i64) {
     if earlier < 0 { (now.tv_sec - 1, earlier + SECOND) } else { (now.tv_sec, earlier) }
 }
 
-/// Writes a file's dirty pages out.
-pub(crate) fn start_writing_out(file: &File) {
-    // A file system that cannot do it has no pages to write out.
-    let _ = file.sync_data();
+/// No system but Linux tells.
+pub(crate) fn pages_of(_: &File) -> Option<CachedPages> {
+    None
 }
 
 /// Swaps two names in one step; `EINVAL` where the file system cannot.
@@ -96,6 +97,7 @@ pub(crate) fn attributes_of(_: BorrowedFd<'_>, _: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A file without a name.
+#[expect(clippy::disallowed_methods, reason = "a file of the system's temporary directory, which holds nothing yet")]
 pub(crate) fn nameless_file() -> Result<File, Errno> {
     let failed = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
     let path = std::env::temp_dir().join(format!("backsight-nameless-{}", std::process::id()));
